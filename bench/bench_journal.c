@@ -101,6 +101,7 @@ static bool bed_make(struct bed *bed, enum journal_durability durability)
         .exchange = &bed->exchange,
         .pool = bed->pool,
         .position = bed->recovered.position,
+        .witness = bed->recovered.witness_slots,
         .durability = durability,
         .boot = bed->recovered.boot,
         .buffer_bytes = JOURNAL_BUFFER_BYTES_DEFAULT,

@@ -1,7 +1,7 @@
 /* exchange_file.h - the file `exchange`: identity, keys and boot number of a data directory.
  *
- * Read and written at start by the main thread, blocking. Layout in journal.md, The file
- * `exchange`. Four slots, of which the newest whole one counts (slot_file.h): a crash leaves the old or the new one.
+ * Read and written at start by the main thread, blocking. Layout in journal.md, Data directory.
+ * Four slots; the newest whole one counts (slot_file.h), so a crash leaves the old or the new one.
  * The former format, one block of 256 bytes, is read, and the next write replaces it. */
 #ifndef STORE_EXCHANGE_FILE_H
 #define STORE_EXCHANGE_FILE_H

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "store/record_buffer.h"
 
 #define LOAD(place, order)         atomic_load_explicit(&(place), memory_order_##order)
 #define STORE(place, value, order) atomic_store_explicit(&(place), value, memory_order_##order)
@@ -17,7 +18,8 @@ enum {
 struct flight {
     uint8_t *bytes; /* frame_bytes_max, aligned for direct writes */
     struct frame_header header;
-    uint64_t end_position; /* in the buffer, after its last record */
+    struct frame_tail tail; /* the frame itself */
+    uint64_t end_position;  /* in the buffer, after its last record */
     int file;
     bool closes_file; /* it is the last frame of its segment */
     bool done;        /* reaped */
@@ -36,8 +38,7 @@ struct counters {
 
 struct journal {
     struct journal_config config;
-    _Atomic uint64_t *words; /* the buffer */
-    uint64_t word_mask;
+    struct record_buffer buffer;
     uint32_t frame_bytes_max;
 
     /* The matcher's. `claimed` announces what the coming words overwrite: see journal_copy. */
@@ -60,13 +61,16 @@ struct journal {
 
     /* The journal thread's alone. */
     CC_NO_SHARE struct frame_tail tail_frame; /* the last frame submitted */
-    uint64_t durable_frame;                   /* that headers name */
-    uint64_t segment;                         /* the current one */
-    uint64_t offset;                          /* of the next frame in it */
-    uint32_t block_bytes;                     /* frames are multiples of it */
-    int file;                                 /* of the current segment; -1: not yet taken */
-    bool closing;                             /* the closing frame was submitted */
-    uint32_t flight_first;                    /* the oldest of flights[] */
+    struct frame_tail durable;                /* the last durable frame; `none`: the start's */
+    uint64_t durable_segment;                 /* where it is */
+    struct witness_writer witness;
+    uint64_t segment;      /* the current one */
+    uint64_t offset;       /* of the next frame in it */
+    uint32_t block_bytes;  /* frames are multiples of it */
+    int file;              /* of the current segment; -1: not yet taken */
+    bool closing;          /* the closing frame was submitted */
+    bool closed;           /* and written */
+    uint32_t flight_first; /* the oldest of flights[] */
     uint32_t flight_count;
     struct flight flights[JOURNAL_FRAMES_MAX];
 };
@@ -94,17 +98,15 @@ void journal_publish(struct journal *journal)
 {
     uint64_t tail = LOAD(journal->tail, relaxed);
     uint64_t end = tail + journal->reserved_bytes;
-    uint64_t word = tail / 8;
 
     INVARIANT(journal->reserved_bytes > 0);
     INVARIANT(!LOAD(journal->stopping, relaxed));
     INVARIANT(cc_load32(journal->scratch + 8) == journal->reserved_bytes);
     /* Relaxed is enough: each word below is a release, so a reader that saw one sees this. */
     STORE(journal->claimed, end, relaxed);
-    for (uint32_t i = 0; i < journal->reserved_bytes; i += 8)
-        STORE(journal->words[word++ & journal->word_mask], cc_load64(journal->scratch + i),
-              release);                 /* pairs: journal_copy */
-    STORE(journal->tail, end, release); /* pairs: gather */
+    record_buffer_put(&journal->buffer, tail, journal->scratch,
+                      journal->reserved_bytes); /* pairs: journal_copy */
+    STORE(journal->tail, end, release);         /* pairs: gather */
     journal->reserved_bytes = 0;
 }
 
@@ -138,14 +140,14 @@ static int flights_retire(struct journal *journal)
         struct flight *flight = &journal->flights[journal->flight_first];
 
         if (journal->config.durability == JOURNAL_LOCAL) {
-            journal->durable_frame = flight->header.number;
+            journal->durable = flight->tail;
+            journal->durable_segment = flight->header.segment;
             release_to(journal, flight);
         }
         STORE(journal->written_seq, flight->header.last_sequence, release); /* pairs: its reader */
         if (flight->closes_file)
             disk_close(journal->config.disk, flight->file);
-        if (flight->header.record_count == 0)
-            STORE(journal->stopped, true, release);
+        journal->closed = flight->header.record_count == 0;
         journal->flight_first = (journal->flight_first + 1) % JOURNAL_FRAMES_MAX;
         journal->flight_count--;
         work++;
@@ -165,13 +167,20 @@ static struct flight *flight_of(struct journal *journal, uint64_t tag)
 
 static int completions_reap(struct journal *journal)
 {
-    struct disk_done done[JOURNAL_FRAMES_MAX];
+    struct disk_done done[JOURNAL_FRAMES_MAX + 1];
     int count;
 
-    if (journal->flight_count == 0)
+    if (journal->flight_count == 0 && !journal->witness.in_flight)
         return 0;
-    count = disk_reap(journal->config.disk, done, JOURNAL_FRAMES_MAX);
+    count = disk_reap(journal->config.disk, done, CC_COUNT(done));
     for (int i = 0; i < count; i++) {
+        if (done[i].tag == WITNESS_WRITER_TAG) {
+            int error = witness_writer_done(&journal->witness, done[i].result);
+
+            if (error < 0)
+                return error;
+            continue;
+        }
         struct flight *flight = flight_of(journal, done[i].tag);
 
         INVARIANT(!flight->done);
@@ -184,42 +193,25 @@ static int completions_reap(struct journal *journal)
     return count;
 }
 
-/* ---- gathering ------------------------------------------------------------------------------- */
-
-/* The bytes of the records from `position` on that fit in `limit`, and their number. */
-static uint32_t records_measure(const struct journal *journal, uint64_t position, uint64_t tail,
-                                uint32_t limit, uint32_t *count)
+/* Tells the witness, and ends a stop once that has named the closing frame. With `none` nothing was
+ * promised, and the witness keeps what the start found. 1: submitted; 0; -errno. */
+static int witness_tell(struct journal *journal)
 {
-    uint32_t bytes = 0;
+    struct witness_writer *witness = &journal->witness;
+    bool is_told = journal->config.durability == JOURNAL_NONE;
+    int work = 0;
 
-    *count = 0;
-    while (position + bytes < tail) {
-        /* relaxed: `tail` was loaded with acquire; the length is in the record's second word */
-        uint64_t word =
-            LOAD(journal->words[((position + bytes) / 8 + 1) & journal->word_mask], relaxed);
-        uint32_t length = (uint32_t)word;
-
-        INVARIANT(length >= RECORD_HEADER_BYTES && length % 8 == 0 && length <= RECORD_BYTES_MAX);
-        if (bytes + length > limit)
-            break;
-        bytes += length;
-        ++*count;
+    if (!is_told) {
+        work = witness_writer_step(witness, &journal->durable, journal->durable_segment,
+                                   journal->closed);
+        is_told = witness->frame == journal->durable.number && !witness->in_flight;
     }
-    return bytes;
+    if (work == 0 && is_told && journal->closed)
+        STORE(journal->stopped, true, release);
+    return work;
 }
 
-static void records_copy(const struct journal *journal, uint64_t position, uint8_t *out,
-                         uint32_t bytes)
-{
-    const uint8_t *buffer = (const uint8_t *)(const void *)journal->words;
-    uint64_t from = position & (journal->config.buffer_bytes - 1);
-    uint64_t first = journal->config.buffer_bytes - from;
-
-    if (first > bytes)
-        first = bytes;
-    memcpy(out, buffer + from, first);
-    memcpy(out + first, buffer, bytes - first);
-}
+/* ---- gathering ------------------------------------------------------------------------------- */
 
 static uint32_t length_of(const struct journal *journal, uint32_t record_bytes)
 {
@@ -292,7 +284,7 @@ static int frame_submit(struct journal *journal, uint64_t position, uint32_t rec
         .number = journal->tail_frame.number + 1,
         .first_sequence = journal->tail_frame.last_sequence + 1,
         .last_sequence = journal->tail_frame.last_sequence + record_count,
-        .durable_frame = journal->durable_frame,
+        .durable_frame = journal->durable.number,
         .length = length,
         .record_count = record_count,
         .record_bytes = record_bytes,
@@ -303,11 +295,13 @@ static int frame_submit(struct journal *journal, uint64_t position, uint32_t rec
     INVARIANT(journal->offset + length <= journal->config.segment_bytes);
     memcpy(header.journal_id, journal->config.exchange->journal_id, sizeof header.journal_id);
     memcpy(header.previous_hash, journal->tail_frame.hash, sizeof header.previous_hash);
-    records_copy(journal, position, flight->bytes + FRAME_HEADER_BYTES, record_bytes);
+    record_buffer_take(&journal->buffer, position, flight->bytes + FRAME_HEADER_BYTES,
+                       record_bytes);
     memset(flight->bytes + used, 0, length - used);
     frame_seal(flight->bytes, &header);
     frame_tail_advance(&journal->tail_frame, &header, flight->bytes);
     flight->header = header;
+    flight->tail = journal->tail_frame;
     flight->end_position = position + record_bytes;
     flight->file = journal->file;
     flight->closes_file = false;
@@ -338,8 +332,9 @@ static int gather(struct journal *journal)
         return 0;
     if (journal->flight_count > 0 && tail - position < journal->config.group_bytes)
         return 0;
-    record_bytes = records_measure(journal, position, tail,
-                                   journal->frame_bytes_max - FRAME_HEADER_BYTES, &record_count);
+    record_bytes =
+        record_buffer_measure(&journal->buffer, position, tail,
+                              journal->frame_bytes_max - FRAME_HEADER_BYTES, &record_count);
     INVARIANT(record_count > 0);
     error = segment_provide(journal, record_bytes);
     if (error == 0)
@@ -379,6 +374,10 @@ int journal_step(struct journal *journal)
     if (work < 0)
         return fault(journal, work);
     (void)flights_retire(journal);
+    done = witness_tell(journal);
+    if (done < 0)
+        return fault(journal, done);
+    work += done;
     do {
         done = gather(journal);
         work += done;
@@ -396,7 +395,7 @@ bool journal_idle(const struct journal *journal)
 {
     if (LOAD(journal->error, acquire) != 0)
         return true;
-    return journal->flight_count == 0 &&
+    return journal->flight_count == 0 && !journal->witness.in_flight &&
            LOAD(journal->tail, acquire) == LOAD(journal->gathered, relaxed) &&
            (!LOAD(journal->stopping, acquire) || LOAD(journal->stopped, relaxed));
 }
@@ -468,17 +467,15 @@ const struct journal_config *journal_config_of(const struct journal *journal)
 int journal_copy(const struct journal *journal, uint64_t position, uint8_t *out)
 {
     const uint64_t capacity = journal->config.buffer_bytes;
-    uint64_t word = position / 8;
     uint32_t length;
 
     if (position >= LOAD(journal->durable_position, acquire)) /* pairs: release_to */
         return 0;
-    length = (uint32_t)LOAD(journal->words[(word + 1) & journal->word_mask], acquire);
+    length = record_buffer_length(&journal->buffer, position);
     if (LOAD(journal->claimed, relaxed) > position + capacity) /* relaxed: ordered, see above */
         return -EOVERFLOW;
     INVARIANT(length >= RECORD_HEADER_BYTES && length % 8 == 0 && length <= RECORD_BYTES_MAX);
-    for (uint32_t i = 0; i < length; i += 8)
-        cc_store64(out + i, LOAD(journal->words[word++ & journal->word_mask], acquire));
+    record_buffer_load(&journal->buffer, position, out, length);
     if (LOAD(journal->claimed, relaxed) > position + capacity)
         return -EOVERFLOW;
     return (int)length;
@@ -490,7 +487,7 @@ static void memory_free(struct journal *journal)
 {
     for (uint32_t i = 0; i < JOURNAL_FRAMES_MAX; i++)
         free(journal->flights[i].bytes);
-    free(journal->words);
+    record_buffer_free(&journal->buffer);
     free(journal);
 }
 
@@ -529,9 +526,7 @@ struct journal *journal_create(const struct journal_config *config)
     memset(journal, 0, sizeof *journal);
     journal->config = *config;
     journal->frame_bytes_max = frame_limit(config);
-    journal->words = aligned_alloc(DISK_ALIGNMENT, config->buffer_bytes);
-    journal->word_mask = config->buffer_bytes / 8 - 1;
-    complete = journal->words != NULL;
+    complete = record_buffer_make(&journal->buffer, config->buffer_bytes);
     for (uint32_t i = 0; i < JOURNAL_FRAMES_MAX; i++) {
         journal->flights[i].bytes = aligned_alloc(DISK_ALIGNMENT, journal->frame_bytes_max);
         complete = complete && journal->flights[i].bytes;
@@ -541,8 +536,6 @@ struct journal *journal_create(const struct journal_config *config)
         return NULL;
     }
     /* Every page is touched here, so that none is faulted in beside a command. */
-    arena_advise_huge((void *)journal->words, config->buffer_bytes);
-    memset((void *)journal->words, 0, config->buffer_bytes);
     for (uint32_t i = 0; i < JOURNAL_FRAMES_MAX; i++) {
         arena_advise_huge(journal->flights[i].bytes, journal->frame_bytes_max);
         memset(journal->flights[i].bytes, 0, journal->frame_bytes_max);
@@ -552,7 +545,16 @@ struct journal *journal_create(const struct journal_config *config)
     journal->segment = config->position.segment;
     journal->offset = config->position.offset;
     journal->tail_frame = config->position.tail;
-    journal->durable_frame = config->position.tail.number;
+    journal->durable = config->position.tail;
+    journal->durable_segment = config->position.segment;
+    journal->witness = (struct witness_writer){ .disk = config->disk,
+                                                .exchange = config->exchange,
+                                                .clock = config->clock,
+                                                .boot = config->boot,
+                                                .place = config->witness };
+    int error = witness_writer_open(&journal->witness, &journal->durable, journal->segment);
+    if (error < 0)
+        atomic_init(&journal->error, error);
     atomic_init(&journal->durable_seq, config->position.tail.last_sequence);
     atomic_init(&journal->written_seq, config->position.tail.last_sequence);
     return journal;
@@ -562,13 +564,13 @@ struct journal *journal_create(const struct journal_config *config)
 static bool flights_drain(struct journal *journal)
 {
     struct disk *disk = journal->config.disk;
-    struct disk_done done[JOURNAL_FRAMES_MAX];
-    uint32_t left = journal->flight_count;
+    struct disk_done done[JOURNAL_FRAMES_MAX + 1];
+    uint32_t left = journal->flight_count + journal->witness.in_flight;
 
     for (uint32_t i = 0; i < journal->flight_count; i++)
         left -= journal->flights[(journal->flight_first + i) % JOURNAL_FRAMES_MAX].done;
     for (int turn = 0; turn < DRAIN_TURNS && left > 0; turn++) {
-        int count = disk_reap(disk, done, JOURNAL_FRAMES_MAX);
+        int count = disk_reap(disk, done, CC_COUNT(done));
 
         if (count > 0)
             left -= (uint32_t)count;
@@ -590,6 +592,7 @@ void journal_destroy(struct journal *journal)
         if (flight->closes_file)
             disk_close(disk, flight->file);
     }
+    witness_writer_close(&journal->witness);
     if (journal->file >= 0)
         disk_close(disk, journal->file);
     memory_free(journal);

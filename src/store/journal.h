@@ -26,6 +26,7 @@
 #include "store/exchange_file.h"
 #include "store/frame.h"
 #include "store/segment_pool.h"
+#include "store/witness_writer.h"
 
 enum journal_durability {
     JOURNAL_NONE, /* durable_seq follows what was handed to the kernel; durable_frame stays */
@@ -55,6 +56,8 @@ struct journal_config {
     const struct exchange_file *exchange; /* outlives the journal */
     struct segment_pool *pool;            /* whose first segment is position.segment */
     struct journal_position position;
+    struct slot_place witness; /* what recovery wrote to `witness` */
+    const struct clock *clock; /* for the witness; NULL: none is due by time */
     enum journal_durability durability;
     uint64_t boot;         /* of this start */
     uint64_t buffer_bytes; /* a power of two */
@@ -116,7 +119,8 @@ CC_MUST_USE uint64_t journal_waiting_bytes(const struct journal *journal);
 CC_MUST_USE uint64_t journal_durable_seq(const struct journal *journal);
 
 /* Begins a clean stop. Nothing may be published afterwards; step writes the remaining records and
- * then the closing frame. journal_stopped becomes true once that frame is durable. The frame waits
+ * then the closing frame. journal_stopped becomes true once that frame is durable and the witness
+ * names it. The frame waits
  * while the pool has no segment; a caller that cannot wait exits without it, as after a crash. */
 void journal_stop(struct journal *journal);
 CC_MUST_USE bool journal_stopped(const struct journal *journal);

@@ -6,6 +6,7 @@
 #include "store/chain.h"
 #include "store/segment_set.h"
 #include "store/snapshot.h"
+#include "store/witness_check.h"
 
 /* One recovery under way. */
 struct recovery {
@@ -21,8 +22,9 @@ struct recovery {
     uint64_t boot_max;      /* of everything seen */
     uint64_t newest_boot;   /* B */
     uint64_t durable_frame; /* D */
-    bool closed;            /* the tail is a closing frame */
-    bool dirty;             /* something after the chain is not zero */
+    struct witness_check witness;
+    bool closed; /* the tail is a closing frame */
+    bool dirty;  /* something after the chain is not zero */
 };
 
 /* ---- one frame's records --------------------------------------------------------------------- */
@@ -56,6 +58,45 @@ static enum refusal_kind frame_apply(struct recovery *recovery, const struct fra
                            "frame %" PRIu64 ", segment %" PRIu64 ", offset %" PRIu64,
                            header->number, segment, offset);
     return REFUSAL_none;
+}
+
+/* ---- the witness ----------------------------------------------------------------------------- */
+
+static enum refusal_kind witness_find(struct recovery *recovery)
+{
+    const struct recovery_config *config = recovery->config;
+
+    return witness_check_begin(&recovery->witness, config->disk, config->exchange,
+                               recovery->refusal);
+}
+
+static enum refusal_kind witness_judge(struct recovery *recovery)
+{
+    bool holds_records = recovery->tail.number > 0 || recovery->dirty;
+
+    recovery->refusal->segment = recovery->segment;
+    recovery->refusal->offset = recovery->offset;
+    return witness_check_judge(&recovery->witness, &recovery->tail,
+                               holds_records && !recovery->config->exchange->is_former,
+                               recovery->refusal);
+}
+
+/* Writes the end of the chain, which is durable by now. */
+static enum refusal_kind witness_keep(struct recovery *recovery)
+{
+    const struct recovery_config *config = recovery->config;
+    struct recovery_result *result = recovery->result;
+    struct witness witness = {
+        .frame = recovery->tail.number,
+        .sequence = recovery->tail.last_sequence,
+        .boot = result->boot,
+        .wall_ns = config->clock != NULL ? clock_now_ns(config->clock) : 0,
+    };
+
+    memcpy(witness.hash, recovery->tail.hash, sizeof witness.hash);
+    result->witness_slots = recovery->witness.slots;
+    int error = witness_write(config->disk, config->exchange, &witness, &result->witness_slots);
+    return error < 0 ? refusal_machine(recovery->refusal, "writing witness", error) : REFUSAL_none;
 }
 
 /* ---- step 2: where the chain is read from ---------------------------------------------------- */
@@ -105,6 +146,8 @@ static enum refusal_kind archive_apply(struct recovery *recovery, struct chain *
         result->frames++;
         result->archived_frames++;
         result->records += frame.header.record_count;
+        struct journal_position position = chain_position(chain);
+        witness_check_pass(&recovery->witness, &position.tail);
         kind = frame_apply(recovery, &frame.header, frame.bytes, frame.segment, frame.offset);
     }
     return kind;
@@ -129,6 +172,7 @@ static enum refusal_kind start_find(struct recovery *recovery)
     if (kind != REFUSAL_none)
         return kind;
     recovery->start = chain_position(chain);
+    witness_check_pass(&recovery->witness, &recovery->start.tail);
     if (recovery->start.segment < recovery->set.first) {
         kind = archive_apply(recovery, chain);
         recovery->start = chain_position(chain);
@@ -171,6 +215,7 @@ static bool chain_extend(struct recovery *recovery, const uint8_t *bytes, size_t
         !frame_chains(&recovery->tail, &header))
         return false;
     frame_tail_advance(&recovery->tail, &header, bytes);
+    witness_check_pass(&recovery->witness, &recovery->tail);
     boot_seen(recovery, header.boot, header.durable_frame);
     if (note->first_frame == UINT64_MAX)
         note->first_frame = header.number;
@@ -483,6 +528,12 @@ static enum refusal_kind boot_begin(struct recovery *recovery)
     error = disk_sync_folder(recovery->config->disk, "journal");
     if (error < 0)
         return refusal_machine(recovery->refusal, "syncing journal", error);
+    /* The witness first: a directory whose `exchange` has slots must have one. */
+    kind = witness_keep(recovery);
+    if (kind != REFUSAL_none)
+        return kind;
+    result->is_upgraded = exchange->is_former;
+    result->exchange_damaged = exchange->slots.damaged;
     exchange->boot = result->boot;
     error = exchange_file_write(recovery->config->disk, exchange);
     return error < 0 ? refusal_machine(recovery->refusal, "writing exchange", error) : REFUSAL_none;
@@ -494,6 +545,8 @@ static void result_fill(const struct recovery *recovery)
 
     result->durable_frame = recovery->durable_frame;
     result->clean_stop = recovery->closed;
+    result->witness = recovery->witness.named;
+    result->witness_damaged = recovery->witness.is_there ? recovery->witness.slots.damaged : 0;
     result->segment_end = recovery->set.first + recovery->set.count;
     result->position.tail = recovery->tail;
     result->position.segment = recovery->segment;
@@ -510,8 +563,8 @@ enum refusal_kind recovery_run(const struct recovery_config *config, struct reco
                                struct refusal *refusal)
 {
     static enum refusal_kind (*const steps[])(struct recovery *) = {
-        start_find, chain_read, tail_scan,   damage_refuse,
-        tail_cut,   chain_sync, chain_apply, boot_begin,
+        witness_find,  start_find, chain_read, tail_scan,   damage_refuse,
+        witness_judge, tail_cut,   chain_sync, chain_apply, boot_begin,
     };
     struct recovery recovery = {
         .config = config,

@@ -11,7 +11,9 @@
  * Runs at start in the main thread, blocking, before any other role; exchange_file_open came first
  * (step 1's lock). b is the number of the first frame that is missing; D is the largest
  * durable_frame that the newest boot left. If b <= D, an acknowledged frame is damaged: refused,
- * and nothing is written. If b > D, the tail was never acknowledged: it is zeroed and synced.
+ * and nothing is written. If b > D, the tail was never acknowledged: it is zeroed and synced. So is
+ * it refused when the chain ends below the frame that `witness` names, has another frame there, or
+ * when no slot of `witness` is whole.
  *
  * Bound.  Memory: two segments and one frame. Time: each segment of the journal from the start
  *         position on is read twice (scan, apply), each archived one once. */
@@ -20,6 +22,7 @@
 
 #include "store/journal.h"
 #include "store/refusal.h"
+#include "store/witness.h"
 
 /* Called with each record of the chain, in order, with its journalled t. A result other than 0 ends
  * recovery with REFUSAL_record_refused and refusal->error = that value (the caller's: a 2014 of
@@ -30,6 +33,7 @@ typedef int recovery_apply(void *context, uint64_t sequence, uint64_t frame,
 struct recovery_config {
     struct disk *disk;
     struct exchange_file *exchange; /* read; boot is raised and written at the end */
+    const struct clock *clock;      /* for the witness's time; NULL: 0 */
     uint32_t segment_bytes;
     recovery_apply *apply;
     void *context;
@@ -49,10 +53,15 @@ struct recovery_result {
     uint64_t frames;                  /* read and applied */
     uint64_t archived_frames;         /* of them from the archive */
     uint64_t records;
-    uint64_t last_t_ns;  /* of the last record; 0 without records */
-    uint64_t cut_bytes;  /* that were not zero and are now */
-    uint64_t cut_frames; /* whole frames among them */
-    bool clean_stop;     /* the chain ends with a closing frame */
+    uint64_t last_t_ns;              /* of the last record; 0 without records */
+    uint64_t cut_bytes;              /* that were not zero and are now */
+    uint64_t cut_frames;             /* whole frames among them */
+    bool clean_stop;                 /* the chain ends with a closing frame */
+    struct witness witness;          /* that the start found; frame 0: none, or no frame */
+    struct slot_place witness_slots; /* of `witness`, as it is now */
+    uint32_t witness_damaged;        /* slots that were not whole, bit by bit; mended */
+    uint32_t exchange_damaged;       /* the same of `exchange` */
+    bool is_upgraded;                /* the directory had the former format */
 };
 
 /* Runs steps 1 (headers) and 3 to 8, and removes unfinished snapshots. Also refused: after_frame is

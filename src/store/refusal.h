@@ -21,6 +21,9 @@
     X(segment_missing,      3, "lacks a journal segment") \
     X(segment_size,         3, "has a journal segment of a wrong size") \
     X(segment_header,       3, "has a journal segment with a wrong header") \
+    X(witness_damaged,      3, "has records but no whole slot in its `witness`") \
+    X(witness_ahead,        3, "ends before the frame that its `witness` names") \
+    X(witness_differs,      3, "has another frame than its `witness` names") \
     X(frame_damaged,        3, "has a damaged frame that was acknowledged") \
     X(record_malformed,     3, "has a whole frame whose records do not parse") \
     X(record_refused,       3, "has a record that the caller refused to apply") \

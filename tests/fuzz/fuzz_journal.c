@@ -143,6 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     must(disk && disk_make_folder(disk, "") == 0 && disk_make_folder(disk, "journal") == 0);
     must(exchange_file_write(disk, &exchange) == 0);
+    must(witness_write(disk, &exchange, &(struct witness){ 0 }, &(struct slot_place){ 0 }) == 0);
     segments_put(disk, &exchange, data + 1, size - 1, data[0]);
     read = frames_read(disk, &exchange, &end);
     enum refusal_kind kind = start(disk, &first, &last);

@@ -1,6 +1,7 @@
 """test_backup.py BUILD - the backup runbook of docs/operations.md, its very commands: taken beside
 a running perpd, proven, restored elsewhere, started; equal hashes, equal answers, a new boot
 number."""
+import json
 import os
 import pathlib
 import re
@@ -122,6 +123,29 @@ os.mkdir(other)
 shell("stopped", BACKUP=other)
 check(house.store("replay", "--hash", data=other)["image_hash"] ==
       house.store("replay", "--hash")["image_hash"])
+
+# The newest segments of that one are lost: refused with both ends until the operator accepts it.
+for path in (other / "snapshot").glob("*.snap"):
+    if path.name != f"{first[0]['sequence']}.snap":
+        path.unlink()
+for path in (other / "journal").glob("*.seg"):
+    if int(path.name[:10]) > 1:
+        path.unlink()
+refused = subprocess.run([build / "perpd", f"--store.data={other}", "--net.listen=127.0.0.1:0",
+                          "--admin.listen=127.0.0.1:0", *house.OPTIONS, *house.keys],
+                         capture_output=True, text=True, timeout=200)
+check(refused.returncode == 3 and f"sequence {last}, the witness names" in refused.stderr, refused)
+accept = ("recover", other, "--reason", "its disk is gone", "--accept-end")
+check(f"--accept-end {last}" in house.perp.run(*accept, last - 1, code=1).stderr)
+check(house.perp.run(*accept, "x", code=2) and house.perp.run(*accept[:2], code=2))
+accepted = json.loads(house.perp.run(*accept, last, "-o", "json").stdout)
+check(accepted["accepted_end"] == last < accepted["witness_sequence"], accepted)
+check("no lost end" in house.perp.run(*accept, last, code=1).stderr)
+check("reason=its disk is gone\n" in (other / "recovered").read_text())
+house.start(other)
+check(house.client("exchange")["epoch"] == accepted["epoch"] == 2)
+check(answers() == before)
+check(house.stop() == 0)
 
 # A segment is archived, and gives its name away, while the archive is copied: it is in the backup
 # all the same.

@@ -50,6 +50,7 @@ static enum refusal_kind recover(struct store_run *run)
     struct recovery_config config = {
         .disk = run->disk,
         .exchange = &run->exchange,
+        .clock = run->options.clock,
         .segment_bytes = run->options.segment_bytes,
         .apply = apply,
         .context = run,
@@ -88,6 +89,8 @@ enum refusal_kind store_run_begin(struct store_run *run, struct disk *disk,
     CHECK(run->pool);
     journal.pool = run->pool;
     journal.position = run->recovered.position;
+    journal.witness = run->recovered.witness_slots;
+    journal.clock = options->clock;
     journal.durability = options->durability;
     journal.boot = run->recovered.boot;
     journal.buffer_bytes = options->buffer_bytes;

@@ -28,6 +28,7 @@ struct store_options {
     uint32_t group_bytes;
     uint32_t frame_bytes_max;
     uint64_t buffer_bytes;
+    const struct clock *clock; /* for the witness; NULL: none is due by time */
 };
 
 struct store_run {

@@ -172,8 +172,9 @@ static void segments_lost(void)
     }
 }
 
-/* Each byte from the header of a segment to behind its frames; without a clean stop the last frame
- * is named by none: damage to it cannot be told from a torn write (journal.md, Durable). */
+/* Each byte from the header of a segment to behind its frames. After a clean stop the witness names
+ * the closing frame; without one the last frame is named by none here: damage to it cannot be told
+ * from a torn write (journal.md, Durable). */
 static void bytes_flipped(bool is_clean, int bits)
 {
     struct disk *disk = journal_disk(1, is_clean);
@@ -189,7 +190,7 @@ static void bytes_flipped(bool is_clean, int bits)
             continue;
         for (int i = 0; i < bits; i++, flips++) {
             uint8_t flip = (uint8_t)(1U << (offset + (uint64_t)i) % 8);
-            bool is_named = offset < (is_clean ? frames_end : last->offset);
+            bool is_named = offset < (is_clean ? frames_end + BLOCK : last->offset);
             enum refusal_kind kind;
             struct store_run run;
             uint8_t byte;

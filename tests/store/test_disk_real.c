@@ -98,6 +98,7 @@ static void life_begin(struct life *life, const char *path, enum journal_durabil
         .exchange = &life->exchange,
         .pool = life->pool,
         .position = life->recovered.position,
+        .witness = life->recovered.witness_slots,
         .durability = durability,
         .boot = life->recovered.boot,
         .buffer_bytes = 1 << 20,

@@ -101,6 +101,7 @@ static void child(const char *path, bool last)
         .exchange = &exchange,
         .pool = pool,
         .position = recovered.position,
+        .witness = recovered.witness_slots,
         .durability = JOURNAL_LOCAL,
         .boot = recovered.boot,
         .buffer_bytes = 1 << 20,

@@ -366,8 +366,9 @@ static void flips(void)
     const char *second = "journal/0000000001.seg";
 
     flips_of(disk, "exchange", 0, SLOT_FILE_BYTES, true); /* three slots are left */
-    flips_of(disk, first, 0, frames_end, false);
-    flips_of(disk, first, frames_end, frames_end + 1024, true); /* closing frame, zeros */
+    flips_of(disk, "witness", 0, SLOT_FILE_BYTES, true);
+    flips_of(disk, first, 0, frames_end + 512, false);                /* with the closing frame */
+    flips_of(disk, first, frames_end + 512, frames_end + 1536, true); /* zeros */
     /* header zeros are refused, free blocks are zeroed */
     flips_of(disk, second, SEGMENT_FRAMES_OFFSET - 64, SEGMENT_FRAMES_OFFSET, false);
     flips_of(disk, second, SEGMENT_FRAMES_OFFSET, SEGMENT_FRAMES_OFFSET + 64, true);

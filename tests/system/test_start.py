@@ -5,6 +5,7 @@ what is left behind, and that a next start finds the directory whole.
 """
 import pathlib
 import os
+import json
 import re
 import resource
 import shutil
@@ -301,7 +302,13 @@ def case_damaged(world):
             file.seek(at)
             file.write(bytes([byte[0] ^ 1]))
 
-    for name, damage in (("exchange", lambda data: flip(data / "exchange", 40)),
+    def every_slot(path):
+        for slot in range(4):
+            flip(path, 4096 * slot + 40)
+
+    for name, damage in (("exchange", lambda data: every_slot(data / "exchange")),
+                         ("witness", lambda data: every_slot(data / "witness")),
+                         ("no witness", lambda data: (data / "witness").unlink()),
                          ("missing", lambda data: (data / "exchange").unlink()),
                          ("segment 0", lambda data: (data / segment).unlink()),
                          ("header", lambda data: flip(data / segment, 20)),
@@ -315,6 +322,61 @@ def case_damaged(world):
         assert " refused " in log, (name, log)
         after = (data / segment).read_bytes() if (data / segment).exists() else None
         assert before == after, name
+
+
+def case_every_file(world):
+    """Each file of a directory deleted, cut, swapped for an older copy, one bit of it flipped: the
+    start has the state of before, or ends with exit 3 and the reason, and is repeatable."""
+    source = world.fresh()
+    world.is_usable(source)
+    older = world.fresh()
+    shutil.copytree(source, older)
+    world.is_usable(source)
+    program = pathlib.Path(world.program).parent / "perp"
+
+    def state(data, *options):
+        done = subprocess.run([program, "replay", "--hash", "--data", data, *options, "-o", "json"],
+                              capture_output=True, text=True, timeout=200)
+        assert done.returncode == 0, (data, done.stderr)
+        return json.loads(done.stdout)
+
+    def cut(path):
+        os.truncate(path, path.stat().st_size // 2)
+
+    def flip(path):
+        data = bytearray(path.read_bytes())
+        at = [place for place in range(0, min(len(data), 1 << 16), 97) if data[place] != 0]
+        place = at[len(at) // 2] if at else 0
+        data[place:place + 1] = bytes([data[place] ^ 4]) if data else b"x"
+        path.write_bytes(data)
+
+    before = state(source)
+    damages = {"deleted": pathlib.Path.unlink, "cut": cut, "flipped": flip}
+    rows = [(path, what) for path in sorted(source.rglob("*")) if path.is_file()
+            for what in (*damages, "older")]
+    assert len({path.name for path, _ in rows} & {"exchange", "witness", "admin.token"}) == 3
+    sample, served = Sample(), 0
+    for path, what in rows[sample.offset % len(rows)::sample.step]:
+        data = world.fresh()
+        subprocess.run(["cp", "-a", "--sparse=always", source, data], check=True)
+        file = data / path.relative_to(source)
+        former = older / path.relative_to(source)
+        if what != "older":
+            damages[what](file)
+        elif former.exists():
+            shutil.copy2(former, file)
+        perpd = Perpd(world.program, data, *SMALL)
+        if perpd.process.stdout.readline() == "":
+            code, log = perpd.end()
+            assert code == REFUSED, (file, what, code, log)
+            assert " refused " in log or " error data " in log, (file, what, log)
+            assert world.run(data)[0] == REFUSED, (file, what)
+            continue
+        served += 1
+        assert perpd.end(signal.SIGTERM)[0] == CLEAN, (file, what)
+        after = state(data, "--to", str(before["sequence"]))
+        assert after["image_hash"] == before["image_hash"], (file, what)
+    print(f"damaged files: {len(rows) // sample.step} starts, {served} served")
 
 
 def case_capacities(world):

@@ -18,6 +18,7 @@
 struct recover_config {
     struct disk *disk;
     struct exchange_file *exchange;  /* its boot is raised and written at the end */
+    const struct clock *clock;       /* as in struct recovery_config */
     struct history_sink *sink;       /* takes the replica's effects; its history is created again */
     struct option_engine capacities; /* that this start wants */
     uint32_t segment_bytes;

@@ -63,6 +63,8 @@ static int make_writer(struct core *core)
         .exchange = &core->exchange,
         .pool = core->pool,
         .position = core->recovered.position,
+        .witness = core->recovered.witness_slots,
+        .clock = config->clock,
         .durability = config->durability,
         .boot = core->recovered.boot,
         .buffer_bytes = config->journal_buffer_bytes,
@@ -100,6 +102,7 @@ static enum refusal_kind recover_both(struct core *core, struct refusal *refusal
     struct recover_config from = {
         .disk = config->disk,
         .exchange = &core->exchange,
+        .clock = config->clock,
         .sink = &core->follower.sink,
         .capacities = core->options,
         .segment_bytes = config->segment_bytes,

@@ -17,6 +17,24 @@ int opening_refuse(struct node *node)
 
 /* ---- recovery -------------------------------------------------------------------------------- */
 
+/* What the start found damaged and wrote again (journal.md, Slots). */
+static void log_mended(const struct node *node)
+{
+    const struct recovery_result *found = &node->core.recovered;
+
+    if (found->is_upgraded)
+        log_line(LOG_INFO, "witness",
+                 "the directory had the former format: it has a witness from now on, which names "
+                 "frame %lu, and exchange has four slots",
+                 found->position.tail.number);
+    if (found->exchange_damaged != 0)
+        log_line(LOG_WARN, "exchange", "damaged slots were written again: %u of %d",
+                 (unsigned)__builtin_popcount(found->exchange_damaged), SLOT_COUNT);
+    if (found->witness_damaged != 0)
+        log_line(LOG_WARN, "witness", "damaged slots were written again: %u of %d",
+                 (unsigned)__builtin_popcount(found->witness_damaged), SLOT_COUNT);
+}
+
 void opening_recover(struct node *node)
 {
     enum refusal_kind kind = core_recover(&node->core, &node->refusal);
@@ -36,6 +54,7 @@ void opening_recover(struct node *node)
         struct follower_link link = { &net->queries, &net->replies, &net->pool };
         core_link(&node->core, &link, &net->commands, &net->answers);
     }
+    log_mended(node);
     log_line(LOG_INFO, "recovered",
              "boot=%lu snapshot=%lu records=%lu frames=%lu cut_bytes=%lu clean_stop=%d",
              found->boot, node->core.engines.snapshot_sequence, found->records, found->frames,

@@ -226,7 +226,7 @@ static int open_net(struct node *node, uint32_t number)
         .hash_key = mix_key_load(node->core.exchange.hash_key),
         .durability = config_text(node->options, OPTION_store_durability),
         .rules_version = ENGINE_RULES_VERSION,
-        .epoch = 1,
+        .epoch = node->core.exchange.epoch,
         .codes_off = node->poison.off,
         .codes_off_count = node->poison.off_count,
         .credit_wait_ms = (uint32_t)config_number(node->options, OPTION_net_credit_wait_ms),

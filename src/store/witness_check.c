@@ -1,0 +1,49 @@
+#include "store/witness_check.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+enum refusal_kind witness_check_begin(struct witness_check *check, struct disk *disk,
+                                      const struct exchange_file *exchange, struct refusal *refusal)
+{
+    memset(check, 0, sizeof *check);
+    int error = witness_read(disk, exchange, &check->named, &check->slots);
+
+    if (error < 0 && error != -ENOENT && error != -EBADMSG)
+        return refusal_machine(refusal, "reading witness", error);
+    check->is_there = error == 0;
+    return REFUSAL_none;
+}
+
+void witness_check_pass(struct witness_check *check, const struct frame_tail *tail)
+{
+    if (!check->is_there || tail->number != check->named.frame)
+        return;
+    memcpy(check->hash, tail->hash, sizeof check->hash);
+    check->is_met = true;
+}
+
+enum refusal_kind witness_check_judge(const struct witness_check *check,
+                                      const struct frame_tail *end, bool is_needed,
+                                      struct refusal *refusal)
+{
+    const struct witness *named = &check->named;
+
+    if (!check->is_there) {
+        if (!is_needed)
+            return REFUSAL_none;
+        return refusal_set(refusal, REFUSAL_witness_damaged,
+                           "the journal ends with frame %" PRIu64 ", sequence %" PRIu64,
+                           end->number, end->last_sequence);
+    }
+    if (end->number < named->frame)
+        return refusal_set(refusal, REFUSAL_witness_ahead,
+                           "the journal ends with frame %" PRIu64 ", sequence %" PRIu64
+                           ", the witness names frame %" PRIu64 ", sequence %" PRIu64,
+                           end->number, end->last_sequence, named->frame, named->sequence);
+    if (check->is_met && memcmp(check->hash, named->hash, sizeof check->hash) != 0)
+        return refusal_set(refusal, REFUSAL_witness_differs,
+                           "frame %" PRIu64 ", sequence %" PRIu64 ", has another hash",
+                           named->frame, named->sequence);
+    return REFUSAL_none;
+}

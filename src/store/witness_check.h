@@ -1,0 +1,34 @@
+/* witness_check.h - whether a chain reaches what the witness names (journal.md, Recovery, step 5).
+ *
+ *   begin: read the file ──> pass: each frame of the chain ──> judge: the end of the chain
+ *
+ * For recovery and the offline readers. Blocking; writes nothing. */
+#ifndef STORE_WITNESS_CHECK_H
+#define STORE_WITNESS_CHECK_H
+
+#include "store/frame.h"
+#include "store/refusal.h"
+#include "store/witness.h"
+
+struct witness_check {
+    struct witness named;     /* by the newest slot */
+    struct slot_place slots;  /* as found */
+    bool is_there;            /* a slot is whole and of this journal */
+    bool is_met;              /* the chain came past the frame ... */
+    uint8_t hash[HASH_BYTES]; /* ... and this is its hash there */
+};
+
+/* Reads `witness`. Refused only as REFUSAL_machine: that no slot is whole is judged later. */
+CC_MUST_USE enum refusal_kind witness_check_begin(struct witness_check *check, struct disk *disk,
+                                                  const struct exchange_file *exchange,
+                                                  struct refusal *refusal);
+
+/* Shows it a frame of the chain: the tail after that frame. */
+void witness_check_pass(struct witness_check *check, const struct frame_tail *tail);
+
+/* Judges a chain that ends with `end`. `is_needed`: a journal like this one must have a witness. */
+CC_MUST_USE enum refusal_kind witness_check_judge(const struct witness_check *check,
+                                                  const struct frame_tail *end, bool is_needed,
+                                                  struct refusal *refusal);
+
+#endif

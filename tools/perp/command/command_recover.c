@@ -1,0 +1,204 @@
+/* command_recover.c - accepts the end that a journal has, when its witness names a later one. */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/decimal.h"
+#include "base/hex.h"
+#include "perp/command/command.h"
+#include "perp/data/chain_walk.h"
+#include "perp/print/report.h"
+#include "store/small_file.h"
+#include "store/snapshot.h"
+#include "store/witness_check.h"
+
+enum { REASON_MAX = 64, NOTES_MAX = 65536, LINE_MAX_BYTES = 512, SNAPSHOTS_MAX = 64 };
+
+/* One recovery under way. */
+struct recovery {
+    struct context *context;
+    struct data_directory *directory;
+    struct exchange_file exchange; /* with its keys */
+    struct chain_walk walk;
+    struct witness_check check;
+    uint64_t wall_ns;
+    const char *reason;
+};
+
+static bool any_frame(void *context, const struct chain_frame *frame)
+{
+    (void)context;
+    (void)frame;
+    return true;
+}
+
+static bool failed(const struct recovery *recovery, const char *what, int error)
+{
+    return context_fail(recovery->context, EXIT_CODE_problem, "%s/%s: %s",
+                        recovery->directory->path, what, strerror(-error));
+}
+
+/* The walk begins after the newest whole snapshot, if there is one. */
+static void begin_after_snapshot(struct recovery *recovery)
+{
+    uint64_t sequences[SNAPSHOTS_MAX];
+    struct snapshot_head head;
+    int count = snapshot_list(recovery->directory->disk, sequences, SNAPSHOTS_MAX);
+
+    for (int i = 0; i < count; i++) {
+        if (snapshot_read_head(recovery->directory->disk, &recovery->exchange, sequences[i], &head,
+                               NULL) != 0)
+            continue;
+        recovery->walk.after_frame = head.frame;
+        memcpy(recovery->walk.after_hash, head.frame_hash, HASH_BYTES);
+        return;
+    }
+}
+
+/* Reads the chain to its end, which must be the sequence that the operator names. */
+static bool find_end(struct recovery *recovery, uint64_t sequence)
+{
+    struct refusal refusal;
+    const struct frame_tail *end = &recovery->walk.end.tail;
+
+    begin_after_snapshot(recovery);
+    if (chain_walk_run(recovery->directory, &recovery->walk, any_frame, NULL, &refusal) !=
+            REFUSAL_none ||
+        witness_check_begin(&recovery->check, recovery->directory->disk, &recovery->exchange,
+                            &refusal) != REFUSAL_none)
+        return data_directory_refused(recovery->context, recovery->directory, &refusal);
+    if (end->last_sequence != sequence)
+        return context_fail(recovery->context, EXIT_CODE_rejected,
+                            "the journal ends with sequence %" PRIu64 ", frame %" PRIu64
+                            "; --accept-end %" PRIu64 " accepts that",
+                            end->last_sequence, end->number, end->last_sequence);
+    if (recovery->check.is_there && end->number >= recovery->check.named.frame)
+        return context_fail(recovery->context, EXIT_CODE_rejected,
+                            "the journal reaches its witness, frame %" PRIu64
+                            ": there is no lost end to accept",
+                            recovery->check.named.frame);
+    return true;
+}
+
+/* Adds a line to the file `recovered`: what was accepted, and why. */
+static bool keep_reason(const struct recovery *recovery)
+{
+    static char notes[NOTES_MAX];
+    const struct frame_tail *end = &recovery->walk.end.tail;
+    char hash[2 * HASH_BYTES + 1];
+    int64_t used = small_file_read(recovery->directory->disk, "recovered", notes, sizeof notes);
+
+    if (used == -ENOENT)
+        used = 0;
+    if (used < 0)
+        return failed(recovery, "recovered", (int)used);
+    if (used > NOTES_MAX - LINE_MAX_BYTES)
+        return failed(recovery, "recovered", -EFBIG);
+    hex_encode(hash, end->hash, HASH_BYTES);
+    used += snprintf(notes + used, LINE_MAX_BYTES,
+                     "wall_ns=%" PRIu64 " sequence=%" PRIu64 " frame=%" PRIu64
+                     " frame_hash=%s witness_frame=%" PRIu64 " witness_sequence=%" PRIu64
+                     " epoch=%" PRIu64 " reason=%s\n",
+                     recovery->wall_ns, end->last_sequence, end->number, hash,
+                     recovery->check.named.frame, recovery->check.named.sequence,
+                     recovery->exchange.epoch, recovery->reason);
+    int error = small_file_replace(recovery->directory->disk, "recovered", notes, (size_t)used);
+    return error == 0 || failed(recovery, "recovered", error);
+}
+
+/* First the epoch and the reason: a witness that fits is the last thing to appear. */
+static bool accept(struct recovery *recovery)
+{
+    const struct frame_tail *end = &recovery->walk.end.tail;
+    struct disk *disk = recovery->directory->disk;
+    struct witness witness = { .frame = end->number,
+                               .sequence = end->last_sequence,
+                               .boot = recovery->exchange.boot,
+                               .wall_ns = recovery->wall_ns };
+    struct slot_place all = { 0 };
+
+    memcpy(witness.hash, end->hash, sizeof witness.hash);
+    recovery->exchange.epoch++;
+    int error = exchange_file_write(disk, &recovery->exchange);
+    if (error != 0)
+        return failed(recovery, "exchange", error);
+    if (!keep_reason(recovery))
+        return false;
+    error = witness_write(disk, &recovery->exchange, &witness, &all); /* every slot */
+    return error == 0 || failed(recovery, "witness", error);
+}
+
+static void show(const struct recovery *recovery)
+{
+    const struct frame_tail *end = &recovery->walk.end.tail;
+    json_t *object = json_pack("{s:I, s:I, s:I, s:I, s:I}", "accepted_end",
+                               (json_int_t)end->last_sequence, "frame", (json_int_t)end->number,
+                               "witness_sequence", (json_int_t)recovery->check.named.sequence,
+                               "witness_frame", (json_int_t)recovery->check.named.frame, "epoch",
+                               (json_int_t)recovery->exchange.epoch);
+    INVARIANT(object != NULL);
+    char *text = json_dumps(object, JSON_COMPACT);
+    INVARIANT(text != NULL);
+    report_answer(stdout, text, strlen(text), recovery->context->arguments->json, NULL);
+    free(text);
+    json_decref(object);
+}
+
+static bool recover(struct recovery *recovery, uint64_t sequence)
+{
+    struct timespec now;
+    int error = disk_lock(recovery->directory->disk);
+
+    if (error == -EWOULDBLOCK)
+        return context_fail(recovery->context, EXIT_CODE_problem, "%s is in use: stop perpd first",
+                            recovery->directory->path);
+    if (error == 0)
+        error = exchange_file_read(recovery->directory->disk, &recovery->exchange);
+    if (error != 0)
+        return failed(recovery, "exchange", error);
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    recovery->wall_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+    return find_end(recovery, sequence) && accept(recovery);
+}
+
+static bool reason_is_fit(const char *reason)
+{
+    size_t length = strlen(reason);
+
+    for (size_t i = 0; i < length; i++)
+        if (reason[i] < ' ' || reason[i] > '~')
+            return false;
+    return length > 0 && length <= REASON_MAX;
+}
+
+int command_recover(struct context *context)
+{
+    const struct arguments *arguments = context->arguments;
+    const char *end = arguments->values[FLAG_accept_end];
+    struct data_directory directory;
+    struct recovery recovery = { .context = context,
+                                 .directory = &directory,
+                                 .reason = arguments->values[FLAG_reason] };
+    int64_t sequence;
+
+    if (arguments->word_count != 1 || end == NULL || recovery.reason == NULL)
+        return context_fail(context, EXIT_CODE_usage, "DATA, --accept-end and --reason are needed"),
+               EXIT_CODE_usage;
+    if (decimal_parse(end, strlen(end), 0, 0, INT64_MAX, &sequence) != DECIMAL_OK)
+        return context_fail(context, EXIT_CODE_usage, "'%.60s' is no sequence", end),
+               EXIT_CODE_usage;
+    if (!reason_is_fit(recovery.reason))
+        return context_fail(context, EXIT_CODE_usage,
+                            "--reason is 1 to %d printable ASCII characters", REASON_MAX),
+               EXIT_CODE_usage;
+    if (!data_directory_open(context, arguments->words[0], &directory))
+        return context->exit_code;
+    if (recover(&recovery, (uint64_t)sequence))
+        show(&recovery);
+    explicit_bzero(&recovery.exchange, sizeof recovery.exchange);
+    data_directory_close(&directory);
+    return context->exit_code;
+}
