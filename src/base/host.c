@@ -3,20 +3,16 @@
 #include "base/comma_list.h"
 #include "base/text.h"
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
 static bool is_name_byte(char c)
 {
-    return text_is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') || c == '.' || c == '-' ||
-           c == '_';
+    return text_is_digit(c) || (text_lower(c) >= 'a' && text_lower(c) <= 'z') || c == '.' ||
+           c == '-' || c == '_';
 }
 
 static bool is_address_byte(char c)
 {
-    return text_is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f') || c == ':' || c == '.';
+    return text_is_digit(c) || (text_lower(c) >= 'a' && text_lower(c) <= 'f') || c == ':' ||
+           c == '.';
 }
 
 /* The bytes of the host at the front of `text`; 0 if there is none. */
@@ -74,7 +70,7 @@ bool host_list_has(const struct host_list *list, const char *text, size_t count)
         size_t at = 0;
         if (host->count != bytes)
             continue;
-        while (at < bytes && lower(text[at]) == lower(host->text[at]))
+        while (at < bytes && text_lower(text[at]) == text_lower(host->text[at]))
             at++;
         if (at == bytes)
             return true;
@@ -101,8 +97,9 @@ bool host_is_wildcard(const char *address)
         address++;
         count -= 2;
         if (count > 7 && memcmp(address, "::", 2) == 0 && address[6] == ':' &&
-            lower(address[2]) == 'f' && lower(address[3]) == 'f' && lower(address[4]) == 'f' &&
-            lower(address[5]) == 'f') { /* an IPv4 address written as IPv6 */
+            text_lower(address[2]) == 'f' && text_lower(address[3]) == 'f' &&
+            text_lower(address[4]) == 'f' &&
+            text_lower(address[5]) == 'f') { /* an IPv4 address written as IPv6 */
             address += 7;
             count -= 7;
         }

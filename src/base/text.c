@@ -35,6 +35,14 @@ bool text_is_utf8(const char *text, size_t count)
     return true;
 }
 
+bool text_is_equal_folded(const char *a, const char *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_lower(a[i]) != text_lower(b[i]))
+            return false;
+    return true;
+}
+
 size_t text_trim(const char *field, size_t count)
 {
     while (count > 0 && field[count - 1] == '\0')

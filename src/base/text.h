@@ -25,6 +25,15 @@ CC_MUST_USE static inline bool text_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* The lower-case letter of A to Z; any other byte as it is. */
+CC_MUST_USE static inline char text_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* True if `count` bytes are equal, A to Z without case. */
+CC_MUST_USE bool text_is_equal_folded(const char *a, const char *b, size_t count);
+
 /* Returns the edit distance (insert, delete, replace), at most `limit`. It finds the nearest known
  * word for a message. Words above 63 characters are `limit` away from everything. */
 unsigned text_distance(const char *a, const char *b, unsigned limit);

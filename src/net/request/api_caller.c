@@ -1,7 +1,9 @@
 #include "net/request/api_caller.h"
 
 #include "base/base64.h"
+#include "base/text.h"
 #include "crypto/secret.h"
+#include "net/request/bearer.h"
 
 bool api_caller_is_live(const struct net_config *config, uint64_t unix_ns,
                         const struct keyring_key *key, struct keyring_row *entry)
@@ -66,12 +68,6 @@ static struct http_span device_cookie(const struct http_head *head, const char *
     return found;
 }
 
-static bool is_letter_equal(char a, char b)
-{
-    bool is_upper_a = a >= 'A' && a <= 'Z', is_upper_b = b >= 'A' && b <= 'Z';
-    return (is_upper_a ? a | 0x20 : a) == (is_upper_b ? b | 0x20 : b);
-}
-
 /* The Origin, if there is one, is that of the Host: a scheme, then the same host and port. */
 bool api_caller_is_own_page(const struct http_head *head, const char *text)
 {
@@ -84,12 +80,8 @@ bool api_caller_is_own_page(const struct http_head *head, const char *text)
         return false;
     if (count == 0)
         return true;
-    if (scheme == 0 || count - scheme != head->host.count)
-        return false;
-    for (uint32_t i = 0; i < head->host.count; i++)
-        if (!is_letter_equal(origin[scheme + i], text[head->host.at + i]))
-            return false;
-    return true;
+    return scheme != 0 && count - scheme == head->host.count &&
+           text_is_equal_folded(origin + scheme, text + head->host.at, head->host.count);
 }
 
 static bool find_cookie(const struct net_config *config, uint64_t unix_ns,
@@ -123,11 +115,8 @@ bool api_caller_token_hash(const struct net_config *config, const struct http_he
                            const char *text, uint8_t hash[HASH_BYTES],
                            struct problem_detail *problem)
 {
-    static const char scheme[] = "Bearer ";
-    const uint32_t scheme_bytes = sizeof scheme - 1;
-    const char *value = text + head->authorization.at;
-    if (head->authorization.count > scheme_bytes && memcmp(value, scheme, scheme_bytes) == 0 &&
-        hash_of(config, value + scheme_bytes, head->authorization.count - scheme_bytes, hash))
+    const struct http_span token = bearer_token(head, text);
+    if (token.count > 0 && hash_of(config, text + token.at, token.count, hash))
         return true;
     return problem_detail_set(problem, PROBLEM_invalid_token, NULL,
                               "Authorization is not Bearer and the pairing's write_token");
