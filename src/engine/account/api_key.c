@@ -3,6 +3,7 @@
 #include "base/command_hash.h"
 #include "base/rule.h"
 #include "base/text.h"
+#include "engine/account/grant.h"
 #include "engine/state/access.h"
 #include "engine/state/state.h"
 
@@ -21,16 +22,12 @@ static bool is_sound(const struct engine *engine, const struct command *command,
                      const struct create_body *body)
 {
     const struct credential *signer = &engine->credentials.rows[engine->applying.credential];
-    const struct account *account = &engine->accounts.rows[engine->applying.account];
     const char *label = (const char *)body->label;
-    int32_t pin = body->subaccount_pin;
 
-    if (!access_body_is_clean(command) ||
-        text_has_control(label, text_trim(label, sizeof body->label)))
-        return false;
-    if (signer->pin != CREDENTIAL_NO_PIN && pin != signer->pin)
-        return false;
-    return pin == CREDENTIAL_NO_PIN || (uint32_t)pin < account->subaccount_count;
+    return access_body_is_clean(command) &&
+           !text_has_control(label, text_trim(label, sizeof body->label)) &&
+           grant_pin_is_within(signer, body->subaccount_pin) &&
+           grant_pin_exists(engine, engine->applying.account, body->subaccount_pin);
 }
 
 enum status api_key_create(struct engine *engine, const struct command *command,

@@ -2,10 +2,9 @@
 
 #include "base/command_hash.h"
 #include "base/rule.h"
+#include "engine/account/grant.h"
 #include "engine/state/access.h"
 #include "engine/state/state.h"
-
-#define DEVICE_SECOND_NS UINT64_C(1000000000)
 
 /* Body of code 33 (W3). */
 struct login_body {
@@ -17,34 +16,27 @@ struct login_body {
 
 static_assert(sizeof(struct login_body) == 24, "W3: code 33");
 
-static bool is_sound(const struct engine *engine, const struct command *command, int32_t pin,
-                     uint64_t expires_ns)
+/* Sets *expires_ns. */
+static bool is_sound(const struct engine *engine, const struct command *command,
+                     const struct login_body *body, uint64_t *expires_ns)
 {
     const struct credential *signer = &engine->credentials.rows[engine->applying.credential];
-    const struct account *account = &engine->accounts.rows[engine->applying.account];
-    uint64_t longest_s = state_option(engine, OPTION_limits_session_life_max_s);
 
-    if (!access_body_is_clean(command))
-        return false;
-    if (expires_ns <= engine->t_ns || expires_ns > engine->t_ns + longest_s * DEVICE_SECOND_NS)
-        return false;
-    if (signer->pin != CREDENTIAL_NO_PIN && pin != signer->pin)
-        return false;
-    return pin == CREDENTIAL_NO_PIN || (uint32_t)pin < account->subaccount_count;
+    return access_body_is_clean(command) && grant_expiry(engine, body->expires_at, expires_ns) &&
+           grant_pin_is_within(signer, body->subaccount_pin) &&
+           grant_pin_exists(engine, engine->applying.account, body->subaccount_pin);
 }
 
 enum status device_key_create(struct engine *engine, const struct command *command,
                               struct engine_result *result)
 {
-    uint64_t life_s = state_option(engine, OPTION_limits_session_life_default_s);
     uint32_t account = engine->applying.account;
+    uint64_t expires_ns;
     struct login_body body;
 
     memcpy(&body, command_body(command), sizeof body);
     INVARIANT(command->extra_bytes >= SECRET_HASH_BYTES);
-    if (body.expires_at == 0)
-        body.expires_at = engine->t_ns + life_s * DEVICE_SECOND_NS;
-    if (!is_sound(engine, command, body.subaccount_pin, body.expires_at))
+    if (!is_sound(engine, command, &body, &expires_ns))
         return STATUS_session_rejected;
     credential_release_ended(engine);
     if (credential_count_devices(engine, account) >=
@@ -59,12 +51,12 @@ enum status device_key_create(struct engine *engine, const struct command *comma
         .kind = CREDENTIAL_DEVICE_KEY,
         .scope = SCOPE_READ_WRITE,
         .pin = body.subaccount_pin,
-        .expires_ns = body.expires_at,
+        .expires_ns = expires_ns,
         .parent_sequence = engine->credentials.rows[engine->applying.credential].created_sequence,
     };
     uint32_t key = credential_create(engine, &make);
     credential_id(&engine->credentials.rows[key], result->id);
-    result->expires_at_ns = body.expires_at;
+    result->expires_at_ns = expires_ns;
     result->members |= ANSWER_HAS_ID | ANSWER_HAS_EXPIRY;
     return STATUS_request_completed;
 }

@@ -2,10 +2,9 @@
 
 #include "base/command_hash.h"
 #include "base/rule.h"
+#include "engine/account/grant.h"
 #include "engine/state/access.h"
 #include "engine/state/state.h"
-
-#define SESSION_SECOND_NS UINT64_C(1000000000)
 
 enum { SESSION_KEY_BYTES = 32 };
 
@@ -21,51 +20,39 @@ struct create_body {
 
 static_assert(sizeof(struct create_body) == 56, "W3: code 13");
 
-static uint64_t expiry_of(const struct engine *engine, const struct session_ask *ask)
-{
-    uint64_t life_s = state_option(engine, OPTION_limits_session_life_default_s);
-
-    return ask->expires_ns != 0 ? ask->expires_ns : engine->t_ns + life_s * SESSION_SECOND_NS;
-}
-
 /* R10: scope, pin and expiry never exceed the parent's. */
 static bool is_within(const struct credential *parent, const struct session_ask *ask,
                       uint64_t expires_ns)
 {
-    if (ask->scope < parent->scope)
-        return false;
-    if (parent->pin != CREDENTIAL_NO_PIN && ask->pin != parent->pin)
-        return false;
-    return expires_ns <= parent->expires_ns;
+    return ask->scope >= parent->scope && grant_pin_is_within(parent, ask->pin) &&
+           expires_ns <= parent->expires_ns;
 }
 
+/* Sets *expires_ns. */
 static bool is_sound(const struct engine *engine, const struct command *command,
                      const struct credential *parent, const struct session_ask *ask,
-                     uint64_t expires_ns)
+                     uint64_t *expires_ns)
 {
-    uint64_t longest_ns = state_option(engine, OPTION_limits_session_life_max_s);
-
-    longest_ns = engine->t_ns + longest_ns * SESSION_SECOND_NS;
     if (ask->scope > SCOPE_TRADING_ONLY || (command->flags & COMMAND_SESSION_KEY_VALID) == 0)
         return false;
     if (credential_find(engine, parent->account, ask->public_key, SESSION_KEY_BYTES,
                         engine->t_ns) != CREDENTIAL_NONE)
         return false;
-    if (expires_ns <= engine->t_ns || expires_ns > longest_ns)
+    if (!grant_expiry(engine, ask->expires_ns, expires_ns))
         return false;
     if (ask->pin != CREDENTIAL_NO_PIN &&
         !subaccount_is_open(engine, parent->account, (uint32_t)ask->pin))
         return false;
-    return is_within(parent, ask, expires_ns);
+    return is_within(parent, ask, *expires_ns);
 }
 
 enum status session_open(struct engine *engine, const struct command *command, uint32_t parent,
                          const struct session_ask *ask, struct engine_result *result)
 {
     const struct credential *above = &engine->credentials.rows[parent];
-    uint64_t expires_ns = expiry_of(engine, ask);
+    uint64_t expires_ns;
 
-    if (!is_sound(engine, command, above, ask, expires_ns))
+    if (!is_sound(engine, command, above, ask, &expires_ns))
         return STATUS_session_rejected;
     struct credential_count live =
         credential_count_sessions(engine, above->account, above->created_sequence);
