@@ -194,7 +194,7 @@ def logins(world):
     table.success("number 17", login(world, account), False, "session_rejected")
     table.success("of another account", login(world, world.account()), True, DONE,
                   device_key_id=..., device_key=..., expires_at=...)
-    for path in ("/api/v1/auth/sessions", "/api/v1/api-keys"):
+    for path in ("/api/v1/auth/sessions", "/api/v1/api-keys", "/api/v1/auth/master-keys"):
         table.ok(path, by_device(world, path, secret))
         table.problem(path + ", unknown", by_device(world, path, b64(bytes(32))), 401,
                       "invalid_device_key")

@@ -10,6 +10,7 @@ import sys
 import time
 
 import client
+import pairing
 from client import (CREATE_API_KEY, CREATE_SESSION, IOC, JSON, PLACE_LIMIT, PLACE_MARKET, REDUCE,
                     REPLACE, REVOKE_ALL, REVOKE_API_KEY, Account, Ed25519Key, Perpd, api_key_body,
                     id_text, limit_body, market_order_body, new_id, payload_of, reduce_body,
@@ -147,7 +148,8 @@ def reads_survive(world):
 
 @suite.case
 def outcomes_survive(world):
-    """W5: duplicates answer as before the kill; revoked keys and sessions stay revoked."""
+    """W5: duplicates answer as before the kill; revoked keys and sessions stay revoked.
+    W7: pairings are forgotten."""
     table = Table()
     it, exchange = world.account(), world.exchange
     bodies = []
@@ -172,8 +174,15 @@ def outcomes_survive(world):
                        it.session)
     device = exchange.kept(exchange.wrap("/api/v1/login", login, it.session)).json["device_key"]
     for row, number in (("killed", signal.SIGKILL), ("ended", signal.SIGTERM)):
+        made_before = pairing.opened(table, world, device)
+        path = f"{pairing.PATH}/{made_before['pairing_id']}"
+        table.ok(f"{row}: a pairing", exchange.get(path, headers=[pairing.device(device)]))
         world.again(table, number, it, other)
         exchange = world.exchange
+        table.problem(f"{row}: a pairing", exchange.get(path, headers=[pairing.device(device)]),
+                      404, "not_found")
+        table.problem(f"{row}: its token", exchange.get(path + "/result", headers=[
+            pairing.bearer(made_before["write_token"])]), 404, "not_found")
         table.ok(f"{row}: a device key", exchange.get("/api/v1/auth/sessions", headers=[
             ("X-DEVICE-KEY", device)]))
         for code, body, raw, first in bodies:
