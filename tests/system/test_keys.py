@@ -307,8 +307,9 @@ def cookies(world):
         table.ok(row + ", with an API key", rename(("X-API-KEY", write_key), *headers))
     for row, value in (("no such key", b64(bytes(32))), ("no secret", "x")):
         table.problem(row, rename(("Cookie", f"device_key={value}")), 401, "invalid_device_key")
-    table.problem("two of them", rename(("Cookie", f"device_key={secret}; device_key={secret}")),
-                  401, "invalid_api_key")
+    for first in (secret, ""):
+        both = f"device_key={first}; device_key={secret}"
+        table.problem(f"two, {both}", rename(("Cookie", both)), 401, "invalid_api_key")
     table.problem("two headers", rename(cookie, cookie), 400, "malformed_request")
     table.problem("a form of a page", rename(cookie, media=("Content-Type", "text/plain")), 415,
                   "unsupported_media_type")

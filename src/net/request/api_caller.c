@@ -46,20 +46,22 @@ static bool find(const struct net_config *config, uint64_t unix_ns, enum keyring
     return api_caller_is_live(config, unix_ns, &key, entry) || api_caller_refuse(&key, problem);
 }
 
-/* The value of the cookie device_key; count 0: the header has none, or two. */
+/* The value of the cookie device_key; count 0: the header has none, an empty one, or two. */
 static struct http_span device_cookie(const struct http_head *head, const char *text)
 {
     static const char name[] = "device_key=";
     struct http_span found = { 0, 0 };
+    bool is_found = false;
     uint32_t at = head->cookie.at, end = at + head->cookie.count;
     while (at < end) {
         while (at < end && (text[at] == ' ' || text[at] == ';'))
             at++;
         const char *stop = memchr(text + at, ';', end - at);
         uint32_t next = stop != NULL ? (uint32_t)(stop - text) : end;
-        if (next - at > sizeof name - 1 && memcmp(text + at, name, sizeof name - 1) == 0) {
-            if (found.count > 0)
+        if (next - at >= sizeof name - 1 && memcmp(text + at, name, sizeof name - 1) == 0) {
+            if (is_found)
                 return (struct http_span){ 0, 0 };
+            is_found = true;
             uint32_t value = at + sizeof name - 1;
             found = (struct http_span){ (uint16_t)value, (uint16_t)(next - value) };
         }
