@@ -108,6 +108,24 @@ static const uint8_t *bytes_at(struct chain *chain, uint64_t offset, size_t coun
     return chain->window + (offset - chain->window_at);
 }
 
+/* Whether every byte after the header is zero: 1, 0, -1 when a read is refused. */
+static int is_empty(struct chain *chain)
+{
+    uint64_t offset = SEGMENT_FRAMES_OFFSET;
+
+    while (offset < chain->config.segment_bytes) {
+        size_t available;
+        const uint8_t *bytes = bytes_at(chain, offset, DISK_ALIGNMENT, &available);
+
+        if (!bytes)
+            return -1;
+        if (!all_zero(bytes, available))
+            return 0;
+        offset += available;
+    }
+    return 1;
+}
+
 /* Checks the header of the open file. 1, or -1 when it is refused. */
 static int header_check(struct chain *chain, uint64_t number)
 {
@@ -135,6 +153,11 @@ static int header_check(struct chain *chain, uint64_t number)
         return 1;
     if (segment_decode(&header, bytes) < 0 ||
         !segment_belongs(&header, chain->config.exchange, number)) {
+        int empty = is_empty(chain);
+
+        chain->blank = empty > 0;
+        if (empty != 0)
+            return empty;
         (void)refusal_set(refusal, REFUSAL_segment_header,
                           "segment %" PRIu64 ", offset 0: damaged, or of another journal or number",
                           number);

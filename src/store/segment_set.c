@@ -59,7 +59,18 @@ static enum refusal_kind set_read(struct segment_set *set, uint64_t number, uint
     return got < 0 ? refusal_machine(set->refusal, "reading a segment", (int)got) : REFUSAL_none;
 }
 
-/* The header is right, or the whole file is zero. */
+/* Notes whether no byte after the header is anything but zero: no frame was ever in it. */
+static enum refusal_kind emptiness_note(struct segment_set *set, uint64_t number)
+{
+    enum refusal_kind kind = segment_set_load(set, number);
+
+    segment_set_note(set, number)->blank =
+        kind == REFUSAL_none && segment_set_zero(set->bytes + SEGMENT_FRAMES_OFFSET,
+                                                 set->segment_bytes - SEGMENT_FRAMES_OFFSET);
+    return kind;
+}
+
+/* The header is right, or all that follows it is zero. */
 static enum refusal_kind header_check(struct segment_set *set, uint64_t number)
 {
     struct segment_note *note = segment_set_note(set, number);
@@ -74,13 +85,14 @@ static enum refusal_kind header_check(struct segment_set *set, uint64_t number)
                            "segment %" PRIu64 " has %" PRIu64 " bytes instead of %" PRIu32, number,
                            note->bytes, set->segment_bytes);
     kind = set_read(set, number, 0, set->frame_bytes, SEGMENT_FRAMES_OFFSET);
-    if (kind == REFUSAL_none && segment_set_zero(set->frame_bytes, SEGMENT_FRAMES_OFFSET)) {
-        kind = segment_set_load(set, number);
-        note->blank = kind == REFUSAL_none && segment_set_zero(set->bytes, set->segment_bytes);
-    }
+    if (kind != REFUSAL_none)
+        return kind;
+    int damaged = segment_decode(&header, set->frame_bytes);
+    if (damaged < 0 || !segment_belongs(&header, set->exchange, number))
+        kind = emptiness_note(set, number);
     if (kind != REFUSAL_none || note->blank)
         return kind;
-    if (segment_decode(&header, set->frame_bytes) < 0)
+    if (damaged < 0)
         return refusal_set(set->refusal, REFUSAL_segment_header,
                            "segment %" PRIu64 ", offset 0: damaged", number);
     if (!segment_belongs(&header, set->exchange, number))

@@ -16,7 +16,7 @@ struct segment_note {
     uint64_t bytes;       /* of the file */
     uint64_t first_frame; /* of the chain in it; UINT64_MAX: none. Recovery writes it. */
     uint32_t block_bytes;
-    bool blank; /* all zero: gets a header when recovery ends */
+    bool blank; /* zero but for a wrong header: gets a right one when recovery ends */
 };
 
 struct segment_set {
@@ -35,7 +35,8 @@ struct segment_set {
 };
 
 /* Lists the segments and checks every header: each number once from the lowest to the highest, the
- * right size, this exchange. A file that is zero from end to end is noted as blank. A directory
+ * right size, this exchange. A file with a wrong header and zeros after it is noted as blank: it
+ * was prepared and never used. A directory
  * without segments gives an empty set. */
 CC_MUST_USE enum refusal_kind segment_set_open(struct segment_set *set, struct disk *disk,
                                                const struct exchange_file *exchange,

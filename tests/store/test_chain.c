@@ -258,6 +258,19 @@ static void headers_refused(void)
             config.segment_bytes = 2 * SEGMENT;
         CHECK(read_all(&config, &refusal, &end, &archived) == (row == 0 ? 22 : 0) && end < 0);
         CHECK(refusal.kind == (row == 2 ? REFUSAL_segment_size : REFUSAL_segment_header));
+        if (row == 0) { /* and nothing but zeros after it: prepared and never used */
+            static const uint8_t zeros[SEGMENT - SEGMENT_FRAMES_OFFSET];
+
+            for (uint64_t n = 2; n < 8; n++) {
+                char path[DISK_PATH_BYTES];
+
+                segment_path(path, n, true);
+                if (disk_sim_exists(disk, path))
+                    disk_sim_poke(disk, path, SEGMENT_FRAMES_OFFSET, zeros, sizeof zeros);
+            }
+            CHECK(read_all(&config, &refusal, &end, &archived) == 22);
+            CHECK(end == 0 || refusal.kind == REFUSAL_frame_damaged);
+        }
         disk_sim_destroy(disk);
     }
 }

@@ -369,9 +369,9 @@ static void flips(void)
     flips_of(disk, "witness", 0, SLOT_FILE_BYTES, true);
     flips_of(disk, first, 0, frames_end + 512, false);                /* with the closing frame */
     flips_of(disk, first, frames_end + 512, frames_end + 1536, true); /* zeros */
-    /* header zeros are refused, free blocks are zeroed */
-    flips_of(disk, second, SEGMENT_FRAMES_OFFSET - 64, SEGMENT_FRAMES_OFFSET, false);
-    flips_of(disk, second, SEGMENT_FRAMES_OFFSET, SEGMENT_FRAMES_OFFSET + 64, true);
+    /* of a prepared segment: the header is made again, free blocks are zeroed */
+    flips_of(disk, second, 0, 128, true);
+    flips_of(disk, second, SEGMENT_FRAMES_OFFSET - 64, SEGMENT_FRAMES_OFFSET + 64, true);
     disk_sim_destroy(disk);
 }
 
