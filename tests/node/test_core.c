@@ -440,6 +440,34 @@ static void check_locked(void)
     core_rig_free();
 }
 
+/* A start on a full disk that has to make a segment: the prepared one is enough. */
+static void check_start_on_full_disk(void)
+{
+    struct segment_range range;
+    char path[DISK_PATH_BYTES];
+
+    rig_make();
+    start(NULL);
+    core_rig_settle();
+    stop();
+    CHECK(segment_range_of(core_rig.disk, &range) == 0 && range.count >= 2);
+    for (uint64_t n = range.max; n > 0; n--) { /* the first one has the journal's end */
+        segment_path(path, n, true);
+        disk_sim_remove(core_rig.disk, path);
+    }
+    disk_sim_set_full(core_rig.disk, true);
+    start(NULL);
+    CHECK(segment_pool_error(core_rig.core.pool) == -ENOSPC);
+    CHECK(segment_pool_ready(core_rig.core.pool) == 1);
+    uint64_t before = journal_durable_seq(core_rig.core.journal);
+    send_account();
+    core_rig_settle();
+    CHECK(journal_durable_seq(core_rig.core.journal) > before);
+    disk_sim_set_full(core_rig.disk, false);
+    core_rig_kill();
+    core_rig_free();
+}
+
 int main(void)
 {
     check_first_sequences();
@@ -453,5 +481,6 @@ int main(void)
     check_lag_of_start();
     check_hash_at_start();
     check_locked();
+    check_start_on_full_disk();
     return 0;
 }

@@ -55,8 +55,8 @@ static int make_writer(struct core *core)
     if (core->pool == NULL)
         return -ENOMEM;
     int failed = segment_pool_fill(core->pool, clock_monotonic_ns(config->clock));
-    if (failed != 0)
-        return failed;
+    if (failed != 0 && (failed != -ENOSPC || segment_pool_ready(core->pool) == 0))
+        return failed; /* one prepared segment is enough on a full disk; alarm.h */
 
     struct journal_config journal = {
         .disk = config->disk,
