@@ -274,10 +274,11 @@ static uint64_t size_elsewhere(const struct engine *engine, const struct holding
 static int128 stress_of(const struct engine *engine, const struct holding *holding,
                         int64_t out_buys, int64_t out_sells)
 {
+    if (CC_LIKELY(!market_is_frozen(engine, holding->market)))
+        return 0;
     uint64_t worst = worst_of(holding->size, holding->sides[ORDER_LONG].size - out_buys,
                               holding->sides[ORDER_SHORT].size - out_sells);
-
-    if (worst == 0 || !market_is_frozen(engine, holding->market))
+    if (worst == 0)
         return 0;
     return (int128)market_stress(engine, holding->market,
                                  (uint128)worst * engine->markets.rows[holding->market].mark);
@@ -367,8 +368,10 @@ static bool beyond_limits(const struct entry *entry, const struct holding *holdi
                record->open_interest_limit;
 }
 
-bool margin_taker_passes(struct engine *engine, uint32_t index, uint32_t market_index,
-                         uint32_t holding_index, const struct margin_change *change)
+/* The taker test with all its terms. Out of line: passes_at_once decides nearly every order. */
+static __attribute__((noinline)) bool passes_in_full(struct engine *engine, uint32_t index,
+                                                     uint32_t market_index, uint32_t holding_index,
+                                                     const struct margin_change *change)
 {
     static const struct holding nothing;
     const struct market *market = &engine->markets.rows[market_index];
@@ -388,8 +391,7 @@ bool margin_taker_passes(struct engine *engine, uint32_t index, uint32_t market_
         buys += change->rest_size - change->out_size;
     else
         sells += change->rest_size - change->out_size;
-    if (CC_UNLIKELY(
-            beyond_limits(&entry, holding, change, worst_of(change->size_after, buys, sells))))
+    if (beyond_limits(&entry, holding, change, worst_of(change->size_after, buys, sells)))
         return false;
     int128 becomes = initial_of_entry(&entry, change->size_after, buys, sells) +
                      order_loss(market, change->side, change->rest_price, change->rest_size);
@@ -402,7 +404,7 @@ bool margin_taker_passes(struct engine *engine, uint32_t index, uint32_t market_
     int128 equity = margin_equity(portfolio);
     int128 equity_after = equity + change->equity;
     int128 initial = portfolio->initial + margin_entry_surcharge(engine, index, market_index);
-    if (CC_LIKELY(equity_after - stress >= initial + becomes))
+    if (equity_after - stress >= initial + becomes)
         return true; /* whatever the record's part of IM was */
     int128 was = initial_of_worst(market, entry.leverage, holding->size, buys_before, sells_before);
     if (equity_after - stress >= initial - was + becomes)
@@ -430,6 +432,39 @@ bool margin_taker_passes(struct engine *engine, uint32_t index, uint32_t market_
     margin_resolve(engine, index);
     risk_refresh(engine, index); /* slacks always follow from the figures */
     return equity_after - stress >= portfolio->initial + initial - was + becomes;
+}
+
+/* True if the taker test passes by its first terms alone, as it does for nearly every order: the
+ * market has no limits and is not frozen, the portfolio is its account's only one and has no other
+ * market, and E' pays for all of IM before the effect and IM_m behind it. */
+static bool passes_at_once(const struct engine *engine, const struct portfolio *portfolio,
+                           uint32_t market_index, uint32_t holding_index,
+                           const struct margin_change *change)
+{
+    const struct market *market = &engine->markets.rows[market_index];
+    const struct holding *holding = &engine->holdings.rows[holding_index];
+    int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
+
+    if ((market->record.position_limit | market->record.open_interest_limit) != 0 ||
+        account_position_counts(&engine->accounts.rows[portfolio->account]) ||
+        portfolio->holding_head != holding_index || holding_index == HOLDING_NONE ||
+        holding->next != HOLDING_NONE || market_is_frozen(engine, market_index))
+        return false;
+    *(change->side == ORDER_LONG ? &buys : &sells) += change->rest_size - change->out_size;
+    int128 becomes = initial_of_worst(market, holding->leverage, change->size_after, buys, sells) +
+                     order_loss(market, change->side, change->rest_price, change->rest_size);
+    if (CC_UNLIKELY(change->out_size != 0))
+        becomes -= order_loss(market, change->side, change->out_price, change->out_size);
+    return margin_equity(portfolio) + change->equity >= portfolio->initial + becomes;
+}
+
+bool margin_taker_passes(struct engine *engine, uint32_t index, uint32_t market_index,
+                         uint32_t holding_index, const struct margin_change *change)
+{
+    const struct portfolio *portfolio = &engine->portfolios.rows[index];
+
+    return CC_LIKELY(passes_at_once(engine, portfolio, market_index, holding_index, change)) ||
+           passes_in_full(engine, index, market_index, holding_index, change);
 }
 
 bool margin_maker_passes(const struct engine *engine, const struct holding *holding, int64_t before,
