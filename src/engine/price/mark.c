@@ -179,14 +179,19 @@ static uint64_t mark_of(const struct engine *engine, uint32_t market_index)
     return mark < 1 ? 1 : (uint64_t)mark;
 }
 
+/* True if a price, which may be any, is further from the reference than this part of it. */
+static bool is_beyond(uint64_t price, uint64_t reference, uint64_t part_ppm)
+{
+    uint64_t move = price > reference ? price - reference : reference - price;
+
+    return (uint128)move * MONEY_PPM > (uint128)reference * part_ppm;
+}
+
 /* R3: holders were last checked at a mark that is further away than the lowest tier's margin. */
 static bool is_gap(const struct market *market)
 {
-    uint64_t checked = market->checked_mark;
-    uint64_t move = market->mark > checked ? market->mark - checked : checked - market->mark;
-
-    return checked != 0 &&
-           (uint128)move * MONEY_PPM > (uint128)checked * market->record.tiers[0].mmr_ppm;
+    return market->checked_mark != 0 &&
+           is_beyond(market->mark, market->checked_mark, market->record.tiers[0].mmr_ppm);
 }
 
 /* Computes and emits the mark, if the index is valid and the market neither HALTED nor CLOSED. A
@@ -218,9 +223,7 @@ static void recompute(struct engine *engine, uint32_t index)
 /* True if the price is more than a tenth from the reference (0: there is none). */
 static bool is_far(uint64_t price, uint64_t reference)
 {
-    uint64_t move = price > reference ? price - reference : reference - price;
-
-    return reference != 0 && move * 100 > reference * MARK_HOLD_PERCENT;
+    return reference != 0 && is_beyond(price, reference, MARK_HOLD_PPM);
 }
 
 /* Sets the index. Portfolios that wait for it are checked again in any state: a HALTED market gets
@@ -251,9 +254,8 @@ static bool join_run(struct market *market, uint64_t price)
 {
     uint64_t low = price < market->run_low ? price : market->run_low;
     uint64_t high = price > market->run_high ? price : market->run_high;
-    uint64_t move = price > market->anchor ? price - market->anchor : market->anchor - price;
 
-    if ((high - low) * 100 > low * MARK_HOLD_AGREE_PERCENT) {
+    if (is_beyond(high, low, MARK_HOLD_AGREE_PPM)) {
         begin_run(market, price);
         return false;
     }
@@ -263,7 +265,7 @@ static bool join_run(struct market *market, uint64_t price)
     market->hold_count = (uint8_t)(market->hold_count + (market->hold_count < MARKET_HOLD_UPDATES));
     return market->hold_count == MARKET_HOLD_UPDATES &&
            market->publish_ns - market->run_first_ns >= MARK_RUN_NS &&
-           move * 100 <= market->anchor * MARK_ANCHOR_PERCENT;
+           !is_beyond(price, market->anchor, MARK_ANCHOR_PPM);
 }
 
 /* Begins a hold. It never loosens the state: a market that takes no orders keeps its state. */
@@ -324,8 +326,8 @@ enum status mark_accept_index(struct engine *engine, const struct command *comma
         return ROW_STATUS(market_closed);
     if (market->hold_count == 0)
         return STATUS_order_rejected_invalid;
-    uint64_t newest = market->run_newest, move = price > newest ? price - newest : newest - price;
-    if ((uint128)move * 100 > (uint128)newest * MARK_HOLD_AGREE_PERCENT)
+    uint64_t newest = market->run_newest;
+    if (is_beyond(price, newest, MARK_HOLD_AGREE_PPM))
         return STATUS_rejected_invalid_price;
     take_held(engine, index, newest);
     return STATUS_request_completed;

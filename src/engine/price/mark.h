@@ -15,9 +15,9 @@
 enum {
     MARK_EMA_SHIFT = 20,
     MARK_EMA_SECONDS = 150,
-    MARK_HOLD_PERCENT = 10,      /* a greater distance from the reference is held ... */
-    MARK_HOLD_AGREE_PERCENT = 2, /* ... until a run of updates lies within this ... */
-    MARK_ANCHOR_PERCENT = 20,    /* ... and its newest within this of the anchor */
+    MARK_HOLD_PPM = 100000,      /* a greater distance from the reference is held ... */
+    MARK_HOLD_AGREE_PPM = 20000, /* ... until a run of updates lies within this ... */
+    MARK_ANCHOR_PPM = 200000,    /* ... and its newest within this of the anchor */
     MARK_CLOSING_SECONDS = 1800, /* after so long the mark of a market that closes is its mean */
 };
 
