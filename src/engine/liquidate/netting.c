@@ -34,19 +34,6 @@ static void net_against(struct engine *engine, const struct leg *leg, uint32_t o
         deal_make(engine, leg->holding, index, quantity, price, DEAL_NETTING);
 }
 
-/* A refresh between two fills forgets that the first one may have left a record empty: the check at
- * the end looks at all records of those that were dealt with. */
-static void free_netted(struct engine *engine, uint32_t account)
-{
-    uint32_t at = engine->accounts.rows[account].portfolio_head;
-
-    for (; at != PORTFOLIO_NONE; at = state_portfolio(engine, at)->account_next) {
-        struct portfolio *portfolio = state_portfolio(engine, at);
-        if (portfolio->changed)
-            portfolio->stale_holding = RECHECK_STALE_MANY;
-    }
-}
-
 void netting_make(struct engine *engine, uint32_t index, uint32_t *units)
 {
     const struct portfolio *portfolio = state_portfolio(engine, index);
@@ -73,5 +60,4 @@ void netting_make(struct engine *engine, uint32_t index, uint32_t *units)
     uint32_t cost = looked_at > 1 ? looked_at : 1;
     *units -= cost < *units ? cost : *units;
     recheck_portfolio(engine, index);
-    free_netted(engine, portfolio->account);
 }

@@ -128,13 +128,15 @@ void margin_bring(struct engine *engine, uint32_t index)
 {
     struct portfolio *portfolio = state_portfolio(engine, index);
     uint32_t stale = portfolio->stale_holding;
+    /* those of a changed one stay named: the flush gives back what of them is empty */
+    uint32_t left = portfolio->changed ? stale : HOLDING_NONE;
 
     if (CC_LIKELY(portfolio->figure_epoch == engine->recheck.mark_epoch)) {
         if (stale == HOLDING_NONE)
             return;
         if (CC_LIKELY(stale != RECHECK_STALE_MANY)) {
             refresh(engine, portfolio, state_holding(engine, stale));
-            portfolio->stale_holding = HOLDING_NONE;
+            portfolio->stale_holding = left;
             return;
         }
     }
@@ -147,7 +149,7 @@ void margin_bring(struct engine *engine, uint32_t index)
         at = holding->next;
     }
     portfolio->figure_epoch = engine->recheck.mark_epoch;
-    portfolio->stale_holding = HOLDING_NONE;
+    portfolio->stale_holding = left;
 }
 
 void margin_drop(struct engine *engine, uint32_t index)
@@ -194,11 +196,11 @@ void margin_resolve(struct engine *engine, uint32_t index)
 {
     struct portfolio *portfolio = state_portfolio(engine, index);
 
-    INVARIANT(portfolio->stale_holding == HOLDING_NONE);
     for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE && portfolio->loose != 0;) {
         struct holding *holding = state_holding(engine, at);
         if (holding->figure_loose != 0) {
             const struct market *market = &engine->markets.rows[holding->market];
+            INVARIANT(holding->figure_mark == margin_figure_mark(market));
             int128 loss = walk_open_loss(engine, market, holding);
             struct figures figures = { .value = holding->figure_value,
                                        .maintenance = holding->figure_maintenance };

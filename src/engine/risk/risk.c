@@ -100,6 +100,7 @@ CC_MUST_USE static bool check_changed(struct engine *engine, uint32_t index)
     }
     funding_pay_refresh(engine, index);
     margin_bring(engine, index);
+    portfolio->stale_holding = HOLDING_NONE;
     if (CC_UNLIKELY(portfolio->moved)) {
         portfolio->moved = false;
         deleverage_rank_moved(engine, index);
