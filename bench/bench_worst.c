@@ -313,9 +313,21 @@ static void place_stop(struct load_venue *venue, uint32_t n, uint64_t trigger, u
         abort();
 }
 
+/* Brings the tables into use that an order needs when it fires: the first one pays for a page of
+ * the system, of 2 MiB, and the command should not. A trade satisfies the stop. */
+static void fire_first(struct load_venue *venue)
+{
+    place_stop(venue, TAKER, LOAD_PRICE + 1, 1);
+    place(venue, 2, -1000, LOAD_PRICE + 1);
+    place(venue, 2, -1000, LOAD_PRICE + 1);
+    place(venue, 3, 1000, LOAD_PRICE + 1);
+    tick(venue, 1);
+}
+
 /* Every trader has a stop, and a maker is there for it. */
 static void prepare_stops(struct load_venue *venue)
 {
+    fire_first(venue);
     for (uint32_t n = 2; n < 2 + STOPS; n++) {
         place(venue, n + STOPS, -1000, LOAD_PRICE + 100);
         place_stop(venue, n, LOAD_PRICE + 50, 0);
