@@ -164,6 +164,40 @@ try:
     check([row["id"] for row in answer("orders", "--open")] == [framed, second, first])
     check(answer("fills") == [maker] and answer("leverage", "BTC-PERP")["leverage"] == 10)
 
+    # Master keys: an admin key and a scoped one that opens sessions of its scope; then both go.
+    def masters():
+        return [(row["public_key"], row["kind"], row.get("scope"), row.get("subaccount_index"))
+                for row in answer("masterkey", "list")["master_keys"]]
+
+    first = masters()
+    check(len(first) == 1 and first[0][1:] == ("ADMIN", None, None), first)
+    second_key, scoped = public("second.master", "secp256k1"), public("scoped.master", "secp256k1")
+    check(answer("masterkey", "add", second_key)["message"] == "master_key_added")
+    check(answer("masterkey", "add", "scoped.master", "--scope", "TRADING_ONLY", "--pin", "0")[
+        "message"] == "master_key_added")
+    check(masters() == first + [(second_key, "ADMIN", None, None),
+                                (scoped, "SCOPED", "TRADING_ONLY", 0)])
+    public("third.session")
+    opened = answer("session", "create", "--master-key", "scoped.master", "--new-key",
+                    "third.session", "--scope", "TRADING_ONLY", "--pin", "0")
+    check(opened["message"] == "session_created")
+    live = answer("session", "list")
+    check([row["scope"] for row in live] == ["TRADING_ONLY", "FULL_ACCESS"] and
+          live[0]["session_id"] == opened["session_id"], live)
+    check("--pin goes with --scope" in run("masterkey", "add", scoped, "--pin", "0", code=2).stderr)
+    check("neither the Base64" in run("masterkey", "add", "absent", code=2).stderr)
+    stranger = public("stranger.master", "secp256k1")
+    check("no such master key" in run("masterkey", "remove", stranger, code=3).stderr)
+    for key in ("scoped.master", second_key):
+        check(answer("masterkey", "remove", key)["message"] == "master_key_removed")
+    check(masters() == first)
+    kept = run("masterkey", "remove", "a.master", code=1)
+    check("master_key_rejected_" in kept.stdout and "admin key" in kept.stderr, kept.stderr)
+    listed = answer("apikey", "list")["api_keys"]
+    check([(row["api_key_id"] == reader["api_key_id"], row["scope"]) for row in listed]
+          == [(True, "READ"), (False, "READ_WRITE")], listed)
+    check("READ_WRITE" in run("apikey", "list").stdout)
+
     # Ends of keys: the API key named is gone, the other one stays; then every session.
     check(answer("apikey", "revoke", reader["api_key_id"])["success"])
     check("invalid_api_key" in run("orders", "--api-key", reader["api_key"], code=3).stderr)

@@ -100,7 +100,7 @@ firsts = {bare(command).split()[0] for command in commands}
 check(set(offers("perp", "")) == firsts)
 check(offers("perp", "ca") == ["cancel", "cancel-all", "cancel-conditional"])
 check(offers("perp", "wat") == ["watch"])
-check(offers("perp", "session", "") == ["create", "revoke", "revoke-all"])
+check(offers("perp", "session", "") == ["create", "list", "revoke", "revoke-all"])
 check(offers("perp", "session", "revoke-") == ["revoke-all"])
 check(offers("perp", "--profile", "x", "watch", "") == ["book"])
 for command in commands:

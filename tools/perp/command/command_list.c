@@ -1,4 +1,4 @@
-/* command_list.c - the paged lists: orders, fills, positions, balances, trades. */
+/* command_list.c - the lists: orders, fills, positions, balances, trades, sessions, keys. */
 #include <jansson.h>
 #include <stdio.h>
 
@@ -70,6 +70,29 @@ static const struct list subaccounts = {
     .path = "/api/v1/subaccounts",
     .api_key = true,
     .columns = "subaccount_index status portfolio_count cash_balance",
+};
+
+static const struct list sessions = {
+    .what = "sessions",
+    .path = "/api/v1/auth/sessions",
+    .api_key = true,
+    .columns = "session_public_key scope subaccount_index created_at expires_at session_id",
+};
+
+static const struct list api_keys = {
+    .what = "API keys",
+    .path = "/api/v1/api-keys",
+    .array = "api_keys",
+    .api_key = true,
+    .columns = "api_key_id scope subaccount_index label created_at",
+};
+
+static const struct list master_keys = {
+    .what = "master keys",
+    .path = "/api/v1/auth/master-keys",
+    .array = "master_keys",
+    .api_key = true,
+    .columns = "public_key curve kind scope subaccount_index created_at",
 };
 
 static const struct list trades = {
@@ -369,6 +392,21 @@ int command_list_balances(struct context *context)
 int command_list_subaccounts(struct context *context)
 {
     return read_list(context, &subaccounts);
+}
+
+int command_list_sessions(struct context *context)
+{
+    return read_list(context, &sessions);
+}
+
+int command_list_api_keys(struct context *context)
+{
+    return read_list(context, &api_keys);
+}
+
+int command_list_master_keys(struct context *context)
+{
+    return read_list(context, &master_keys);
 }
 
 int command_list_trades(struct context *context)

@@ -73,6 +73,15 @@
     X(session_rejected, \
       "the master key does not belong to this account, or the session key, its life or its " \
       "scope is not allowed") \
+    X(master_key_rejected_invalid, \
+      "the key is no point of its curve, is a master key already, or is one too many: " \
+      "perp masterkey list") \
+    X(master_key_rejected_unauthorized, \
+      "sign with an admin key of the account: --master-key") \
+    X(master_key_rejected_self_removal, \
+      "no key removes itself: sign with another admin key") \
+    X(master_key_rejected_last_key, \
+      "an account keeps an admin key: perp masterkey add makes another first") \
     X(session_rejected_max_sessions, \
       "revoke a session or let one expire first") \
     X(creation_rejected, \
@@ -121,7 +130,8 @@ bool outcome_is_done(const struct outcome *outcome)
     return (outcome->kind == OUTCOME_ACCEPTED || outcome->kind == OUTCOME_DUPLICATE) &&
            (status == STATUS_request_completed || status == STATUS_session_created ||
             status == STATUS_session_revoked || status == STATUS_account_created_with_session ||
-            status == STATUS_account_created_session_failed);
+            status == STATUS_account_created_session_failed || status == STATUS_master_key_added ||
+            status == STATUS_master_key_removed);
 }
 
 static uint32_t find_status(const char *word)
