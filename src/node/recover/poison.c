@@ -101,10 +101,9 @@ static int stop(const struct poison_row *row)
 
 static int refuse_file(int error)
 {
-    if (error == -EBADMSG || error == -EXDEV) {
-        log_line(LOG_ERROR, "refused", "the data directory's file `poison` %s",
-                 error == -EXDEV ? "belongs to another exchange.id"
-                                 : "is damaged or of another version");
+    if (error == -EXDEV) {
+        log_line(LOG_ERROR, "refused",
+                 "the data directory's file `poison` belongs to another exchange.id");
         return NODE_EXIT_REFUSED;
     }
     log_line(LOG_ERROR, "poison", "the file `poison`: %s", strerror(-error));
@@ -123,6 +122,22 @@ static int refuse_page(const struct poison_page *page, int error)
     return NODE_EXIT_FAILED;
 }
 
+/* A damaged file says nothing that can be trusted, and stands in nobody's way. 0 or -errno. */
+static int set_aside(struct poison *poison, struct disk *disk)
+{
+    int error = disk_rename(disk, "poison", "poison.damaged");
+
+    if (error == 0)
+        error = disk_sync_folder(disk, "");
+    if (error != 0)
+        return error;
+    poison->was_damaged = true;
+    log_line(LOG_ERROR, "poison",
+             "the file `poison` is damaged or of another version: it is poison.damaged now, and "
+             "what it put off is let in again");
+    return 0;
+}
+
 int poison_open(struct poison *poison, struct disk *disk, const char *folder,
                 const uint8_t exchange_id[32], uint64_t now_ns, uint32_t ring_count,
                 uint32_t slot_count)
@@ -131,6 +146,8 @@ int poison_open(struct poison *poison, struct disk *disk, const char *folder,
 
     memset(poison, 0, sizeof *poison);
     int error = poison_file_load(&poison->file, disk, exchange_id);
+    if (error == -EBADMSG)
+        error = set_aside(poison, disk);
     if (error != 0)
         return refuse_file(error);
     error = poison_page_open(&poison->page, folder, exchange_id);

@@ -20,7 +20,8 @@ enum { POISON_TYPE_MAX = 2 };
 
 struct poison {
     bool is_open;
-    bool noted; /* the page's fault is in the file: the page may be removed */
+    bool noted;       /* the page's fault is in the file: the page may be removed */
+    bool was_damaged; /* the file, which is poison.damaged now */
     struct poison_page page;
     struct poison_file file;
     uint32_t refused_count; /* requests */

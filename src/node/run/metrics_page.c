@@ -319,6 +319,9 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
            "Requests refused because the process aborted on them.", node->poison.refused_count);
     metric(&page, "poisoned_types", "gauge", "Request types put off after repeated faults.",
            node->poison.off_count);
+    metric(&page, "poison_file_damaged", "gauge",
+           "1: the file poison was damaged at the start and is set aside.",
+           node->poison.was_damaged);
     metric(&page, "log_dropped_total", "counter", "Log lines left out by the rate bound.",
            log_dropped());
     if (phase_serves(phase)) {
