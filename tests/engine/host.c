@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/uuid.h"
 #include "engine/image/image.h"
+#include "engine/state/state.h"
 #include "engine/view/audit.h"
 #include "rig.h"
 
@@ -94,6 +95,7 @@ static void keep_effect(struct engine_sink *sink, const struct effect *effect)
 {
     struct host *host = (void *)sink;
 
+    watch_effect(&host->watch, effect);
     CHECK(host->effect_count < HOST_EFFECTS_MAX);
     CHECK(effect->index == host->effect_count);
     CHECK(effect->engine == host->engine);
@@ -123,6 +125,9 @@ void host_open_for(struct host *host, const struct option_engine *capacity, cons
     host->bytes = engine_bytes(capacity);
     host->memory = rig_memory(host->bytes);
     host->engine = engine_init(host->memory, host->bytes, host->key, capacity);
+    host->watch.capacity = host->engine->portfolios.slots;
+    host->watch.rows = calloc(host->watch.capacity, sizeof *host->watch.rows);
+    CHECK(host->watch.rows != NULL);
 }
 
 void host_open_bare(struct host *host, const char *overrides)
@@ -143,6 +148,7 @@ void host_open(struct host *host, const char *overrides)
 
 void host_close(struct host *host)
 {
+    free(host->watch.rows);
     rig_free(host->memory, host->bytes);
 }
 
@@ -233,12 +239,19 @@ static enum status run(struct host *host, const struct host_request *request)
     if (!host->is_peeked) {
         uint64_t before = engine_sequence(host->engine);
         CHECK(engine_admits(host->engine, command));
+        if (!host->skip_audit)
+            watch_begin(&host->watch, host->engine);
         engine_apply(host->engine, command, &host->sink, &host->result);
         CHECK(host->result.sequence == before + 1);
         CHECK(engine_sequence(host->engine) == before + 1);
         CHECK(engine_time(host->engine) == command->t_ns);
         if (host->mirror != NULL)
             mirror_apply(host->mirror, host, command);
+        struct audit_verdict verdict;
+        bool holds = watch_end(&host->watch, host->engine, command, &verdict);
+        if (!holds)
+            fprintf(stderr, "code %u failed 0x%x\n", command->code, verdict.failed);
+        CHECK(holds);
         if (!host->skip_audit)
             CHECK(audit_holds(host->engine));
     }

@@ -2,11 +2,12 @@
  *
  * host_open applies 2014, 2013 and one market BTC-PERP (asset 1, price_decimals 1, size_decimals 5)
  * as W10 has it. Every command goes through engine_peek first, as the matcher does it. After every
- * command I1 to I6 are checked. */
+ * command I1 to I10 are checked. */
 #ifndef TESTS_ENGINE_HOST_H
 #define TESTS_ENGINE_HOST_H
 
 #include "engine/engine.h"
+#include "engine/view/watch.h"
 
 enum {
     HOST_EFFECTS_MAX = 1 << 14,
@@ -38,6 +39,7 @@ struct host {
     bool is_peeked;              /* the last command was answered by the peek */
     bool skip_audit;             /* for runs of many commands */
     bool wants_evidence;         /* every signed command asks for it */
+    struct watch watch;          /* I7, I8 and I10 of every command, as skip_audit has it */
     struct host *mirror;         /* peeks and applies every command too, to the same end; or NULL */
     struct engine_result result; /* of the last command */
     uint8_t id[16];              /* its request id */

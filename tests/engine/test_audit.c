@@ -1,6 +1,7 @@
-/* I1 to I6 (R2): the terms are the sums of the tables, and each broken one is found by its bit. */
+/* I1 to I10 (R2): the terms are the sums of the tables, and each broken one is found by its bit. */
 #include "engine/state/state.h"
 #include "engine/view/audit.h"
+#include "engine/view/watch.h"
 #include "host.h"
 #include "purse.h"
 #include "rig.h"
@@ -38,7 +39,7 @@ static void test_terms(void)
     const int64_t taker_fee = 450450, maker_fee = 150150; /* R6, tier 0: 450 and 150 ppm */
 
     audit_read(host.engine, &row, &market);
-    CHECK(row.invariants == 0x3f && row.market_count == 1 && row.recount_differences == 0);
+    CHECK(row.invariants == 0x3ff && row.market_count == 1 && row.recount_differences == 0);
     CHECK(row.deposits == (int128)(2000000 * HOST_USDC));
     CHECK(row.fee_account == taker_fee + maker_fee);
     CHECK(row.cash == row.deposits - row.fee_account); /* R2: opening moves cost, not cash */
@@ -54,13 +55,13 @@ static void test_terms(void)
     CHECK(audit_holds(host.engine));
 }
 
-static uint8_t broken(void)
+static uint16_t broken(void)
 {
     struct row_audit row;
 
     audit_read(host.engine, &row, NULL);
-    CHECK(audit_holds(host.engine) == (row.invariants == 0x3f));
-    return (uint8_t)(0x3f & ~row.invariants);
+    CHECK(audit_holds(host.engine) == (row.invariants == 0x3ff));
+    return (uint16_t)(0x3ff & ~row.invariants);
 }
 
 #define BREAKS(field, delta, bits) \
@@ -71,7 +72,7 @@ static uint8_t broken(void)
         (field) -= (delta);        \
     } while (0)
 
-enum { I1 = 1, I2 = 2, I3 = 4, I4 = 8, I5 = 16, I6 = 32 };
+enum { I1 = 1, I2 = 2, I3 = 4, I4 = 8, I5 = 16, I6 = 32, I9 = 256 };
 
 static void test_each_is_found(void)
 {
@@ -95,8 +96,8 @@ static void test_each_is_found(void)
     BREAKS(engine->account_positions.rows[taker->account_position].size, 1, I6);
     BREAKS(engine->account_positions.rows[taker->account_position].count, 1, I6);
     BREAKS(engine->accounts.rows[0].open_order_count, 1, I6);
-    BREAKS(engine->liquidation.owed_total, 1, I6);
-    BREAKS(engine->liquidation.owed[2], 1, I6);
+    BREAKS(engine->liquidation.owed_total, 1, I9);
+    BREAKS(engine->liquidation.owed[2], 1, I9);
     BREAKS(taker->sides[ORDER_LONG].size, 1, I6);
     BREAKS(taker->sides[ORDER_LONG].notional, 1, I6);
     BREAKS(taker->sides[ORDER_LONG].order_count, 1, I6);
@@ -143,7 +144,7 @@ static void add_eth(void)
 }
 
 /* R2: I1, I4, I5 and I6 halt their market, I2 and I3 all of them. */
-static bool judged(uint8_t failed, uint64_t markets, bool of_all)
+static bool judged(uint16_t failed, uint64_t markets, bool of_all)
 {
     struct audit_verdict verdict;
 
@@ -187,6 +188,149 @@ static void test_whose(void)
     book->sides[ORDER_SHORT].best = best;
 }
 
+/* --- what a command does (watch.h) ------------------------------------------------------------ */
+
+enum { I7 = 64, I8 = 128, I10 = 512 };
+
+static alignas(16) uint8_t command_space[512];
+
+/* A command as the watch looks at it: of this account, 0: unsigned. */
+static const struct command *command_of(uint64_t account)
+{
+    struct command *command = (void *)command_space;
+
+    memset(command_space, 0, sizeof command_space);
+    command->kind = account == 0 ? COMMAND_UNSIGNED : COMMAND_SIGNED;
+    command->code = account == 0 ? REQUEST_tick : REQUEST_place_limit_order;
+    cc_store64(command->bytes + (account == 0 ? 0 : REQUEST_BODY_AT), account);
+    return command;
+}
+
+static bool watched(uint64_t account, uint16_t failed, uint64_t markets, bool of_all)
+{
+    struct audit_verdict verdict;
+
+    if (watch_end(&host.watch, host.engine, command_of(account), &verdict) != (failed == 0))
+        return false;
+    return verdict.failed == failed && verdict.markets[0] == markets && verdict.of_all == of_all;
+}
+
+static void see(uint16_t code, uint32_t record, const void *body, size_t bytes)
+{
+    struct effect effect = { .code = code, .record = record, .engine = host.engine };
+
+    memcpy(effect.bytes, body, bytes);
+    watch_effect(&host.watch, &effect);
+}
+
+/* I7: the mark is 100,000.0, the band 10 %. Account 2 has a bid, as which it is shown. */
+static void test_band(void)
+{
+    static const struct {
+        int line;
+        const char *name;
+        uint8_t type, liquidity;
+        int64_t quantity;
+        uint64_t price;
+        bool holds;
+    } rows[] = {
+        { __LINE__, "own", ORDER_LIMIT, LIQUIDITY_TAKER, 1, 1100000, true },
+        { __LINE__, "own", ORDER_LIMIT, LIQUIDITY_TAKER, 1, 1100001, false },
+        { __LINE__, "own", ORDER_LIMIT, LIQUIDITY_TAKER, 1, 1, true }, /* better than the band */
+        { __LINE__, "own", ORDER_LIMIT, LIQUIDITY_TAKER, -1, 900000, true },
+        { __LINE__, "own", ORDER_LIMIT, LIQUIDITY_TAKER, -1, 899999, false },
+        { __LINE__, "own", ORDER_LIMIT, LIQUIDITY_MAKER, 1, 1100001, true },
+        { __LINE__, "sale", ORDER_LIQUIDATE, LIQUIDITY_TAKER, -1, 899999, false },
+        { __LINE__, "sale", ORDER_LIQUIDATE, LIQUIDITY_TAKER, -1, 1100001, true },
+        { __LINE__, "sale", ORDER_LIQUIDATE, LIQUIDITY_MAKER, 1, 899999, false },
+        { __LINE__, "adl", ORDER_AUTO_DELEVERAGE, LIQUIDITY_TAKER, -1, 1100001, false },
+        { __LINE__, "adl", ORDER_AUTO_DELEVERAGE, LIQUIDITY_MAKER, 1, 899999, false },
+        { __LINE__, "adl", ORDER_AUTO_DELEVERAGE, LIQUIDITY_MAKER, 1, 900000, true },
+    };
+    uint32_t at = state_holding(host.engine, holding_find(host.engine, 2, 0))->order_head;
+    struct order *order = &host.engine->orders.hot[at];
+    uint8_t type = order->order_type;
+
+    CHECK(state_market(host.engine, 0)->mark == 1000000);
+    for (size_t i = 0; i < CC_COUNT(rows); i++) {
+        struct effect_fill fill = { .price = rows[i].price,
+                                    .quantity = rows[i].quantity,
+                                    .liquidity = rows[i].liquidity };
+        order->order_type = rows[i].type;
+        see(EFFECT_fill, at, &fill, sizeof fill);
+        CHECK_ROW(&rows[i], watched(0, rows[i].holds ? 0 : I7, rows[i].holds ? 0 : 1, false));
+    }
+    order->order_type = type;
+}
+
+/* I8: the exchange is short by 1; account 2 has taken out more than it brought. */
+static void test_profit_taken(void)
+{
+    struct effect_withdrawal withdrawal = { .amount = 10, .outcome = WITHDRAWAL_PENDING };
+    int64_t *net = &host.engine->accounts.rows[2].net_deposits, before = *net;
+    int64_t *fund = &state_portfolio(host.engine, 0)->cash;
+
+    for (int64_t after = -1; after <= 0; after++) {
+        *net = after;
+        see(EFFECT_withdrawal, 2, &withdrawal, sizeof withdrawal);
+        CHECK(watched(2, 0, 0, false)); /* not short */
+        *fund -= host.engine->fee_account + 1;
+        see(EFFECT_withdrawal, 2, &withdrawal, sizeof withdrawal);
+        CHECK(watched(2, after < 0 ? I8 : 0, 0, after < 0));
+        *fund += host.engine->fee_account + 1;
+    }
+    *net = before;
+}
+
+/* I10: account 2 is long 0.01 BTC: 1,000 raw, 1,000 micro-USDC for each step of the index. */
+static void test_bystander(void)
+{
+    struct market *market = state_market(host.engine, 0);
+    struct portfolio *owner = state_portfolio(host.engine, 2);
+    struct watch *watch = &host.watch;
+
+    watch_begin(watch, host.engine);
+    CHECK(watched(0, 0, 0, false));
+    for (int64_t fall = 0; fall <= 1; fall++) {
+        watch_begin(watch, host.engine);
+        owner->cash -= fall;
+        CHECK(watched(0, fall == 0 ? 0 : I10, fall == 0 ? 0 : 3, false)); /* it is in both */
+        watch_begin(watch, host.engine);
+        owner->cash -= fall;
+        CHECK(watched(2, 0, 0, false)); /* its own command */
+        watch_begin(watch, host.engine);
+        market->index_price -= 7;
+        owner->cash -= fall;
+        CHECK(watched(1, fall == 0 ? 0 : I10, fall == 0 ? 0 : 3, false));
+        market->index_price += 7;
+        owner->cash += 3 * fall;
+    }
+    /* its bid of 0.005 filled 10 above the index, at a fee of 3 */
+    uint32_t at = state_holding(host.engine, holding_find(host.engine, 2, 0))->order_head;
+    struct effect_fill fill = {
+        .price = 1000010, .quantity = 500, .fee = 3, .liquidity = LIQUIDITY_MAKER
+    };
+    for (int64_t more = 0; more <= 1; more++) {
+        watch_begin(watch, host.engine);
+        see(EFFECT_fill, at, &fill, sizeof fill);
+        owner->cash -= 500 * 10 + 3 + more;
+        CHECK(watched(0, more == 0 ? 0 : I10, more == 0 ? 0 : 3, false));
+        owner->cash += 500 * 10 + 3 + more;
+    }
+    /* the fund takes nothing from one who is not in liquidation */
+    struct effect_cash cash = { .kind = CASH_fund, .amount = -5 };
+    for (unsigned status = PORTFOLIO_ACTIVE; status <= PORTFOLIO_IN_LIQUIDATION; status++) {
+        owner->status = (uint8_t)status;
+        watch_begin(watch, host.engine);
+        see(EFFECT_cash, 2, &cash, sizeof cash);
+        owner->cash -= 5;
+        CHECK(watched(0, status == PORTFOLIO_ACTIVE ? I10 : 0, status == PORTFOLIO_ACTIVE ? 3 : 0,
+                      false));
+        owner->cash += 5;
+    }
+    owner->status = PORTFOLIO_ACTIVE;
+}
+
 int main(void)
 {
     fill();
@@ -195,6 +339,9 @@ int main(void)
     test_crossed_book();
     add_eth();
     test_whose();
+    test_band();
+    test_profit_taken();
+    test_bystander();
     host_close(&host);
     return 0;
 }

@@ -63,7 +63,7 @@ def audit_of(exchange):
     pools = sum(market.funding_pool for market in exchange.markets.values())
     return (cash, cost, exchange.fee_account, money.pending, pools, money.deposited,
             money.faucet, money.top_ups, money.settled, exchange.owed(), exchange.claims(),
-            exchange.by_number[0].cash, 0, 63)
+            exchange.by_number[0].cash, 0, 1023)
 
 
 def check_book(number, market, expected, reply):

@@ -302,7 +302,7 @@ static const struct {
                .fund = -3000000,
                .owed = 1000000,
                .claims = 8000000,
-               .invariants = 0x3F,
+               .invariants = 0x3FF,
                .market_count = 1 },
     .market = { .market = "BTC-PERP", .best_bid = 999999, .price_decimals = 1, .size_decimals = 5 },
 };

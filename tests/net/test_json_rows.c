@@ -189,6 +189,7 @@ static void audits(void)
     CHECK(strstr(body, "\"cash\":\"-1180591620717411.303424\"") != NULL);
     CHECK(strstr(body,
                  "\"i1\":false,\"i2\":true,\"i3\":false,\"i4\":true,\"i5\":false,\"i6\":true,"
+                 "\"i7\":false,\"i8\":false,\"i9\":false,\"i10\":false,"
                  "\"solvency\":{\"fund\":\"0\",\"fee_account\":\"0\",\"owed\":\"0\",\"net\":\"0\","
                  "\"claims\":\"0\",\"short\":false},\"recount_differences\":3}") != NULL);
 }

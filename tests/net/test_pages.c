@@ -375,7 +375,8 @@ static void admin_pages(void)
                  "\"fee_account\":\"0\",\"withdrawals_pending\":\"0\",\"funding_pool\":\"0\","
                  "\"deposits\":\"5\",\"faucet\":\"0\",\"top_ups\":\"0\","
                  "\"withdrawals_settled\":\"0\"},\"i1\":true,\"i2\":true,\"i3\":true,"
-                 "\"i4\":true,\"i5\":true,\"i6\":true,\"solvency\":{\"fund\":\"-3\",\"fee_"
+                 "\"i4\":true,\"i5\":true,\"i6\":true,\"i7\":true,\"i8\":true,\"i9\":true,\"i10\":"
+                 "true,\"solvency\":{\"fund\":\"-3\",\"fee_"
                  "account\":\"0\","
                  "\"owed\":\"1\",\"net\":\"-4\",\"claims\":\"8\",\"short\":true},\"recount_"
                  "differences\":0}") == 0);

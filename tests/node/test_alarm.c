@@ -247,6 +247,31 @@ static void test_all_markets(void)
     core_rig_free();
 }
 
+/* I7 and I10 halt their market, I8 all of them: what the watch of the follower found is told after
+ * the command. */
+static void test_watched(void)
+{
+    struct watch *watch = &core_rig.core.follower.watch;
+
+    rig_make();
+    core_rig_start();
+    fill();
+    CHECK(!core_rig.core.follower.watches_command);
+    checkpoint();
+    CHECK(core_rig.core.follower.watches_command); /* I10 of the next one */
+    watch->verdict = (struct audit_verdict){ .markets = { 2 }, .failed = 1 << 6 };
+    CHECK(place(BTC) == STATUS_request_completed);
+    settle();
+    CHECK(states_are("04000") && core_rig.core.follower.invariants_failed == 1 << 6);
+    CHECK(!core_rig.core.follower.watches_command);
+    watch->verdict = (struct audit_verdict){ .failed = 1 << 7, .of_all = true };
+    CHECK(place(BTC) == STATUS_request_completed);
+    settle();
+    CHECK(states_are("44444") && core_rig.core.follower.invariants_failed == (1 << 6 | 1 << 7));
+    core_rig_kill();
+    core_rig_free();
+}
+
 /* W3b: the 2015 is the very next command after sequence 65,536, before an alarm too. */
 static void test_hash_first(void)
 {
@@ -343,6 +368,7 @@ int main(void)
     log_set_descriptor(open("/dev/null", O_WRONLY));
     test_one_market();
     test_all_markets();
+    test_watched();
     test_hash_first();
     test_space();
     return 0;

@@ -198,7 +198,7 @@ class EngineSide:
 
     def audit(self):
         row = reads.AUDIT.unpack_from(self._reply(read_bytes("a")))
-        return {"holds": row[14] == 63 and row[12] == 0, "fee_account": row[2],
+        return {"holds": row[14] == 1023 and row[12] == 0, "fee_account": row[2],
                 "withdrawals_pending": row[3]}
 
 

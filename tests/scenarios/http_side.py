@@ -230,7 +230,7 @@ class HttpSide:
             self.advance(self.next_audit_ns - self.clock_ns)
         self.next_audit_ns = self.clock_ns + 10 * TICK_NS
         response = self.exchange.admin("/audit").json
-        return {"holds": all(response[f"i{number}"] for number in range(1, 7))
+        return {"holds": all(response[f"i{number}"] for number in range(1, 11))
                          and response["recount_differences"] == 0,
                 "fee_account": usdc(response["totals"]["fee_account"]),
                 "withdrawals_pending": usdc(response["totals"]["withdrawals_pending"])}

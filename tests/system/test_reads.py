@@ -534,7 +534,8 @@ def admin_reads(world):
     audit = table.ok("/audit", exchange.admin("/audit"))
     table.members("/audit", audit, {
         "sequence": "int", "markets": "list", "totals": "object", "i1": "bool", "i2": "bool",
-        "i3": "bool", "i4": "bool", "i5": "bool", "i6": "bool", "solvency": "object",
+        "i3": "bool", "i4": "bool", "i5": "bool", "i6": "bool", "i7": "bool", "i8": "bool",
+        "i9": "bool", "i10": "bool", "solvency": "object",
         "recount_differences": "int"})
     table.members("solvency", audit["solvency"], {
         "fund": "dec", "fee_account": "dec", "owed": "dec", "net": "dec", "claims": "dec",
@@ -548,7 +549,7 @@ def admin_reads(world):
     table.members("totals", totals, dict.fromkeys((
         "cash", "cost", "fee_account", "withdrawals_pending", "funding_pool", "deposits",
         "faucet", "top_ups", "withdrawals_settled"), "dec"))
-    table.same("invariants", [audit[f"i{number}"] for number in range(1, 7)], [True] * 6)
+    table.same("invariants", [audit[f"i{number}"] for number in range(1, 11)], [True] * 10)
     table.same("recount", audit["recount_differences"], 0)
 
     def micro(text):

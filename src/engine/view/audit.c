@@ -1,11 +1,13 @@
 #include "engine/view/audit.h"
 
 #include "engine/risk/fund.h"
+#include "engine/risk/margin.h"
+#include "engine/state/liquidation_step.h"
 #include "engine/state/state.h"
 #include "engine/trade/resting.h"
 #include "engine/view/read.h"
 
-enum { AUDIT_INVARIANTS = 6, AUDIT_ALL = (1 << AUDIT_INVARIANTS) - 1 };
+enum { AUDIT_INVARIANTS = 10, AUDIT_ALL = (1 << AUDIT_INVARIANTS) - 1 };
 
 static_assert(ENGINE_MARKETS_MAX == 64 * AUDIT_MARKET_WORDS, "a bit for every market");
 
@@ -25,7 +27,7 @@ struct audit {
 /* Records that I<number> failed in this market; MARKET_NONE: in no single one. */
 static void fail(struct audit *audit, unsigned number, uint32_t market)
 {
-    uint8_t bit = (uint8_t)(1u << (number - 1));
+    uint16_t bit = (uint16_t)(1u << (number - 1));
 
     audit->verdict.failed |= bit;
     audit->row->invariants &= (uint16_t)~bit;
@@ -202,7 +204,7 @@ static void finish_market(struct audit *audit, uint32_t index)
         fail(audit, 5, index);
 }
 
-/* Sums of accounts and what is owed against a recount. An order that fired and goes on is in the
+/* Sums of accounts against a recount. An order that fired and goes on is in the
  * table and rests nowhere. */
 static uint32_t total_differences(const struct audit *audit)
 {
@@ -210,7 +212,6 @@ static uint32_t total_differences(const struct audit *audit)
     const struct account_position_table *positions = &engine->account_positions;
     uint32_t going = engine->conditionals.going != ORDER_NONE, orders = 0, holdings = 0;
     uint64_t sizes = 0;
-    int128 owed = 0;
 
     for (uint32_t i = 0; i < engine->accounts.count; i++)
         orders += engine->accounts.rows[i].open_order_count;
@@ -218,12 +219,44 @@ static uint32_t total_differences(const struct audit *audit)
         sizes += positions->rows[i].size;
         holdings += positions->rows[i].count;
     }
-    for (uint32_t i = 0; i < engine->portfolios.count; i++)
-        owed += engine->liquidation.owed[i];
     return (uint32_t)(audit->orders + going != engine->orders.count) +
            (uint32_t)(orders != audit->orders) + (uint32_t)(sizes != audit->sizes) +
-           (uint32_t)(holdings != audit->counted) +
-           (uint32_t)(owed != engine->liquidation.owed_total);
+           (uint32_t)(holdings != audit->counted);
+}
+
+/* I9. A portfolio that is up to date, and whose liquidation is not under way, was checked last as
+ * it is now. */
+static bool owes_what_it_lacks(const struct engine *engine, uint32_t index)
+{
+    const struct portfolio *portfolio = &engine->portfolios.rows[index];
+    int128 owed = engine->liquidation.owed[index];
+    struct margin_standing standing;
+
+    if (index == FUND_PORTFOLIO || portfolio->status != PORTFOLIO_IN_LIQUIDATION)
+        return owed == 0;
+    if (owed < 0 || liquidation_step_is_busy(engine, index))
+        return owed >= 0;
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
+         at = engine->holdings.rows[at].next)
+        if (engine->holdings.rows[at].figure_mark !=
+            margin_figure_mark(&engine->markets.rows[engine->holdings.rows[at].market]))
+            return true;
+    margin_standing(engine, index, &standing);
+    return owed == (standing.equity < 0 ? -standing.equity : 0);
+}
+
+static void check_owed(struct audit *audit)
+{
+    const struct engine *engine = audit->engine;
+    int128 owed = 0;
+    bool is_right = true;
+
+    for (uint32_t i = 0; i < engine->portfolios.count; i++) {
+        owed += engine->liquidation.owed[i];
+        is_right &= owes_what_it_lacks(engine, i);
+    }
+    if (!is_right || owed != engine->liquidation.owed_total)
+        fail(audit, 9, MARKET_NONE);
 }
 
 static void finish_totals(struct audit *audit)
@@ -246,6 +279,7 @@ static void finish_totals(struct audit *audit)
         fail(audit, 2, MARKET_NONE);
     if (row->cash + audit->value + others != sources)
         fail(audit, 3, MARKET_NONE);
+    check_owed(audit);
     uint32_t wrong = total_differences(audit);
     row->recount_differences += wrong;
     if (wrong != 0)

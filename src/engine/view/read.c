@@ -400,6 +400,11 @@ void read_house(const struct engine *engine, int64_t *fund, int64_t *fees)
     *fees = engine->fee_account;
 }
 
+uint32_t read_portfolio_slots(const struct engine *engine)
+{
+    return engine->portfolios.slots;
+}
+
 int128 read_owed(const struct engine *engine)
 {
     return engine->liquidation.owed_total;

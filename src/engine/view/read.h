@@ -102,6 +102,9 @@ CC_MUST_USE bool read_book(const struct engine *engine, const char symbol[32], u
 /* Sets the cash of the insurance fund 0/0/0 and of the fee account (micro-USDC). */
 void read_house(const struct engine *engine, int64_t *fund, int64_t *fees);
 
+/* Returns how many portfolios the engine has room for, 0/0/0 included. */
+CC_MUST_USE uint32_t read_portfolio_slots(const struct engine *engine);
+
 /* Returns what portfolios IN_LIQUIDATION owe (I9), micro-USDC. */
 CC_MUST_USE int128 read_owed(const struct engine *engine);
 

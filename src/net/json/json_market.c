@@ -2,7 +2,7 @@
 
 #include "net/json/json_field.h"
 
-enum { FUNDING_INTERVAL_S = 3600 };
+enum { FUNDING_INTERVAL_S = 3600, INVARIANTS = 10 };
 
 static const char *const state_names[] = { "ACTIVE",      "POST_ONLY", "REDUCE_ONLY",
                                            "CANCEL_ONLY", "HALTED",    "CLOSED" };
@@ -196,9 +196,10 @@ void json_market_audit(struct writer *writer, const struct reply *reply, const u
     }
     WRITER_TEXT(writer, "],");
     write_totals(writer, &audit);
-    for (unsigned i = 0; i < 6; i++) {
-        const char name[] = { ',', '"', 'i', (char)('1' + i), '"', ':' };
-        writer_bytes(writer, name, sizeof name);
+    for (unsigned i = 0; i < INVARIANTS; i++) {
+        WRITER_TEXT(writer, ",\"i");
+        writer_uint(writer, i + 1);
+        WRITER_TEXT(writer, "\":");
         writer_bool(writer, audit.invariants >> i & 1);
     }
     write_solvency(writer, &audit);

@@ -75,6 +75,8 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
         order_log_append(&history->orders, &order, effect->sequence);
         return;
     }
+    if (self->watch != NULL)
+        watch_effect(self->watch, effect);
     if (self->exchange_counters != NULL)
         exchange_counters_count(self->exchange_counters, effect);
     money_log_append(&history->money, effect,
@@ -86,15 +88,16 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
 
 void history_sink_init(struct history_sink *sink, struct history *history)
 {
-    /* Effects that no log needs are not even emitted. */
+    /* Effects that neither a log nor the watch needs are not even emitted. */
     const uint32_t ignored = EFFECT_BIT(EFFECT_position) | EFFECT_BIT(EFFECT_book_level) |
-                             EFFECT_BIT(EFFECT_book_order) | EFFECT_BIT(EFFECT_mark) |
-                             EFFECT_BIT(EFFECT_timer) | EFFECT_BIT(EFFECT_fund);
+                             EFFECT_BIT(EFFECT_book_order) | EFFECT_BIT(EFFECT_timer) |
+                             EFFECT_BIT(EFFECT_fund);
 
     sink->sink.emit = emit;
     sink->sink.ignores = ignored;
     sink->history = history;
     sink->exchange_counters = NULL;
+    sink->watch = NULL;
 }
 
 void history_prefetch(const struct history *history, const struct command *command)

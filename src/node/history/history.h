@@ -15,6 +15,7 @@
 
 #include "base/message.h"
 #include "engine/state/effects.h"
+#include "engine/view/watch.h"
 #include "node/history/exchange_counters.h"
 #include "node/history/fill_log.h"
 #include "node/history/market_names.h"
@@ -43,6 +44,7 @@ struct history_sink {
     struct engine_sink sink; /* first */
     struct history *history;
     struct exchange_counters *exchange_counters; /* NULL: effects are not counted, as in a replay */
+    struct watch *watch; /* gets every effect but order states; NULL: nothing is watched */
 };
 
 /* `capacity` rows of each kind, a power of two. Account ids are below account_count. NULL without

@@ -35,7 +35,7 @@ static void collect(struct alarm *alarm)
         return; /* pairs: alarm_raise */
     for (unsigned i = 0; i < AUDIT_MARKET_WORDS; i++)
         pending->markets[i] |= atomic_exchange_explicit(&box->markets[i], 0, memory_order_relaxed);
-    pending->failed |= (uint8_t)atomic_exchange_explicit(&box->failed, 0, memory_order_relaxed);
+    pending->failed |= (uint16_t)atomic_exchange_explicit(&box->failed, 0, memory_order_relaxed);
     pending->of_all |= atomic_exchange_explicit(&box->of_all, false, memory_order_relaxed);
     alarm->is_pending = true;
 }

@@ -4,10 +4,10 @@
  *   follower, at a checkpoint ── alarm_raise ──> alarm_box ──┐
  *   segment pool: refused, and fewer than 2 are ready ───────┴──> alarm_step: 1002, 1008
  *
- * R2: a failure of I1, I4, I5 or I6 halts its market by 1002, one of I2 or I3 halts all markets by
- * 1008. A full disk puts every market on CANCEL_ONLY while two prepared segments are left to pay
- * for these commands and for cancels (roles.md, Journal). The process goes on. The states stay
- * until the operator sets others, and are set again while the cause lasts
+ * R2: a failure of I1, I4 to I7 or I10 halts its market by 1002, one of I2, I3, I8 or I9 halts all
+ * markets by 1008. A full disk puts every market on CANCEL_ONLY while two prepared segments are
+ * left to pay for these commands and for cancels (roles.md, Journal). The process goes on. The
+ * states stay until the operator sets others, and are set again while the cause lasts
  * (docs/decisions/0047).
  *
  * Order.  raise adds its bits, then stores `raised` with release; collect clears `raised` with

@@ -138,6 +138,7 @@ static void run_audit(struct query_task *task, const struct query_sources *sourc
     struct row_audit_market *markets = (struct row_audit_market *)(void *)(task->rows + sizeof row);
 
     audit_read(sources->engine, &row, markets);
+    row.invariants &= (uint16_t) ~(sources->invariants_failed & AUDIT_WATCHED);
     memcpy(task->rows, &row, sizeof row);
     set_rows(task, sizeof row + row.market_count * sizeof *markets, 1 + row.market_count);
 }

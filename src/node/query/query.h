@@ -10,9 +10,9 @@
 #include "node/query/query_task.h"
 
 enum {
-    QUERY_DEPTH_MAX = 1000,      /* levels a side (wire.md W7) */
-    QUERY_INVARIANTS_ALL = 0x3F, /* I1..I6 */
-    QUERY_PORTFOLIO_ROWS = 8,    /* what a portfolio that is visited costs a turn, in rows */
+    QUERY_DEPTH_MAX = 1000,       /* levels a side (wire.md W7) */
+    QUERY_INVARIANTS_ALL = 0x3FF, /* I1..I10 */
+    QUERY_PORTFOLIO_ROWS = 8,     /* what a portfolio that is visited costs a turn, in rows */
 };
 
 /* What all queries of a turn may still visit. */

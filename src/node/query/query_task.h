@@ -20,7 +20,8 @@ struct query_sources {
     struct history *history;
     struct adl_rank *ranks;
     struct pairing_table *pairings;
-    uint64_t now_ns; /* node clock */
+    uint64_t now_ns;            /* node clock */
+    uint32_t invariants_failed; /* bit k - 1: I<k>, as the follower has found */
 };
 
 struct query_task {

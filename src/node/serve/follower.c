@@ -25,6 +25,9 @@ int follower_init(struct follower *follower, struct engine *engine, struct follo
     memset(follower, 0, sizeof *follower);
     follower->sink = sink;
     follower->sink.exchange_counters = &follower->exchange_counters;
+    follower->sink.watch = &follower->watch;
+    follower->watch.capacity = read_portfolio_slots(engine);
+    follower->watch.rows = calloc(follower->watch.capacity, sizeof *follower->watch.rows);
     follower->engine = engine;
     follower->follow = follow;
     follower->journal = journal;
@@ -36,7 +39,8 @@ int follower_init(struct follower *follower, struct engine *engine, struct follo
     follower->aside = calloc(FOLLOWER_LINKS_MAX, sizeof *follower->aside);
     follower->ranks = adl_rank_create();
     int failed = pairing_table_init(&follower->pairings);
-    if (failed != 0 || follower->aside == NULL || follower->ranks == NULL)
+    if (failed != 0 || follower->aside == NULL || follower->ranks == NULL ||
+        follower->watch.rows == NULL)
         return -ENOMEM; /* follower_free frees what exists */
     exchange_counters_refresh_claims(&follower->exchange_counters, engine);
     show(follower);
@@ -46,10 +50,12 @@ int follower_init(struct follower *follower, struct engine *engine, struct follo
 void follower_free(struct follower *follower)
 {
     free(follower->aside);
+    free(follower->watch.rows);
     adl_rank_destroy(follower->ranks);
     pairing_table_free(&follower->pairings);
     history_destroy(follower->sink.history);
     follower->aside = NULL;
+    follower->watch.rows = NULL;
     follower->ranks = NULL;
     follower->sink.history = NULL;
 }
@@ -60,23 +66,41 @@ void follower_link_add(struct follower *follower, const struct follower_link *li
     follower->links[follower->link_count++] = *link;
 }
 
-/* Checks R2's invariants at a checkpoint. A failed one is recorded and halts its market, or all;
- * the process goes on. */
+/* A failed invariant is recorded and halts its market, or all; the process goes on. */
+static void tell(struct follower *follower, const struct audit_verdict *verdict)
+{
+    /* relaxed: shown, decides nothing. */
+    atomic_fetch_or_explicit(&follower->invariants_failed, verdict->failed, memory_order_relaxed);
+    alarm_raise(&follower->alarm, verdict);
+}
+
+/* Checks R2's invariants at a checkpoint. */
 static void audit(struct follower *follower)
 {
     struct audit_verdict verdict;
 
     exchange_counters_refresh_claims(&follower->exchange_counters, follower->engine);
-    if (audit_judge(follower->engine, &verdict))
-        return;
-    /* relaxed: shown, decides nothing. */
-    atomic_fetch_or_explicit(&follower->invariants_failed, verdict.failed, memory_order_relaxed);
-    alarm_raise(&follower->alarm, &verdict);
+    if (!audit_judge(follower->engine, &verdict))
+        tell(follower, &verdict);
+}
+
+/* Applies a command. I7 and I8 are checked at each of its effects; I10, which looks at every
+ * portfolio, around the command after a checkpoint. */
+static void apply_watched(struct follower *follower, const struct command *command)
+{
+    struct engine_result result;
+    struct audit_verdict verdict;
+
+    if (follower->watches_command)
+        watch_begin(&follower->watch, follower->engine);
+    follower->watches_command = false;
+    engine_apply(follower->engine, command, &follower->sink.sink, &result);
+    if (!watch_end(&follower->watch, follower->engine, command, &verdict))
+        tell(follower, &verdict);
 }
 
 static int apply(struct follower *follower, const struct record_view *record, uint64_t sequence)
 {
-    struct engine_result result;
     struct command *command = rebuild_command(&follower->rebuilt, record, follower->key);
 
     if (sequence != engine_sequence(follower->engine) + 1)
@@ -86,11 +110,12 @@ static int apply(struct follower *follower, const struct record_view *record, ui
         return -EBADMSG;
     }
     history_prefetch(follower->sink.history, command);
-    engine_apply(follower->engine, command, &follower->sink.sink, &result);
+    apply_watched(follower, command);
     published_add(&follower->counters.commands, 1);
     if (command->code == REQUEST_effects_hash) {
         published_add(&follower->counters.hashes, 1);
         audit(follower);
+        follower->watches_command = true;
     }
     return 0;
 }
@@ -125,6 +150,8 @@ static struct query_sources sources_of(struct follower *follower)
         .ranks = follower->ranks,
         .pairings = &follower->pairings,
         .now_ns = clock_now_ns(follower->clock),
+        .invariants_failed =
+            atomic_load_explicit(&follower->invariants_failed, memory_order_relaxed),
     };
 }
 

@@ -84,9 +84,11 @@ struct follower {
     struct rebuild_buffer rebuilt;
     struct follower_counters counters;
     struct exchange_counters exchange_counters;
+    struct watch watch;   /* of I7, I8 and I10 */
+    bool watches_command; /* I10 of the next command: it follows a checkpoint */
     _Atomic uint64_t applied;
     _Atomic uint64_t applied_time_ns;
-    _Atomic uint32_t invariants_failed; /* bit k - 1: I<k> of R2 failed at a checkpoint */
+    _Atomic uint32_t invariants_failed; /* bit k - 1: I<k> of R2 failed */
     struct alarm_box alarm;             /* failures that the matcher must act on */
     _Atomic bool diverged;              /* a 2015 differed: the process must end */
 };

@@ -14,7 +14,7 @@
 #include "perp/print/image_text.h"
 #include "perp/print/record_text.h"
 
-enum { INVARIANT_COUNT = 6, RULES_VERSION_AT = 8 };
+enum { INVARIANT_COUNT = 10, RULES_VERSION_AT = 8 };
 
 bool replay_run_start(struct context *context, enum fold_start fallback, struct replay_run *run)
 {
