@@ -5,6 +5,7 @@
 #include "engine/trade/resting.h"
 #include "engine/view/read.h"
 #include "image_copy.h"
+#include "purse.h"
 #include "waiting.h"
 
 #define M TRADE_MARK
@@ -322,6 +323,39 @@ static void test_evidence(void)
     host_close(&host);
 }
 
+/* An order that fired and met makers_max dead makers goes on: its portfolio has nothing else and
+ * is not empty (R10, code 2002). */
+static void test_portfolio_stays(void)
+{
+    static struct host host;
+    const struct purse_place place = { 0, 1 };
+    struct waiting order = {
+        .trigger = M + 100, .quantity = 1000, .portfolio = 1, .type = ORDER_STOP_MARKET
+    };
+
+    trade_open(&host, "engine.makers_max=2\nengine.work_per_command=1\n");
+    struct keys_id key = keys_make(&host, 1, KEYS_READ_WRITE, KEYS_NO_PIN);
+    CHECK(purse_portfolio(&host, 1, 0, "second") == TRADE_OK);
+    (void)waiting_rest(&host, 1, &order);
+    for (uint32_t i = 0; i < 12; i++)
+        trade_rest(&host, 2, -1000, M + 200);
+    trade_index(&host, M + 300); /* its unit goes to the scan */
+    CHECK(host_cancel_all(&host, 2, HOST_BTC, 0) == TRADE_OK);
+    for (uint32_t i = 0; host.engine->conditionals.going == ORDER_NONE; i++) {
+        CHECK(i < 12);
+        host_tick(&host, 1);
+    }
+    CHECK(purse_at(&host, 1, place)->conditional_count == 0);
+    CHECK(purse_at(&host, 1, place)->cash == 0 && purse_at(&host, 1, place)->open_order_count == 0);
+    CHECK(purse_key(&host, REQUEST_portfolio_close, key, 1, place, 0) ==
+          STATUS_order_rejected_invalid);
+    CHECK(host.result.reason == REASON_portfolio_not_empty);
+    settle(&host);
+    CHECK(host.engine->conditionals.going == ORDER_NONE);
+    CHECK(purse_key(&host, REQUEST_portfolio_close, key, 1, place, 0) == TRADE_OK);
+    host_close(&host);
+}
+
 int main(void)
 {
     test_rests();
@@ -332,5 +366,6 @@ int main(void)
     test_behind_a_list();
     test_units();
     test_evidence();
+    test_portfolio_stays();
     return 0;
 }
