@@ -106,7 +106,9 @@ static uint8_t want_of(const struct holder *holders, uint32_t count, const struc
 
 static void check_positions(struct adl_rank *rank, struct reply_pool *pool)
 {
-    struct query_sources sources = { exchange.host.engine, exchange.sink.history, rank, NULL, 0 };
+    struct query_sources sources = { .engine = exchange.host.engine,
+                                     .history = exchange.sink.history,
+                                     .ranks = rank };
     struct holder holders[2 * ACCOUNTS];
     uint32_t count = take_holders(holders), seen[5] = { 0 };
 

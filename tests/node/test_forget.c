@@ -15,7 +15,8 @@ static uint64_t floor_sequence; /* of the snapshot */
 static struct query_task ask(enum query_kind kind, uint64_t account, const uint8_t *id,
                              uint32_t limit, uint16_t asset, uint8_t status)
 {
-    struct query_sources sources = { exchange.host.engine, exchange.sink.history, NULL, NULL, 0 };
+    struct query_sources sources = { .engine = exchange.host.engine,
+                                     .history = exchange.sink.history };
     struct query_budget budget = { .rows = QUERY_TASK_ROWS_A_TURN };
     struct query query = { .kind = (uint16_t)kind,
                            .account_id = account,

@@ -13,7 +13,8 @@ static struct reply_pool pool;
 static struct query_task ask(enum query_kind kind, uint64_t account, int32_t pin, const uint8_t *id,
                              const char *market)
 {
-    struct query_sources sources = { exchange.host.engine, exchange.sink.history, NULL, NULL, 0 };
+    struct query_sources sources = { .engine = exchange.host.engine,
+                                     .history = exchange.sink.history };
     struct query_budget budget = { .rows = QUERY_TASK_ROWS_A_TURN };
     struct query query = { .kind = (uint16_t)kind,
                            .account_id = account,

@@ -41,7 +41,9 @@ static void settle(uint32_t k, uint8_t outcome)
 /* Answers in steps of `step` rows. NULL: refused for what is not kept. */
 static const uint8_t *ask(const struct query *query, uint32_t step, struct query_task *task)
 {
-    struct query_sources from = { exchange.host.engine, exchange.sink.history, ranks, NULL, 0 };
+    struct query_sources from = { .engine = exchange.host.engine,
+                                  .history = exchange.sink.history,
+                                  .ranks = ranks };
     struct query_budget budget = { .rows = step, .holders = 1 };
 
     for (bool done = query_begin(task, &from, query, &pool, &budget); !done;) {
@@ -151,7 +153,9 @@ static void test_forgotten(void)
 /* Whoever has gone while a query stood at it does not end the page, or begin it again. */
 static void test_release_between_steps(void)
 {
-    struct query_sources from = { exchange.host.engine, exchange.sink.history, ranks, NULL, 0 };
+    struct query_sources from = { .engine = exchange.host.engine,
+                                  .history = exchange.sink.history,
+                                  .ranks = ranks };
     struct query_budget budget = { .rows = 12 };
     struct query query = of(ROW_WITHDRAWAL_PENDING, 1000);
     struct query_task task;
