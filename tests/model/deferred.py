@@ -260,21 +260,21 @@ class Work:
         return units
 
     def perform_scan(self, item, units):
-        """One unit a holder, by portfolio number; at its end max|s| is exact (R1)."""
+        """One unit a holder, by portfolio number; at its end max|s| is the largest that the scan
+        met or a fill made meanwhile (R1)."""
         portfolios, market = self.exchange.by_number, item.market
         while units:
             if item.cursor == 0:
-                item.mark = market.mark
+                item.mark, market.scan_position = market.mark, 0
             if item.cursor < len(portfolios):
                 holding = portfolios[item.cursor].holdings.get(market.id)
                 item.cursor += 1
                 if holding is not None and (holding.size or holding.orders):
                     units -= 1
+                    market.scan_position = max(market.scan_position, abs(holding.size))
                     risk.scan(self.exchange, holding)
                 continue
-            market.max_position = max((abs(portfolio.holdings[market.id].size)
-                                       for portfolio in portfolios
-                                       if market.id in portfolio.holdings), default=0)
+            market.max_position = market.scan_position
             self.done(item)
             market.scan, market.checked_mark = None, item.mark
             if item.again:  # behind what was queued meanwhile

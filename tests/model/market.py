@@ -135,6 +135,7 @@ class Market:
         self.trade_seq = 0
         self.book_seq = 0
         self.max_position = 0   # R1: running maximum of |s|
+        self.scan_position = 0  # of the running scan
         self.next_second = (t // SECOND + 1) * SECOND
         self.scan = None        # the queued mark scan
         self.list = None        # the queued release of its cancellation list

@@ -242,6 +242,7 @@ def move_positions(exchange, maker, taker, quantity, price):
             holding.net_funding, holding.epoch = 0, market.epoch
         of_order.ended = before * holding.size <= 0 and before != 0
         market.max_position = max(market.max_position, abs(holding.size))
+        market.scan_position = max(market.scan_position, abs(holding.size))
         moved.append(of_order)
     return moved
 
