@@ -43,8 +43,8 @@ int slot_file_read(struct disk *disk, const char *name, const struct file_kind *
     return place->counter > 0 ? 0 : -EBADMSG;
 }
 
-uint32_t slot_seal(uint8_t bytes[SLOT_BYTES], const struct file_kind *kind,
-                   const struct slot_place *place)
+uint32_t slot_file_seal(uint8_t bytes[SLOT_BYTES], const struct file_kind *kind,
+                        const struct slot_place *place)
 {
     cc_store64(bytes + SLOT_COUNTER_OFFSET, place->counter + 1);
     file_head_seal(bytes, SLOT_BYTES, kind);
@@ -62,7 +62,7 @@ static int slot_write(struct disk *disk, int file, uint32_t at, const uint8_t by
 int slot_file_write(struct disk *disk, const char *name, const struct file_kind *kind,
                     uint8_t bytes[SLOT_BYTES], struct slot_place *place)
 {
-    uint32_t at = slot_seal(bytes, kind, place);
+    uint32_t at = slot_file_seal(bytes, kind, place);
     uint32_t damaged = place->damaged & ~(1U << at);
     int file = disk_open(disk, name, DISK_WRITE);
 
@@ -83,7 +83,7 @@ int slot_file_replace(struct disk *disk, const char *name, const struct file_kin
 {
     uint8_t all[SLOT_FILE_BYTES];
 
-    (void)slot_seal(bytes, kind, place);
+    (void)slot_file_seal(bytes, kind, place);
     for (uint32_t i = 0; i < SLOT_COUNT; i++)
         memcpy(all + i * SLOT_BYTES, bytes, SLOT_BYTES);
     int error = small_file_replace(disk, name, all, sizeof all);

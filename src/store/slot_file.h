@@ -34,8 +34,8 @@ CC_MUST_USE int slot_file_read(struct disk *disk, const char *name, const struct
 
 /* Sets the counter that follows `place` in `bytes` and seals them as `kind`. Returns the slot that
  * they belong to. */
-uint32_t slot_seal(uint8_t bytes[SLOT_BYTES], const struct file_kind *kind,
-                   const struct slot_place *place);
+uint32_t slot_file_seal(uint8_t bytes[SLOT_BYTES], const struct file_kind *kind,
+                        const struct slot_place *place);
 
 /* Writes `bytes` to the slot after the newest one, and then to each damaged slot. Durable when it
  * returns 0, and `place` says so; on -errno the newest slot of before or the new one counts. */

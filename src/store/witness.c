@@ -51,7 +51,7 @@ void witness_encode(uint8_t out[SLOT_BYTES], const struct exchange_file *exchang
 
 uint32_t witness_seal(uint8_t bytes[SLOT_BYTES], const struct slot_place *place)
 {
-    return slot_seal(bytes, &slot_kind, place);
+    return slot_file_seal(bytes, &slot_kind, place);
 }
 
 int witness_read(struct disk *disk, const struct exchange_file *exchange, struct witness *out,
