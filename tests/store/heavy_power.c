@@ -12,7 +12,14 @@
 #include "support/sim/disk_sim.h"
 #include "support/sim/sim_image.h"
 
-enum { BLOCK = 512, FRAMES_MAX = 4, BLOCKS_MAX = 3, FILL_BLOCKS_MAX = 8, IMAGES_DEFAULT = 10000 };
+enum {
+    BLOCK = 512,
+    FRAMES_MAX = 4,
+    BLOCKS_MAX = 3,
+    FILL_BLOCKS_MAX = 8,
+    SETTLE_TURNS = 3, /* after which a journal whose disk does nothing more is at rest */
+    IMAGES_DEFAULT = 10000
+};
 
 static struct store_model model;
 static struct store_options options;
@@ -99,9 +106,11 @@ static void approach(struct store_run *run, struct disk *disk, const struct shap
     }
 }
 
-/* Completes the frames of `completed`; what is acknowledged is the contiguous prefix. */
-static void complete(struct store_run *run, const struct shape *shape, unsigned completed,
-                     uint64_t base)
+/* Completes the frames of `completed`; what is acknowledged is the contiguous prefix. Returns how
+ * many frames are left in flight. A slot of the witness may be in flight after them: the first
+ * durable frame of a segment is told at once. */
+static int complete(struct store_run *run, const struct shape *shape, unsigned completed,
+                    uint64_t base)
 {
     int prefix = 0;
     int left = 0;
@@ -112,19 +121,22 @@ static void complete(struct store_run *run, const struct shape *shape, unsigned 
         else
             left++;
     }
-    while (disk_sim_in_flight(run->disk) > left)
+    for (int turn = 0; turn < SETTLE_TURNS; turn++)
         (void)store_run_step(run);
+    CHECK(disk_sim_in_flight(run->disk) == left || disk_sim_in_flight(run->disk) == left + 1);
     while (prefix < shape->frames && (completed >> prefix & 1U) != 0)
         prefix++;
     CHECK(model.acknowledged == base + (uint64_t)prefix);
+    return left;
 }
 
-/* One image: which blocks of the frames still in flight are there is in `bits`. */
+/* One image: which blocks of the frames still in flight are there is in `bits`, which of a slot of
+ * the witness is in `witness_bits`. */
 static void image_check(struct disk *disk, const struct shape *shape, unsigned completed,
-                        uint64_t bits, uint64_t base_frame)
+                        uint64_t bits, uint64_t witness_bits, uint64_t base_frame)
 {
     const uint64_t full = (UINT64_C(1) << shape->blocks) - 1;
-    uint64_t masks[FRAMES_MAX];
+    uint64_t masks[FRAMES_MAX + 1];
     uint64_t whole = base_frame;
     bool is_chain = true;
     struct store_run run;
@@ -139,7 +151,8 @@ static void image_check(struct disk *disk, const struct shape *shape, unsigned c
         }
         whole += is_chain;
     }
-    disk_sim_crash_exact(disk, masks, in_flight);
+    masks[in_flight] = witness_bits;
+    disk_sim_crash_exact(disk, masks, disk_sim_in_flight(disk));
     CHECK(store_run_begin(&run, disk, &model, &options) == REFUSAL_none);
     CHECK(run.recovered.position.tail.number == whole);
     disk_sim_kill(disk, 1);
@@ -163,6 +176,12 @@ static void goes_on(struct disk *disk)
     store_run_end(&run);
 }
 
+/* Of a slot of eight blocks: none, all, or some, in turn. */
+static uint64_t witness_bits(uint64_t image)
+{
+    return image % 3 == 0 ? 0 : image % 3 == 1 ? UINT64_MAX : image * UINT64_C(0x9E3779B97F4A7C15);
+}
+
 static uint64_t images_of(const struct shape *shape)
 {
     static struct store_model before;
@@ -179,14 +198,13 @@ static uint64_t images_of(const struct shape *shape)
         base = model.acknowledged;
         base_frame = run.recovered.position.tail.number + journal_counters(run.journal).frames;
         submit(&run, shape->frames, shape->blocks);
-        complete(&run, shape, completed, base);
-        blocks = disk_sim_in_flight(disk) * (int)shape->blocks;
+        blocks = complete(&run, shape, completed, base) * (int)shape->blocks;
         before = model;
         for (uint64_t bits = 0; bits < UINT64_C(1) << blocks; bits++, images++) {
             struct disk *copy = disk_sim_copy(disk);
 
             model = before;
-            image_check(copy, shape, completed, bits, base_frame);
+            image_check(copy, shape, completed, bits, witness_bits(images), base_frame);
             if (images % 61 == 0)
                 goes_on(copy);
             disk_sim_destroy(copy);
