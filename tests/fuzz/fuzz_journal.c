@@ -132,6 +132,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct recovery_result first = { 0 };
     struct recovery_result second = { 0 };
     struct disk *disk = disk_sim_create(&config);
+    struct frame_tail start_of_chain;
+    struct witness witness = { 0 }; /* of no frame yet: every end of a chain is allowed */
     uint64_t last;
     uint64_t again;
     uint64_t read;
@@ -143,7 +145,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     must(disk && disk_make_folder(disk, "") == 0 && disk_make_folder(disk, "journal") == 0);
     must(exchange_file_write(disk, &exchange) == 0);
-    must(witness_write(disk, &exchange, &(struct witness){ 0 }, &(struct slot_place){ 0 }) == 0);
+    frame_tail_start(&start_of_chain, exchange.exchange_id);
+    memcpy(witness.hash, start_of_chain.hash, sizeof witness.hash);
+    must(witness_write(disk, &exchange, &witness, &(struct slot_place){ 0 }) == 0);
     segments_put(disk, &exchange, data + 1, size - 1, data[0]);
     read = frames_read(disk, &exchange, &end);
     enum refusal_kind kind = start(disk, &first, &last);
