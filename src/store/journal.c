@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/arena.h"
 #include "store/record_buffer.h"
 
 #define LOAD(place, order)         atomic_load_explicit(&(place), memory_order_##order)
@@ -536,10 +535,8 @@ struct journal *journal_create(const struct journal_config *config)
         return NULL;
     }
     /* Every page is touched here, so that none is faulted in beside a command. */
-    for (uint32_t i = 0; i < JOURNAL_FRAMES_MAX; i++) {
-        arena_advise_huge(journal->flights[i].bytes, journal->frame_bytes_max);
+    for (uint32_t i = 0; i < JOURNAL_FRAMES_MAX; i++)
         memset(journal->flights[i].bytes, 0, journal->frame_bytes_max);
-    }
     journal->file = -1;
     journal->block_bytes = config->disk->block_bytes;
     journal->segment = config->position.segment;
