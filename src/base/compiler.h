@@ -65,6 +65,13 @@ static inline uint64_t cc_load64(const void *bytes)
     return value;
 }
 
+/* True if all of `count` bytes are zero. */
+static inline bool cc_is_zero(const void *bytes, size_t count)
+{
+    const uint8_t *first = bytes;
+    return count == 0 || (first[0] == 0 && memcmp(first, first + 1, count - 1) == 0);
+}
+
 static inline void cc_store16(void *bytes, uint16_t value)
 {
     memcpy(bytes, &value, sizeof value);

@@ -66,7 +66,7 @@ int archive_file_survey(struct archive_row *out, const uint8_t *segment, uint32_
         offset += header.length;
     }
     if (offset == SEGMENT_FRAMES_OFFSET ||
-        (offset < segment_bytes && !segment_set_zero(segment + offset, segment_bytes - offset)))
+        (offset < segment_bytes && !cc_is_zero(segment + offset, segment_bytes - offset)))
         return -EBADMSG;
     out->last_frame = tail.number;
     out->last_sequence = tail.last_sequence;

@@ -68,11 +68,6 @@ static void source_close(struct chain *chain)
     chain->window_count = 0;
 }
 
-static bool all_zero(const uint8_t *bytes, size_t count)
-{
-    return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
-}
-
 /* Brings at least `count` bytes of the open segment from `offset` on into memory, or all up to its
  * end; *available: how many are there. NULL: refused. */
 static const uint8_t *bytes_at(struct chain *chain, uint64_t offset, size_t count,
@@ -119,7 +114,7 @@ static int is_empty(struct chain *chain)
 
         if (!bytes)
             return -1;
-        if (!all_zero(bytes, available))
+        if (!cc_is_zero(bytes, available))
             return 0;
         offset += available;
     }
@@ -148,7 +143,7 @@ static int header_check(struct chain *chain, uint64_t number)
     if (!bytes)
         return -1;
     chain->block_bytes = chain->config.disk->block_bytes;
-    chain->blank = all_zero(bytes, SEGMENT_FRAMES_OFFSET + DISK_ALIGNMENT);
+    chain->blank = cc_is_zero(bytes, SEGMENT_FRAMES_OFFSET + DISK_ALIGNMENT);
     if (chain->blank)
         return 1;
     if (segment_decode(&header, bytes) < 0 ||
@@ -477,7 +472,7 @@ static int frame_cross(struct chain *chain, struct chain_frame *out)
 
         if (!bytes)
             return -1;
-        if (!all_zero(bytes, chain->block_bytes))
+        if (!cc_is_zero(bytes, chain->block_bytes))
             return 0;
     }
     chain->bounded = next > chain->config.last_segment;

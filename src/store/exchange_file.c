@@ -42,11 +42,6 @@ static const struct file_kind former_kind = {
 };
 static const char *const folders[] = { "journal", "snapshot", "archive" };
 
-static bool all_zero(const uint8_t *bytes, size_t count)
-{
-    return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
-}
-
 static void image_take(struct exchange_file *out, const uint8_t *bytes)
 {
     struct exchange_image image;
@@ -80,7 +75,7 @@ int exchange_file_decode(struct exchange_file *out, const uint8_t bytes[SLOT_BYT
     const size_t used = offsetof(struct exchange_image, zero);
 
     if (!file_head_is(bytes, &slot_kind) || !file_head_is_intact(bytes, SLOT_BYTES) ||
-        !all_zero(bytes + used, SLOT_BYTES - used))
+        !cc_is_zero(bytes + used, SLOT_BYTES - used))
         return -EBADMSG;
     image_take(out, bytes);
     return 0;
@@ -96,7 +91,7 @@ static int former_read(struct disk *disk, uint8_t bytes[SLOT_BYTES], struct exch
         return (int)count;
     if (count != EXCHANGE_FILE_FORMER_BYTES || !file_head_is(bytes, &former_kind) ||
         !file_head_is_intact(bytes, EXCHANGE_FILE_FORMER_BYTES) ||
-        !all_zero(bytes + used, EXCHANGE_FILE_FORMER_BYTES - used))
+        !cc_is_zero(bytes + used, EXCHANGE_FILE_FORMER_BYTES - used))
         return -EBADMSG;
     image_take(out, bytes);
     out->epoch = 1;

@@ -238,7 +238,7 @@ static enum refusal_kind chain_cross(struct recovery *recovery, bool *crossed)
 
     *crossed = false;
     if (recovery->offset < set->segment_bytes &&
-        !segment_set_zero(set->bytes + recovery->offset, block_bytes))
+        !cc_is_zero(set->bytes + recovery->offset, block_bytes))
         return REFUSAL_none;
     if (!segment_set_has(set, next))
         return REFUSAL_none;
@@ -281,7 +281,7 @@ static void blocks_scan(struct recovery *recovery, uint64_t segment, uint64_t of
         const uint8_t *bytes = set->bytes + offset;
         struct frame_header header;
 
-        if (segment_set_zero(bytes, block_bytes))
+        if (cc_is_zero(bytes, block_bytes))
             continue;
         recovery->dirty = true;
         if (frame_decode(&header, bytes, set->segment_bytes - offset,
@@ -341,7 +341,7 @@ static int blocks_zero(struct recovery *recovery, int file, uint64_t offset, uin
         uint64_t end = offset;
 
         while (end < set->segment_bytes && end - offset < set->frame_bytes_max &&
-               !segment_set_zero(set->bytes + end, block_bytes))
+               !cc_is_zero(set->bytes + end, block_bytes))
             end += block_bytes;
         if (end > offset)
             error = disk_write(set->disk, file, offset, set->frame_bytes, end - offset);

@@ -65,8 +65,8 @@ static enum refusal_kind emptiness_note(struct segment_set *set, uint64_t number
     enum refusal_kind kind = segment_set_load(set, number);
 
     segment_set_note(set, number)->blank =
-        kind == REFUSAL_none && segment_set_zero(set->bytes + SEGMENT_FRAMES_OFFSET,
-                                                 set->segment_bytes - SEGMENT_FRAMES_OFFSET);
+        kind == REFUSAL_none &&
+        cc_is_zero(set->bytes + SEGMENT_FRAMES_OFFSET, set->segment_bytes - SEGMENT_FRAMES_OFFSET);
     return kind;
 }
 
@@ -177,10 +177,4 @@ int segment_set_edit(struct segment_set *set, uint64_t number)
 
     segment_path(path, number, true);
     return disk_open(set->disk, path, DISK_WRITE);
-}
-
-bool segment_set_zero(const uint8_t *bytes, size_t count)
-{
-    INVARIANT(count > 0);
-    return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
 }

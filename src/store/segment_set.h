@@ -63,7 +63,4 @@ CC_MUST_USE enum refusal_kind segment_set_peek(struct segment_set *set, uint64_t
 /* Opens a segment for writing and syncing. Returns a file number or -errno. */
 CC_MUST_USE int segment_set_edit(struct segment_set *set, uint64_t number);
 
-/* True if `count` (1 or more) bytes are all zero. */
-CC_MUST_USE bool segment_set_zero(const uint8_t *bytes, size_t count);
-
 #endif

@@ -384,15 +384,6 @@ static int damaged(struct reading *reading, const char *what)
     return -EBADMSG;
 }
 
-static bool all_zero(const uint8_t *bytes, size_t count)
-{
-    uint8_t any = 0;
-
-    for (size_t i = 0; i < count; i++)
-        any |= bytes[i];
-    return any == 0;
-}
-
 /* What the header says of the image must be what the file has. */
 static int image_check(struct reading *reading, const struct header_image *image)
 {
@@ -403,8 +394,8 @@ static int image_check(struct reading *reading, const struct header_image *image
 
     if (!file_head_is_intact(reading->bytes, end))
         return damaged(reading, "the checksum of header and table is wrong");
-    if (!all_zero(image->zero, sizeof image->zero) ||
-        !all_zero(reading->bytes + end, HEAD_BYTES - end))
+    if (!cc_is_zero(image->zero, sizeof image->zero) ||
+        !cc_is_zero(reading->bytes + end, HEAD_BYTES - end))
         return damaged(reading, "a byte before the image that must be zero is not");
     if (image->sequence != reading->sequence || image->frame == 0)
         return damaged(reading, "it is of another sequence than its name says");
@@ -487,8 +478,8 @@ static int sections_check(struct reading *reading, struct snapshot *out)
 
         memcpy(&image, reading->bytes + SNAPSHOT_HEADER_BYTES + i * sizeof image, sizeof image);
         if (image.offset != SNAPSHOT_IMAGE_OFFSET + at ||
-            image.bytes > out->head.image_bytes - at || !all_zero(image.pad4, sizeof image.pad4) ||
-            (i > 0 && image.code <= section[-1].code))
+            image.bytes > out->head.image_bytes - at ||
+            !cc_is_zero(image.pad4, sizeof image.pad4) || (i > 0 && image.code <= section[-1].code))
             return damaged(reading, "its sections are not one behind the other");
         section->code = image.code;
         section->version = image.version;

@@ -40,14 +40,6 @@ static ptrdiff_t read_payload(const char *text, size_t count, uint8_t payload[RE
     return bytes < 0 ? -1 : bytes;
 }
 
-static bool is_zero(const uint8_t *bytes, size_t count)
-{
-    uint8_t any = 0;
-    for (size_t i = 0; i < count; i++)
-        any |= bytes[i];
-    return any == 0;
-}
-
 /* W1: every pad byte of the body is zero. The body has the length of its request type. */
 static bool check_pads(const struct request *request, const uint8_t *body, size_t body_bytes,
                        struct problem_detail *problem)
@@ -59,7 +51,7 @@ static bool check_pads(const struct request *request, const uint8_t *body, size_
                          : fields[i].kind == FIELD_PAD      ? 0
                                                             : field_bytes(&fields[i], body_bytes);
         const uint8_t *pad = body + fields[i].offset + skipped;
-        if (!is_zero(pad, field_bytes(&fields[i], body_bytes) - skipped))
+        if (!cc_is_zero(pad, field_bytes(&fields[i], body_bytes) - skipped))
             return problem_detail_set(problem, PROBLEM_malformed_payload, "padding",
                                       "a pad byte of the body is not zero, at or after offset %zu",
                                       (size_t)(pad - body));

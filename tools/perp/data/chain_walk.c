@@ -80,7 +80,7 @@ static void count_torn(const struct data_directory *directory, struct chain_walk
     if (!is_own_header(directory, bytes, number, &segment))
         return;
     for (; offset < directory->segment_bytes; offset += segment.block_bytes)
-        if (!segment_set_zero(bytes + offset, segment.block_bytes))
+        if (!cc_is_zero(bytes + offset, segment.block_bytes))
             walk->torn_bytes += segment.block_bytes;
 }
 

@@ -80,7 +80,7 @@ static void read_frames(const struct data_directory *directory, struct segment_r
     struct frame_header frame;
     if (count < SEGMENT_FRAMES_OFFSET || segment_decode(&segment, bytes) != 0 ||
         !segment_belongs(&segment, &directory->exchange, row->number)) {
-        row->bad_header = count < SEGMENT_FRAMES_OFFSET || !segment_set_zero(bytes, count);
+        row->bad_header = count < SEGMENT_FRAMES_OFFSET || !cc_is_zero(bytes, count);
         return;
     }
     uint64_t offset = SEGMENT_FRAMES_OFFSET;
@@ -92,7 +92,7 @@ static void read_frames(const struct data_directory *directory, struct segment_r
         offset += frame.length;
     }
     for (; offset < count && row->stray_offset == 0; offset += segment.block_bytes)
-        if (!segment_set_zero(bytes + offset, segment.block_bytes))
+        if (!cc_is_zero(bytes + offset, segment.block_bytes))
             row->stray_offset = offset;
 }
 
