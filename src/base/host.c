@@ -67,12 +67,7 @@ bool host_list_has(const struct host_list *list, const char *text, size_t count)
             return false;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct host_name *host = &list->hosts[i];
-        size_t at = 0;
-        if (host->count != bytes)
-            continue;
-        while (at < bytes && text_lower(text[at]) == text_lower(host->text[at]))
-            at++;
-        if (at == bytes)
+        if (host->count == bytes && text_is_equal_folded(text, host->text, bytes))
             return true;
     }
     return false;
