@@ -20,6 +20,12 @@ static inline int64_t money_clamp(int128 value)
     return value < INT64_MIN ? INT64_MIN : (int64_t)value;
 }
 
+/* How far two amounts or prices lie apart. */
+static inline uint64_t money_distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
 /* Divides toward zero. The divisor is not 0, here and below. */
 static inline int128 money_tdiv(int128 value, int128 divisor)
 {

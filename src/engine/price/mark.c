@@ -182,9 +182,7 @@ static uint64_t mark_of(const struct engine *engine, uint32_t market_index)
 /* True if a price, which may be any, is further from the reference than this part of it. */
 static bool is_beyond(uint64_t price, uint64_t reference, uint64_t part_ppm)
 {
-    uint64_t move = price > reference ? price - reference : reference - price;
-
-    return (uint128)move * MONEY_PPM > (uint128)reference * part_ppm;
+    return (uint128)money_distance(price, reference) * MONEY_PPM > (uint128)reference * part_ppm;
 }
 
 /* R3: holders were last checked at a mark that is further away than the lowest tier's margin. */

@@ -1,5 +1,6 @@
 #include "engine/risk/deleverage_rank.h"
 
+#include "base/money.h"
 #include "engine/risk/margin.h"
 #include "engine/risk/risk.h"
 #include "engine/state/state.h"
@@ -36,7 +37,7 @@ uint64_t deleverage_rank_bearable(const struct engine *engine, const struct hold
 
     if (!margin_price_is_worse(side, price, market->mark))
         return size;
-    uint64_t distance = price > market->mark ? price - market->mark : market->mark - price;
+    uint64_t distance = money_distance(price, market->mark);
     int128 equity = margin_equity(owner);
     uint128 capacity = equity > 0 ? (uint128)equity / distance : 0;
     return capacity >= size ? size : (uint64_t)capacity - (uint64_t)capacity % lot;

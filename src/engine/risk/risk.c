@@ -151,8 +151,7 @@ void risk_scan(struct engine *engine, uint32_t index, bool exact)
     struct market *market = state_market(engine, holding->market);
     struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
     uint64_t size = margin_abs(holding->size);
-    uint64_t move = holding->mark_seen > market->mark ? holding->mark_seen - market->mark
-                                                      : market->mark - holding->mark_seen;
+    uint64_t move = money_distance(holding->mark_seen, market->mark);
 
     if (size > market->scan_max)
         market->scan_max = size;

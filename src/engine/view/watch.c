@@ -45,11 +45,6 @@ static void allow_holders(struct watch *watch, const struct engine *engine, uint
                 allow(watch, i, (int128)margin_abs(engine->holdings.rows[at].size) * distance);
 }
 
-static uint64_t distance_of(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
 /* A move of the index that no effect has told of before. */
 static void allow_move(struct watch *watch, const struct engine *engine, uint32_t index)
 {
@@ -58,7 +53,7 @@ static void allow_move(struct watch *watch, const struct engine *engine, uint32_
     if (now == before)
         return;
     watch->indexes[index] = now;
-    allow_holders(watch, engine, index, distance_of(now, before));
+    allow_holders(watch, engine, index, money_distance(now, before));
 }
 
 static int128 equity_at_index(const struct engine *engine, uint32_t index)
@@ -87,7 +82,7 @@ void watch_begin(struct watch *watch, const struct engine *engine)
     for (uint32_t k = 0; k < engine->markets.count; k++) {
         const struct market *market = &engine->markets.rows[k];
         if (engine->settlements[k].pass != SETTLEMENT_NONE) /* at the mark, which is T (R9) */
-            allow_holders(watch, engine, k, distance_of(market->mark, market->index_price));
+            allow_holders(watch, engine, k, money_distance(market->mark, market->index_price));
     }
 }
 
@@ -148,7 +143,7 @@ static void see_fill(struct watch *watch, const struct effect *effect)
         (int128)quantity * fill.price * fee_rate_max(&market->record, engine_made), MONEY_PPM);
     uint64_t distance = (worse > 0) == (fill.quantity > 0) ? margin_abs(worse) : 0;
     if (engine_made)
-        distance = distance_of(market->mark, market->index_price) +
+        distance = money_distance(market->mark, market->index_price) +
                    (uint64_t)money_ppm_up(market->mark, market->record.price_band_ppm);
     allow(watch, portfolio, (int128)quantity * distance);
     allow(watch, portfolio, fill.fee < fee_most ? fill.fee : fee_most);
@@ -202,7 +197,7 @@ static void see_state(struct watch *watch, const struct effect *effect)
 
     if (market->state == MARKET_CLOSED)
         allow_holders(watch, effect->engine, effect->record,
-                      distance_of(market->mark, market->index_price));
+                      money_distance(market->mark, market->index_price));
 }
 
 /* R9: what a winner gives to those who could not pay. */
