@@ -34,10 +34,15 @@ bool fund_is_short(const struct engine *engine)
     return engine->portfolios.rows[FUND_PORTFOLIO].cash < 0;
 }
 
+int128 fund_solvency(const struct engine *engine)
+{
+    return (int128)engine->portfolios.rows[FUND_PORTFOLIO].cash + engine->fee_account -
+           engine->liquidation.owed_total;
+}
+
 bool fund_exchange_is_short(const struct engine *engine)
 {
-    return (int128)engine->portfolios.rows[FUND_PORTFOLIO].cash + engine->fee_account <
-           engine->liquidation.owed_total;
+    return fund_solvency(engine) < 0;
 }
 
 static void count_day(struct engine *engine)

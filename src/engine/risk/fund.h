@@ -27,7 +27,10 @@ void fund_moved(struct engine *engine, int64_t amount);
 /* True if the fund has a deficit: its cash is below 0. */
 CC_MUST_USE bool fund_is_short(const struct engine *engine);
 
-/* R10: fund cash + fee_account - owed < 0: profits wait. */
+/* R2, solvency: fund cash + fee_account - owed, micro-USDC. */
+CC_MUST_USE int128 fund_solvency(const struct engine *engine);
+
+/* R10: the solvency is below 0: profits wait. */
 CC_MUST_USE bool fund_exchange_is_short(const struct engine *engine);
 
 /* The fund pays all that the portfolio's cash lacks, counted in its day (R7). */

@@ -6,6 +6,7 @@
 #include "engine/price/mark.h"
 #include "engine/price/premium.h"
 #include "engine/risk/fee.h"
+#include "engine/risk/fund.h"
 #include "engine/risk/margin.h"
 #include "engine/state/state.h"
 #include "engine/trade/resting.h"
@@ -408,6 +409,11 @@ uint32_t read_portfolio_slots(const struct engine *engine)
 int128 read_owed(const struct engine *engine)
 {
     return engine->liquidation.owed_total;
+}
+
+int128 read_solvency(const struct engine *engine)
+{
+    return fund_solvency(engine);
 }
 
 int128 read_claims(const struct engine *engine)

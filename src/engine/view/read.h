@@ -108,6 +108,9 @@ CC_MUST_USE uint32_t read_portfolio_slots(const struct engine *engine);
 /* Returns what portfolios IN_LIQUIDATION owe (I9), micro-USDC. */
 CC_MUST_USE int128 read_owed(const struct engine *engine);
 
+/* Returns what the exchange has beyond what it owes (R2, solvency), micro-USDC; below 0: short. */
+CC_MUST_USE int128 read_solvency(const struct engine *engine);
+
 /* Returns the claims of R2's solvency: the sum of max(0, cash) of all portfolios but 0/0/0. Visits
  * each of them. */
 CC_MUST_USE int128 read_claims(const struct engine *engine);

@@ -67,12 +67,11 @@ void exchange_counters_refresh(struct exchange_counters *counters, const struct 
 
     read_house(engine, &fund, &fees);
     uint32_t count = read_withdrawals_pending(engine, &pending);
-    int128 owed = read_owed(engine);
     /* relaxed: shown only. */
     atomic_store_explicit(&counters->fund_cash, fund, memory_order_relaxed);
     atomic_store_explicit(&counters->fee_account, fees, memory_order_relaxed);
-    atomic_store_explicit(&counters->owed, money_clamp(owed), memory_order_relaxed);
-    atomic_store_explicit(&counters->solvency, money_clamp((int128)fund + fees - owed),
+    atomic_store_explicit(&counters->owed, money_clamp(read_owed(engine)), memory_order_relaxed);
+    atomic_store_explicit(&counters->solvency, money_clamp(read_solvency(engine)),
                           memory_order_relaxed);
     atomic_store_explicit(&counters->pending_amount, pending, memory_order_relaxed);
     published_set(&counters->pending_count, count);
