@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <liburing.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/poll.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -469,6 +471,14 @@ struct disk *disk_real_open(const char *path, int *error, bool *ring_refused)
     }
     real->disk.block_bytes = block_of(real->folder);
     return &real->disk;
+}
+
+bool disk_real_is_memory(struct disk *disk)
+{
+    struct statfs status;
+
+    return fstatfs(real_of(disk)->folder, &status) == 0 &&
+           (status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC);
 }
 
 void disk_real_close(struct disk *disk)

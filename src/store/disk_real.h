@@ -15,6 +15,10 @@
  * *ring_refused set means that the kernel refused io_uring (exit 4). */
 CC_MUST_USE struct disk *disk_real_open(const char *path, int *error, bool *ring_refused);
 
+/* True if the data directory lies in memory (tmpfs or ramfs, statfs(2)): a power loss empties it,
+ * whatever a write promised. False also if the file system does not say what it is. */
+CC_MUST_USE bool disk_real_is_memory(struct disk *disk);
+
 /* Releases the lock and frees everything; no write may be in flight. */
 void disk_real_close(struct disk *disk);
 

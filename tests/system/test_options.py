@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -209,6 +210,15 @@ def data_directory(world):
     table.true("names it", "exchange.id" in errors, errors)
     code, _, _ = world.run(f"--exchange.id={first_id}", data=data)
     table.same("its own exchange.id", code, None)
+    memory = pathlib.Path(tempfile.mkdtemp(prefix="perpd-options-", dir="/dev/shm"))
+    for named, options in ((None, ["--store.allow_memory=on"]), (None, ["--store.durability=none"]),
+                           ("store.allow_memory", [])):
+        code, _, errors = world.run(*options, data=memory / "data",
+                                    environment={"PERPD_STORE_ALLOW_MEMORY": "off"})
+        table.same(f"in memory, {options}", code, 3 if named else None)
+        table.true("names the way out", not named or named in errors, errors)
+        shutil.rmtree(memory / "data")
+    memory.rmdir()
     file = data / "exchange"
     good = file.read_bytes()
     for slots in (1, 4):  # one damaged slot is mended, four are the end

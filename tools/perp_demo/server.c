@@ -81,8 +81,15 @@ static bool spawn(const struct server *server, struct crew_member *member,
     snprintf(topology, sizeof topology, "--node.topology=%s",
              server->topology != NULL ? server->topology : "");
     const char *argv[] = {
-        program,    data,        markets,    operator_key,
-        oracle_key, listen_flag, admin_flag, server->topology != NULL ? topology : NULL,
+        program,
+        data,
+        markets,
+        operator_key,
+        oracle_key,
+        listen_flag,
+        admin_flag,
+        "--store.allow_memory=on",
+        server->topology != NULL ? topology : NULL,
         NULL,
     };
     int error = crew_start(member, "perpd", argv, log, SIGTERM);

@@ -27,6 +27,19 @@ enum {
 
 /* ---- what needs no journal ------------------------------------------------------------------- */
 
+/* What durability local promises, no file system in memory keeps. */
+static int refuse_memory(const struct node *node, const char *path)
+{
+    if (config_is(node->options, OPTION_store_durability, "none") ||
+        config_switch(node->options, OPTION_store_allow_memory) || !disk_real_is_memory(node->disk))
+        return 0;
+    log_line(LOG_ERROR, "data",
+             "path=%s lies in memory (tmpfs or ramfs), which a power loss empties: choose a "
+             "directory on a disk; for a test set store.allow_memory=on or store.durability=none",
+             path);
+    return NODE_EXIT_REFUSED;
+}
+
 static int open_disk(struct node *node)
 {
     int error = 0;
@@ -35,7 +48,7 @@ static int open_disk(struct node *node)
 
     node->disk = disk_real_open(path, &error, &ring_refused);
     if (node->disk != NULL)
-        return 0;
+        return refuse_memory(node, path);
     if (ring_refused) {
         log_line(LOG_ERROR, "kernel",
                  "io_uring for the journal was refused: %s; perpd needs Linux 6.1 with io_uring "
