@@ -173,10 +173,13 @@ struct answer {
     uint32_t sequenced_ticks; /* delta: popped from the ring and stamped */
     uint32_t matched_ticks;   /* delta: applied */
     uint16_t code;
-    uint8_t status;          /* enum status */
-    uint8_t reason;          /* enum reason */
-    uint8_t original_status; /* enum status */
-    uint8_t members;         /* enum answer_member bits */
+    uint8_t status; /* enum status */
+    uint8_t reason; /* enum reason */
+    union {
+        uint8_t original_status; /* ANSWER_HAS_ORIGINAL: enum status */
+        uint8_t rule;            /* else: enum operator_rule that a refused operator code breaks */
+    };
+    uint8_t members; /* enum answer_member bits */
     union {
         uint8_t order_status; /* order_status number of wire.md */
         uint8_t item_count;   /* of a batch: number of `results`; 0: no item was checked */

@@ -224,6 +224,7 @@ static void emit_answer(struct engine *engine, const struct command *command, bo
         .status = result->status,
         .reason = result->reason,
         .item = EFFECT_NO_ITEM,
+        .rule = result->rule,
     };
     uint64_t account =
         command->duplicate_account != 0 ? command->duplicate_account : access_account(command);

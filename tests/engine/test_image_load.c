@@ -4,6 +4,7 @@
  * sessions that have ended and are kept.
  *
  * A sample loads one Nth of the states. */
+#include "engine/table/market_change.h"
 #include "engine/trade/resting.h"
 #include "engine/view/audit.h"
 #include "image_copy.h"

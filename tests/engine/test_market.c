@@ -43,6 +43,7 @@ static void test_define(void)
     CHECK(state.asset_id == 1 && state.state == MARKET_ACTIVE);
     edited("\"asset_id\":1", "\"asset_id\":9");
     CHECK(host_market(&host, text) == STATUS_order_rejected_invalid); /* the name is taken */
+    CHECK(host.result.rule == OPERATOR_RULE_name_taken);
     also("BTC-PERP", "AAA-PERP");
     also("\"base\":\"BTC\"", "\"base\":\"AAA\"");
     CHECK(host_market(&host, text) == STATUS_request_completed);
@@ -100,29 +101,38 @@ static void test_change(void)
         int line;
         const char *name, *from, *to, *from2, *to2;
         enum status want;
+        uint8_t rule;
     } rows[] = {
-        { __LINE__, "nothing", "BTC", "BTC", NULL, NULL, STATUS_request_completed },
+        { __LINE__, "nothing", "BTC", "BTC", NULL, NULL, STATUS_request_completed, 0 },
         { __LINE__, "slippage", "\"max_slippage_ppm\":50000", "\"max_slippage_ppm\":1", NULL, NULL,
-          STATUS_request_completed },
-        { __LINE__, "sizes", "10995116.27775", "100", NULL, NULL, STATUS_request_completed },
-        { __LINE__, "fees", "0.00045", "0.0005", NULL, NULL, STATUS_request_completed },
-        { __LINE__, "impact", "\"20000\"", "\"30000\"", NULL, NULL, STATUS_request_completed },
-        { __LINE__, "state is ignored", "ACTIVE", "HALTED", NULL, NULL, STATUS_request_completed },
+          STATUS_request_completed, 0 },
+        { __LINE__, "sizes", "10995116.27775", "100", NULL, NULL, STATUS_request_completed, 0 },
+        { __LINE__, "fees", "0.00045", "0.0005", NULL, NULL, STATUS_request_completed, 0 },
+        { __LINE__, "impact", "\"20000\"", "\"30000\"", NULL, NULL, STATUS_request_completed, 0 },
+        { __LINE__, "state is ignored", "ACTIVE", "HALTED", NULL, NULL, STATUS_request_completed,
+          0 },
         { __LINE__, "name", "BTC-PERP", "BTD-PERP", "\"base\":\"BTC\"", "\"base\":\"BTD\"",
-          STATUS_order_rejected_invalid },
-        { __LINE__, "decimals", "\"price_decimals\":1,\"size_decimals\":5",
-          "\"price_decimals\":2,\"size_decimals\":4", ",\"max_price\":\"1677721.5\"", "",
-          STATUS_order_rejected_invalid },
+          STATUS_order_rejected_invalid, OPERATOR_RULE_name_stays },
+        { __LINE__, "decimals",
+          "\"price_decimals\":1,\"size_decimals\":5,\"tick_size\":\"0.1\",\"lot_size\":\"0.00001\","
+          "\"min_size\":\"0.00001\",\"max_order_size\":\"10995116.27775\"",
+          "\"price_decimals\":2,\"size_decimals\":4,\"tick_size\":\"0.01\",\"lot_size\":\"0.0001\","
+          "\"min_size\":\"0.0001\",\"max_order_size\":\"100\"",
+          ",\"max_price\":\"1677721.5\"", "", STATUS_order_rejected_invalid,
+          OPERATOR_RULE_decimals_stay },
         { __LINE__, "tick", "\"tick_size\":\"0.1\"", "\"tick_size\":\"0.2\"",
-          ",\"max_price\":\"1677721.5\"", "", STATUS_order_rejected_invalid },
+          ",\"max_price\":\"1677721.5\"", "", STATUS_order_rejected_invalid,
+          OPERATOR_RULE_tick_stays },
         { __LINE__, "lot", "\"lot_size\":\"0.00001\"", "\"lot_size\":\"0.00003\"",
-          "\"min_size\":\"0.00001\"", "\"min_size\":\"0.00003\"", STATUS_order_rejected_invalid },
+          "\"min_size\":\"0.00001\"", "\"min_size\":\"0.00003\"", STATUS_order_rejected_invalid,
+          OPERATOR_RULE_lot_stays },
         { __LINE__, "looser tiers", "\"20000000\"", "\"30000000\"", NULL, NULL,
-          STATUS_request_completed },
+          STATUS_request_completed, 0 },
         { __LINE__, "tighter tiers without notice", "\"20000000\"", "\"19000000\"", NULL, NULL,
-          STATUS_order_rejected_invalid },
+          STATUS_order_rejected_invalid, OPERATOR_RULE_notice_absent },
         { __LINE__, "a time without tighter tiers", "\"state\":\"ACTIVE\"",
-          "\"effective_at_ns\":4000000000000000000", NULL, NULL, STATUS_order_rejected_invalid },
+          "\"effective_at_ns\":4000000000000000000", NULL, NULL, STATUS_order_rejected_invalid,
+          OPERATOR_RULE_notice_idle },
     };
     for (size_t i = 0; i < CC_COUNT(rows); i++) {
         host_open(&host, NULL);
@@ -130,6 +140,7 @@ static void test_change(void)
         if (rows[i].from2 != NULL)
             also(rows[i].from2, rows[i].to2);
         CHECK_ROW(&rows[i], host_market(&host, text) == rows[i].want);
+        CHECK_ROW(&rows[i], host.result.rule == rows[i].rule);
         CHECK_ROW(&rows[i], host.engine->markets.rows[0].state == MARKET_ACTIVE);
         CHECK_ROW(&rows[i], host.effect_count == 0);
         host_close(&host);
@@ -151,6 +162,7 @@ static void test_notice(void)
         also("\"price_band_ppm\":100000", "\"price_band_ppm\":70000");
         CHECK(host_market(&host, text) ==
               (early ? STATUS_order_rejected_invalid : STATUS_request_completed));
+        CHECK(host.result.rule == (early ? OPERATOR_RULE_notice_short : OPERATOR_RULE_none));
         read_market(host.engine, 0, &row);
         CHECK(row.price_band_ppm == (early ? 100000 : 70000)); /* the rest at once */
         CHECK(row.tiers[0].upper_notional == UINT64_C(20000000000000));

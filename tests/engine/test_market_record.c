@@ -1,4 +1,5 @@
 /* The strict parser of 1001 (json.md J5; rules.md R1, R4, R6; wire.md W7, W10). */
+#include "engine/table/market_change.h"
 #include "engine/table/market_record.h"
 #include "engine/table/tier.h"
 #include "host.h"
@@ -16,12 +17,17 @@ static size_t edited(const char *from, const char *to, char text[TEXT_MAX])
                             host_btc_record, to, at + strlen(from));
 }
 
-static bool parses(const char *text, size_t count, struct market_record *record)
+static enum operator_rule broken(const char *text, size_t count, struct market_record *record)
 {
     uint8_t body[TEXT_MAX] = { 0 };
 
     memcpy(body, text, count);
-    return market_record_parse(record, body, (count + 7) & ~(size_t)7);
+    return market_record_read(record, body, (count + 7) & ~(size_t)7);
+}
+
+static bool parses(const char *text, size_t count, struct market_record *record)
+{
+    return broken(text, count, record) == OPERATOR_RULE_none;
 }
 
 static void test_published(void)
@@ -52,6 +58,7 @@ static void test_published(void)
     CHECK(record.maker_ppm[5] == -20 && record.taker_ppm[5] == 260);
 }
 
+#define RULE(name) OPERATOR_RULE_##name
 #define R(name, from, to, want)        \
     {                                  \
         __LINE__, name, from, to, want \
@@ -60,89 +67,102 @@ static void test_published(void)
 static const struct row {
     int line;
     const char *name, *from, *to;
-    bool want;
+    unsigned want; /* enum operator_rule; 0: it parses */
 } rows[] = {
-    R("unknown member", "\"asset_id\":1", "\"asset_id\":1,\"x\":1", false),
-    R("duplicate member", "\"asset_id\":1", "\"asset_id\":1,\"asset_id\":1", false),
-    R("missing asset id", "\"asset_id\":1,", "", false),
-    R("missing tiers", "\"max_leverage\":50,\"tiers\":[", "\"max_leverage\":50,\"fee\":[", false),
-    R("missing band", "\"price_band_ppm\":100000,", "", false),
-    R("trailing text", "\"ACTIVE\"}", "\"ACTIVE\"}x", false),
-    R("no end", "\"ACTIVE\"}", "\"ACTIVE\"", false),
-    R("white space", "\"asset_id\":1", " \"asset_id\" : 1 ", true),
-    R("escaped name", "\"asset_id\"", "\"asset_i\\u0064\"", true),
-    R("escaped text", "\"0.00001\"", "\"0.0000\\u0031\"", true),
-    R("lower case", "\"BTC-PERP\"", "\"btc-PERP\"", false),
-    R("no suffix", "\"BTC-PERP\"", "\"BTC-PERQ\"", false),
-    R("only suffix", "\"BTC-PERP\"", "\"-PERP\"", false),
-    R("other base", "\"base\":\"BTC\"", "\"base\":\"ETH\"", false),
-    R("id 0", "\"asset_id\":1", "\"asset_id\":0", false),
-    R("highest id", "\"asset_id\":1", "\"asset_id\":65534", true),
-    R("id too high", "\"asset_id\":1", "\"asset_id\":65535", false),
-    R("id as text", "\"asset_id\":1", "\"asset_id\":\"1\"", false),
-    R("id with decimals", "\"asset_id\":1", "\"asset_id\":1.0", false),
-    R("decimals 7", "\"price_decimals\":1", "\"price_decimals\":2", false),
-    R("decimals 5", "\"size_decimals\":5", "\"size_decimals\":4", false),
-    R("negative decimals", "\"price_decimals\":1", "\"price_decimals\":-1", false),
-    R("tick 0", "\"tick_size\":\"0.1\"", "\"tick_size\":\"0\"", false),
-    R("tick below raw", "\"tick_size\":\"0.1\"", "\"tick_size\":\"0.05\"", false),
-    R("tick as number", "\"tick_size\":\"0.1\"", "\"tick_size\":0.1", false),
-    R("tick with exponent", "\"tick_size\":\"0.1\"", "\"tick_size\":\"1e-1\"", false),
-    R("tick of 1, another max_price", "\"tick_size\":\"0.1\"", "\"tick_size\":\"1\"", false),
-    R("max_price left out", ",\"max_price\":\"1677721.5\"", "", true),
-    R("other max_price", "1677721.5", "1677721.4", false),
-    R("lot 0", "\"lot_size\":\"0.00001\"", "\"lot_size\":\"0\"", false),
-    R("sizes not of the lot", "\"lot_size\":\"0.00001\"", "\"lot_size\":\"0.00002\"", false),
-    R("size above 2^40-1", "10995116.27775", "10995116.27776", false),
-    R("smaller size", "10995116.27775", "1", true),
-    R("min above max", "\"min_size\":\"0.00001\"", "\"min_size\":\"10995116.27776\"", false),
-    R("no impact", "\"impact_notional\":\"20000\"", "\"impact_notional\":\"0\"", false),
-    R("no min notional", "\"min_notional\":\"10\"", "\"min_notional\":\"0\"", true),
-    R("negative min notional", "\"min_notional\":\"10\"", "\"min_notional\":\"-10\"", false),
-    R("leverage 101", "\"max_leverage\":50,\"tiers\"", "\"max_leverage\":101,\"tiers\"", false),
-    R("leverage 0", "\"max_leverage\":50,\"tiers\"", "\"max_leverage\":0,\"tiers\"", false),
+    R("unknown member", "\"asset_id\":1", "\"asset_id\":1,\"x\":1", RULE(record_member)),
+    R("duplicate member", "\"asset_id\":1", "\"asset_id\":1,\"asset_id\":1", RULE(record_text)),
+    R("missing asset id", "\"asset_id\":1,", "", RULE(asset_id)),
+    R("missing tiers", "\"max_leverage\":50,\"tiers\":[", "\"max_leverage\":50,\"fee\":[",
+      RULE(record_member)),
+    R("missing band", "\"price_band_ppm\":100000,", "", RULE(price_band_ppm)),
+    R("trailing text", "\"ACTIVE\"}", "\"ACTIVE\"}x", RULE(record_text)),
+    R("no end", "\"ACTIVE\"}", "\"ACTIVE\"", RULE(record_text)),
+    R("white space", "\"asset_id\":1", " \"asset_id\" : 1 ", 0),
+    R("escaped name", "\"asset_id\"", "\"asset_i\\u0064\"", 0),
+    R("escaped text", "\"0.00001\"", "\"0.0000\\u0031\"", 0),
+    R("lower case", "\"BTC-PERP\"", "\"btc-PERP\"", RULE(market)),
+    R("no suffix", "\"BTC-PERP\"", "\"BTC-PERQ\"", RULE(market)),
+    R("only suffix", "\"BTC-PERP\"", "\"-PERP\"", RULE(market)),
+    R("other base", "\"base\":\"BTC\"", "\"base\":\"ETH\"", RULE(base)),
+    R("id 0", "\"asset_id\":1", "\"asset_id\":0", RULE(asset_id)),
+    R("highest id", "\"asset_id\":1", "\"asset_id\":65534", 0),
+    R("id too high", "\"asset_id\":1", "\"asset_id\":65535", RULE(asset_id)),
+    R("id as text", "\"asset_id\":1", "\"asset_id\":\"1\"", RULE(asset_id)),
+    R("id with decimals", "\"asset_id\":1", "\"asset_id\":1.0", RULE(asset_id)),
+    R("decimals 7", "\"price_decimals\":1", "\"price_decimals\":2", RULE(size_decimals)),
+    R("decimals 5", "\"size_decimals\":5", "\"size_decimals\":4", RULE(size_decimals)),
+    R("negative decimals", "\"price_decimals\":1", "\"price_decimals\":-1", RULE(price_decimals)),
+    R("tick 0", "\"tick_size\":\"0.1\"", "\"tick_size\":\"0\"", RULE(tick_size)),
+    R("tick below raw", "\"tick_size\":\"0.1\"", "\"tick_size\":\"0.05\"", RULE(tick_size)),
+    R("tick as number", "\"tick_size\":\"0.1\"", "\"tick_size\":0.1", RULE(tick_size)),
+    R("tick with exponent", "\"tick_size\":\"0.1\"", "\"tick_size\":\"1e-1\"", RULE(tick_size)),
+    R("tick of 1, another max_price", "\"tick_size\":\"0.1\"", "\"tick_size\":\"1\"",
+      RULE(max_price)),
+    R("max_price left out", ",\"max_price\":\"1677721.5\"", "", 0),
+    R("other max_price", "1677721.5", "1677721.4", RULE(max_price)),
+    R("lot 0", "\"lot_size\":\"0.00001\"", "\"lot_size\":\"0\"", RULE(lot_size)),
+    R("sizes not of the lot", "\"lot_size\":\"0.00001\"", "\"lot_size\":\"0.00002\"",
+      RULE(max_order_size)),
+    R("size above 2^40-1", "10995116.27775", "10995116.27776", RULE(max_order_size)),
+    R("smaller size", "10995116.27775", "1", 0),
+    R("min above max", "\"min_size\":\"0.00001\"", "\"min_size\":\"10995116.27776\"",
+      RULE(min_size)),
+    R("no impact", "\"impact_notional\":\"20000\"", "\"impact_notional\":\"0\"",
+      RULE(impact_notional)),
+    R("no min notional", "\"min_notional\":\"10\"", "\"min_notional\":\"0\"", 0),
+    R("negative min notional", "\"min_notional\":\"10\"", "\"min_notional\":\"-10\"",
+      RULE(min_notional)),
+    R("leverage 101", "\"max_leverage\":50,\"tiers\"", "\"max_leverage\":101,\"tiers\"",
+      RULE(max_leverage)),
+    R("leverage 0", "\"max_leverage\":50,\"tiers\"", "\"max_leverage\":0,\"tiers\"",
+      RULE(max_leverage)),
     R("tier above the market", "\"max_leverage\":50,\"tiers\"", "\"max_leverage\":49,\"tiers\"",
-      false),
-    R("market above the tier", "\"max_leverage\":50,\"tiers\"", "\"max_leverage\":51,\"tiers\"",
-      true),
-    R("rates left out", ",\"imr_ppm\":20000,\"mmr_ppm\":10000", "", true),
-    R("other rate", "\"imr_ppm\":20000", "\"imr_ppm\":20001", false),
-    R("other maintenance", "\"mmr_ppm\":10000", "\"mmr_ppm\":9999", false),
+      RULE(tier_of_market)),
+    R("market above the tier", "\"max_leverage\":50,\"tiers\"", "\"max_leverage\":51,\"tiers\"", 0),
+    R("rates left out", ",\"imr_ppm\":20000,\"mmr_ppm\":10000", "", 0),
+    R("other rate", "\"imr_ppm\":20000", "\"imr_ppm\":20001", RULE(tier_imr)),
+    R("other maintenance", "\"mmr_ppm\":10000", "\"mmr_ppm\":9999", RULE(tier_mmr)),
     R("tiers not ascending", "\"upper_notional\":\"100000000\"", "\"upper_notional\":\"20000000\"",
-      false),
+      RULE(tier_ascends)),
     R("a tier below a USDC", "\"upper_notional\":\"20000000\"", "\"upper_notional\":\"0.999999\"",
-      false),
-    R("a tier of one", "\"upper_notional\":\"20000000\"", "\"upper_notional\":\"1\"", true),
-    R("last tier has an end", "\"upper_notional\":null", "\"upper_notional\":\"600000000\"", false),
-    R("two without end", "\"upper_notional\":\"500000000\"", "\"upper_notional\":null", false),
+      RULE(tier_upper)),
+    R("a tier of one", "\"upper_notional\":\"20000000\"", "\"upper_notional\":\"1\"", 0),
+    R("last tier has an end", "\"upper_notional\":null", "\"upper_notional\":\"600000000\"",
+      RULE(tier_end)),
+    R("two without end", "\"upper_notional\":\"500000000\"", "\"upper_notional\":null",
+      RULE(tier_ascends)),
     R("two tiers of one leverage", "\"max_leverage\":25,\"imr_ppm\":40000,\"mmr_ppm\":20000",
-      "\"max_leverage\":10,\"imr_ppm\":100000,\"mmr_ppm\":50000", true),
+      "\"max_leverage\":10,\"imr_ppm\":100000,\"mmr_ppm\":50000", 0),
     R("leverage rises", "\"max_leverage\":25,\"imr_ppm\":40000,\"mmr_ppm\":20000",
-      "\"max_leverage\":9", false),
-    R("unknown in tier", "\"max_leverage\":25", "\"max_leverage\":25,\"x\":0", false),
-    R("band 0", "\"price_band_ppm\":100000", "\"price_band_ppm\":0", false),
-    R("band 100 %", "\"price_band_ppm\":100000", "\"price_band_ppm\":1000000", false),
-    R("slippage 0", "\"max_slippage_ppm\":50000", "\"max_slippage_ppm\":0", false),
-    R("half a ppm", "0.00045", "0.0004505", false),
-    R("maker above taker", "\"maker_fee_rate\":\"0.00015\"", "\"maker_fee_rate\":\"0.001\"", true),
-    R("rebate above the lowest taker", "-0.00002", "-0.000261", false),
-    R("rebate equal to it", "-0.00002", "-0.00026", true),
-    R("negative taker", "0.00045", "-0.00001", false),
-    R("tier twice", "{\"tier\":1", "{\"tier\":0", false),
+      "\"max_leverage\":9", RULE(tier_falls)),
+    R("unknown in tier", "\"max_leverage\":25", "\"max_leverage\":25,\"x\":0", RULE(tiers)),
+    R("band 0", "\"price_band_ppm\":100000", "\"price_band_ppm\":0", RULE(price_band_ppm)),
+    R("band 100 %", "\"price_band_ppm\":100000", "\"price_band_ppm\":1000000",
+      RULE(price_band_ppm)),
+    R("slippage 0", "\"max_slippage_ppm\":50000", "\"max_slippage_ppm\":0", RULE(max_slippage_ppm)),
+    R("half a ppm", "0.00045", "0.0004505", RULE(fee_taker)),
+    R("maker above taker", "\"maker_fee_rate\":\"0.00015\"", "\"maker_fee_rate\":\"0.001\"", 0),
+    R("rebate above the lowest taker", "-0.00002", "-0.000261", RULE(fee_rebate)),
+    R("rebate equal to it", "-0.00002", "-0.00026", 0),
+    R("negative taker", "0.00045", "-0.00001", RULE(fee_taker)),
+    R("tier twice", "{\"tier\":1", "{\"tier\":0", RULE(fee_tier)),
     R("five tiers", "{\"tier\":0,\"maker_fee_rate\":\"0.00015\",\"taker_fee_rate\":\"0.00045\"},",
-      "", false),
-    R("funding interval", "\"funding_interval_s\":3600", "\"funding_interval_s\":28800", false),
-    R("funding interval left out", "\"funding_interval_s\":3600,", "", true),
-    R("state", "\"ACTIVE\"", "\"POST_ONLY\"", true),
-    R("unknown state", "\"ACTIVE\"", "\"active\"", false),
-    R("state left out", ",\"state\":\"ACTIVE\"", "", true),
-    R("effective at", "\"state\":\"ACTIVE\"", "\"effective_at_ns\":1755582431240112233", true),
-    R("effective at 0", "\"state\":\"ACTIVE\"", "\"effective_at_ns\":0", false),
-    R("effective at as text", "\"state\":\"ACTIVE\"", "\"effective_at_ns\":\"1\"", false),
-    R("an array for a number", "\"asset_id\":1", "\"asset_id\":[1]", false),
-    R("an object for a number", "\"asset_id\":1", "\"asset_id\":{}", false),
-    R("null for a number", "\"asset_id\":1", "\"asset_id\":null", false),
-    R("a number for tiers", "\"funding_interval_s\":3600", "\"funding_interval_s\":[]", false),
+      "", RULE(fee_tier)),
+    R("funding interval", "\"funding_interval_s\":3600", "\"funding_interval_s\":28800",
+      RULE(funding_interval_s)),
+    R("funding interval left out", "\"funding_interval_s\":3600,", "", 0),
+    R("state", "\"ACTIVE\"", "\"POST_ONLY\"", 0),
+    R("unknown state", "\"ACTIVE\"", "\"active\"", RULE(state)),
+    R("state left out", ",\"state\":\"ACTIVE\"", "", 0),
+    R("effective at", "\"state\":\"ACTIVE\"", "\"effective_at_ns\":1755582431240112233", 0),
+    R("effective at 0", "\"state\":\"ACTIVE\"", "\"effective_at_ns\":0", RULE(effective_at_ns)),
+    R("effective at as text", "\"state\":\"ACTIVE\"", "\"effective_at_ns\":\"1\"",
+      RULE(effective_at_ns)),
+    R("an array for a number", "\"asset_id\":1", "\"asset_id\":[1]", RULE(asset_id)),
+    R("an object for a number", "\"asset_id\":1", "\"asset_id\":{}", RULE(asset_id)),
+    R("null for a number", "\"asset_id\":1", "\"asset_id\":null", RULE(asset_id)),
+    R("a number for tiers", "\"funding_interval_s\":3600", "\"funding_interval_s\":[]",
+      RULE(funding_interval_s)),
 };
 
 static void test_rows(void)
@@ -152,7 +172,7 @@ static void test_rows(void)
 
     for (size_t i = 0; i < CC_COUNT(rows); i++) {
         size_t count = edited(rows[i].from, rows[i].to, text);
-        CHECK_ROW(&rows[i], parses(text, count, &record) == rows[i].want);
+        CHECK_ROW(&rows[i], broken(text, count, &record) == rows[i].want);
     }
 }
 
@@ -222,16 +242,16 @@ static void test_tighter(void)
     for (size_t i = 0; i < CC_COUNT(changes); i++) {
         size_t count = edited(changes[i].from, changes[i].to, text);
         CHECK_ROW(&changes[i], parses(text, count, &next));
-        CHECK_ROW(&changes[i], market_record_is_tighter(&next, &now) == changes[i].want);
+        CHECK_ROW(&changes[i], market_change_is_tighter(&next, &now) == changes[i].want);
         /* The other way round it is the other answer, unless margin did not change. */
-        bool is_margin = market_record_is_tighter(&now, &next) || changes[i].want;
+        bool is_margin = market_change_is_tighter(&now, &next) || changes[i].want;
         CHECK_ROW(&changes[i], is_margin == (i >= 2));
     }
     next = now;
     next.max_leverage = 25; /* 20 is what margin counts with (R4): no change */
-    CHECK(!market_record_is_tighter(&next, &now));
+    CHECK(!market_change_is_tighter(&next, &now));
     next.max_leverage = 19;
-    CHECK(market_record_is_tighter(&next, &now));
+    CHECK(market_change_is_tighter(&next, &now));
 }
 
 int main(void)

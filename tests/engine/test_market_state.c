@@ -50,34 +50,44 @@ static void run_work(void)
 
 /* --- R11: the conditions of 1002 and 1008 ----------------------------------------------------- */
 
+/* asset, pad, state, force, pad of a 1002; what it answers; the rule that it breaks, 0: none. */
+#define INVALID STATUS_order_rejected_invalid
+#define ROW(name, want, rule, ...)                                  \
+    {                                                               \
+        __LINE__, name, { __VA_ARGS__ }, want, OPERATOR_RULE_##rule \
+    }
+
+static const struct state_row {
+    int line;
+    const char *name;
+    uint8_t body[8];
+    enum status want;
+    uint8_t rule;
+} state_rows[] = {
+    ROW("asset 0 before pads", STATUS_order_rejected_invalid_market, asset, 0, 0, 9, 0, 9),
+    ROW("all", STATUS_order_rejected_invalid_market, asset, 0xFF, 0xFF, 0, 0, 4),
+    ROW("unknown before pads", STATUS_rejected_market_not_found, asset_unknown, 3, 0, 0, 1, 9),
+    ROW("pad at 2", INVALID, pad, 1, 0, 1, 0, 4),
+    ROW("pad at 7", INVALID, pad, 1, 0, 0, 0, 4, 0, 0, 1),
+    ROW("force 2", INVALID, force, 1, 0, 0, 0, 4, 2),
+    ROW("state 6", INVALID, state_code, 1, 0, 0, 0, 6),
+    ROW("closed too early", INVALID, close_notice, 1, 0, 0, 0, 5),
+    ROW("closed by half a force", INVALID, force, 1, 0, 0, 0, 5, 2),
+    ROW("halted", TRADE_OK, none, 1, 0, 0, 0, 4),
+    ROW("active by force", TRADE_OK, none, 1, 0, 0, 0, 0, 1),
+};
+
 static void test_rows_of_1002(void)
 {
-    static const struct row {
-        int line;
-        const char *name;
-        uint8_t body[8]; /* asset, pad, state, force, pad */
-        enum status want;
-    } rows[] = {
-        { __LINE__,
-          "asset 0 before pads",
-          { 0, 0, 9, 0, 9 },
-          STATUS_order_rejected_invalid_market },
-        { __LINE__, "all", { 0xFF, 0xFF, 0, 0, 4 }, STATUS_order_rejected_invalid_market },
-        { __LINE__, "unknown before pads", { 3, 0, 0, 1, 9 }, STATUS_rejected_market_not_found },
-        { __LINE__, "pad at 2", { 1, 0, 1, 0, 4 }, STATUS_order_rejected_invalid },
-        { __LINE__, "pad at 7", { 1, 0, 0, 0, 4, 0, 0, 1 }, STATUS_order_rejected_invalid },
-        { __LINE__, "force 2", { 1, 0, 0, 0, 4, 2 }, STATUS_order_rejected_invalid },
-        { __LINE__, "state 6", { 1, 0, 0, 0, 6 }, STATUS_order_rejected_invalid },
-        { __LINE__, "closed too early", { 1, 0, 0, 0, 5 }, STATUS_order_rejected_invalid },
-        { __LINE__, "closed by half a force", { 1, 0, 0, 0, 5, 2 }, STATUS_order_rejected_invalid },
-        { __LINE__, "halted", { 1, 0, 0, 0, 4 }, TRADE_OK },
-        { __LINE__, "active by force", { 1, 0, 0, 0, 0, 1 }, TRADE_OK },
-    };
+    struct effect_answer answer;
 
     trade_open(&host, NULL);
-    for (size_t i = 0; i < CC_COUNT(rows); i++) {
-        enum status got = signed_body(REQUEST_market_state, rows[i].body, host_operator_key);
-        CHECK_ROW(&rows[i], got == rows[i].want);
+    for (size_t i = 0; i < CC_COUNT(state_rows); i++) {
+        enum status got = signed_body(REQUEST_market_state, state_rows[i].body, host_operator_key);
+        CHECK_ROW(&state_rows[i],
+                  got == state_rows[i].want && host.result.rule == state_rows[i].rule);
+        memcpy(&answer, host_effect(&host, EFFECT_answer, 0)->bytes, sizeof answer);
+        CHECK_ROW(&state_rows[i], answer.rule == state_rows[i].rule); /* W3c: 2100 carries it */
     }
     CHECK(trade_market(&host)->state == MARKET_ACTIVE);
     uint8_t body[8] = { 1, 0, 0, 0, 4 };
@@ -87,6 +97,7 @@ static void test_rows_of_1002(void)
     CHECK(trade_market(&host)->state == MARKET_ACTIVE);
     trade_market(&host)->state = MARKET_CLOSED; /* test_settlement.c does it as it is done */
     CHECK(set(HOST_BTC, MARKET_ACTIVE) == STATUS_market_closed);
+    CHECK(host.result.rule == OPERATOR_RULE_asset_closed);
     CHECK(set(HOST_BTC, 6) == STATUS_order_rejected_invalid); /* pads before CLOSED */
     host_close(&host);
 }
@@ -100,7 +111,9 @@ static void test_rows_of_1008(void)
     add_eth();
     CHECK(set_all(MARKET_CLOSED) == STATUS_order_rejected_invalid);
     CHECK(set_all(6) == STATUS_order_rejected_invalid);
+    CHECK(host.result.rule == OPERATOR_RULE_state_of_all);
     CHECK(signed_body(REQUEST_halt_all, pad, host_operator_key) == STATUS_order_rejected_invalid);
+    CHECK(host.result.rule == OPERATOR_RULE_pad);
     CHECK(signed_body(REQUEST_halt_all, halt, host_oracle_key) == STATUS_rejected_unauthorized);
     CHECK(trade_effects(&host, EFFECT_market_state) == 0);
     CHECK(set_all(MARKET_HALTED) == TRADE_OK);
@@ -172,7 +185,7 @@ static void test_table(void)
         CO = STATUS_rejected_market_cancel_only,
         HA = STATUS_rejected_market_halted,
     };
-    static const struct row {
+    static const struct state_row {
         int line;
         const char *name;
         uint8_t state;

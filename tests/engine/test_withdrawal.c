@@ -57,6 +57,7 @@ static void test_way(void)
     CHECK(told().outcome == SETTLED && host_effect(&host, EFFECT_cash, 0) == NULL);
     CHECK(purse_settle(&host, id.bytes, SETTLED) == STATUS_order_rejected_invalid);
     CHECK(purse_settle(&host, id.bytes, REVERTED) == STATUS_order_rejected_invalid);
+    CHECK(host.result.rule == OPERATOR_RULE_withdrawal_ended);
 
     id = withdraw(1, 70000 * USDC); /* all of it */
     CHECK(purse_cash(&host, 1, main_place) == 0);
@@ -134,14 +135,17 @@ static void test_settle_rows(void)
     body[23] = 1;
     CHECK(purse_send(&host, PURSE_OPERATOR, 0, REQUEST_withdrawal_settle, body, sizeof body) ==
           STATUS_order_rejected_invalid);
+    CHECK(host.result.rule == OPERATOR_RULE_pad);
     body[23] = 0;
     body[16] = 2;
     CHECK(purse_send(&host, PURSE_OPERATOR, 0, REQUEST_withdrawal_settle, body, sizeof body) ==
           STATUS_order_rejected_invalid);
+    CHECK(host.result.rule == OPERATOR_RULE_outcome);
     for (unsigned i = 0; i < 16; i++) {
         struct id other = id;
         other.bytes[i] ^= 1;
         CHECK(purse_settle(&host, other.bytes, SETTLED) == STATUS_order_rejected_invalid);
+        CHECK(host.result.rule == OPERATOR_RULE_withdrawal_id);
     }
     CHECK(host.engine->withdrawals_pending == (int64_t)USDC);
     CHECK(purse_settle(&host, id.bytes, SETTLED) == TRADE_OK);
@@ -223,6 +227,7 @@ static void test_revert(void)
     id = withdraw(1, 10 * USDC);
     CHECK(purse_deposit(&host, 1, main_place, (UINT64_C(1) << 60) - 99990 * USDC) == TRADE_OK);
     CHECK(purse_settle(&host, id.bytes, REVERTED) == STATUS_order_rejected_internal);
+    CHECK(host.result.rule == OPERATOR_RULE_reverted_cash);
     CHECK(host.engine->withdrawals_pending == (int64_t)(10 * USDC));
     CHECK(purse_settle(&host, id.bytes, SETTLED) == TRADE_OK);
     host_close(&host);

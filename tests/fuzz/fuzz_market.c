@@ -3,7 +3,7 @@
  * padding. */
 #include <stdlib.h>
 
-#include "engine/table/market_record.h"
+#include "engine/table/market_change.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     first.absent = 0;
     if (taken && !market_record_holds(&first))
         abort();
-    if (taken && market_record_is_tighter(&record, &record))
+    if (taken && market_change_is_tighter(&record, &record))
         abort();
     /* Seven zeros at most fill a body to a multiple of 8. */
     if (parse(&padded, data, size, 8 - size % 8) != taken && taken)

@@ -2,6 +2,7 @@
  * evidence, and the 64 bytes of wire.md W5. */
 #include <stdio.h>
 
+#include "base/operator_rule.h"
 #include "base/request.h"
 #include "check.h"
 #include "net/json/ack.h"
@@ -35,6 +36,16 @@ static const struct {
       false,
       "{\"status\":\"request_completed\",\"processed_at_ns\":1755582431240112233,\"sequence\":9,"
       "\"reason\":\"already_credited\"}" },
+    { __LINE__,
+      "an operator's code that breaks a rule",
+      { .code = 1002,
+        .sequence = 9,
+        .processed_at_ns = T,
+        .status = STATUS_order_rejected_invalid,
+        .rule = OPERATOR_RULE_outcome },
+      false,
+      "{\"status\":\"order_rejected_invalid\",\"processed_at_ns\":1755582431240112233,"
+      "\"sequence\":9,\"field\":\"outcome\",\"rule\":\"0 (settled) or 1 (reverted)\"}" },
     { __LINE__,
       "a status as the reason",
       { .code = 0, .sequence = 9, .processed_at_ns = T, .reason = STATUS_self_trade_prevention },

@@ -50,11 +50,11 @@ static const struct row rows[] = {
     ROW("cut off", "{\"markets\":[" RECORD("AAA", "7"), "at byte", 0),
     ROW("not JSON", "markets = BTC", "at byte 0", 0),
     ROW("a member missing", "{\"markets\":[{\"market\":\"AAA-PERP\",\"asset_id\":7}]}",
-        "record 1 breaks a rule", 0),
+        "record 1: base: required", 0),
     ROW("unknown member", "{\"markets\":[" RECORD_WITH("\"more\":1,", "AAA", "7") "]}",
-        "record 1 breaks a rule", 0),
+        "record 1: body: no member beside", 0),
     ROW("second is wrong", "{\"markets\":[" RECORD("AAA", "7") "," RECORD("BBB", "-3") "]}",
-        "record 2 breaks a rule", 0),
+        "record 2: asset_id: required; integer 1 to 65534", 0),
     ROW("asset_id twice", "{\"markets\":[" RECORD("AAA", "7") "," RECORD("BBB", "7") "]}",
         "record 2 has the asset_id or name of record 1", 0),
     ROW("name twice",
@@ -62,9 +62,9 @@ static const struct row rows[] = {
         "record 3 has the asset_id or name of record 1", 0),
     ROW("closed from the start",
         "{\"markets\":[" RECORD_WITH("\"state\":\"CLOSED\",", "AAA", "7") "]}",
-        "record 1 is CLOSED", 0),
+        "record 1: state: not CLOSED", 0),
     ROW("tiers for later", "{\"markets\":[" RECORD_WITH("\"effective_at_ns\":1,", "AAA", "7") "]}",
-        "record 1 has effective_at_ns", 0),
+        "record 1: effective_at_ns: absent", 0),
 };
 
 static char path[] = "/tmp/perpd-market-file-XXXXXX";

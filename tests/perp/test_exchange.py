@@ -109,6 +109,10 @@ try:
                who="b")
     check("rejected_slippage_exceeds_maximum" in done.stderr and "perp markets" in done.stderr)
 
+    # What the operator is refused names the field and its rule.
+    done = run("withdrawal", "settle", first, code=1)
+    check("withdrawal_id must be: of a withdrawal" in done.stderr, done.stderr)
+
     # Lists. Seller's orders: newest placing first, all live.
     live = answer("orders", "--open")
     check([row["id"] for row in live] == [framed, second, first], live)

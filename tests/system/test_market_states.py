@@ -130,20 +130,21 @@ def all_markets(world):
 def refusals(world):
     """R11 for 1002 and 1008; CLOSED without its hour of REDUCE_ONLY (R9)."""
     table, exchange = Table(), world.exchange
-    for row, body, status in (
-            ("asset 0", state_body(0, 9, pad=1), "order_rejected_invalid_market"),
-            ("all", state_body(0xFFFF, HALTED), "order_rejected_invalid_market"),
-            ("unknown", state_body(77, 9), "rejected_market_not_found"),
-            ("pad 2", state_body(BTC, HALTED, pad=1), "order_rejected_invalid"),
-            ("pad 6", state_body(BTC, HALTED, pad6=256), "order_rejected_invalid"),
-            ("force", state_body(BTC, HALTED, force=2), "order_rejected_invalid"),
-            ("state", state_body(BTC, 6), "order_rejected_invalid"),
-            ("CLOSED", state_body(BTC, CLOSED), "order_rejected_invalid")):
-        table.ack(row, exchange.send(MARKET_STATE, body, exchange.operator), status)
-    for row, body in (("CLOSED", bytes([CLOSED]) + bytes(7)),
-                      ("pad", bytes([HALTED, 1]) + bytes(6))):
+    for row, body, status, field in (
+            ("asset 0", state_body(0, 9, pad=1), "order_rejected_invalid_market", "asset"),
+            ("all", state_body(0xFFFF, HALTED), "order_rejected_invalid_market", "asset"),
+            ("unknown", state_body(77, 9), "rejected_market_not_found", "asset"),
+            ("pad 2", state_body(BTC, HALTED, pad=1), "order_rejected_invalid", "pad"),
+            ("pad 6", state_body(BTC, HALTED, pad6=256), "order_rejected_invalid", "pad"),
+            ("force", state_body(BTC, HALTED, force=2), "order_rejected_invalid", "force"),
+            ("state", state_body(BTC, 6), "order_rejected_invalid", "state"),
+            ("CLOSED", state_body(BTC, CLOSED), "order_rejected_invalid", "force")):
+        table.ack(row, exchange.send(MARKET_STATE, body, exchange.operator), status, field=field,
+                  rule=...)
+    for row, body, field in (("CLOSED", bytes([CLOSED]) + bytes(7), "state"),
+                             ("pad", bytes([HALTED, 1]) + bytes(6), "pad")):
         table.ack(f"all {row}", exchange.send(HALT_ALL, body, exchange.operator),
-                  "order_rejected_invalid")
+                  "order_rejected_invalid", field=field, rule=...)
     for row, key in (("oracle", exchange.oracle), ("stranger", Ed25519Key()),
                      ("session", world.long.session)):
         table.ack(row, exchange.send(MARKET_STATE, state_body(BTC, HALTED), key),

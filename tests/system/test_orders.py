@@ -146,12 +146,16 @@ def markets_defined(world):
         bad.append((f"without {name}", market_body(record)))
     for row, body in bad:
         body += bytes(-len(body) % 8)
-        table.ack(row, define(body), "order_rejected_invalid")
+        fields = {"asset 0": "asset_id", "no tiers": "tiers", "no JSON": "body",
+                  "tiers descending": "tiers.upper_notional", "another base": "base"}
+        field = row.split()[-1] if row.startswith("without") else fields.get(row, ...)
+        table.ack(row, define(body), "order_rejected_invalid", field=field, rule=...)
     # W1, W3a: at most 4,120 bytes of text; in a frame 4,241 of all.
     for binary in (False, True):
         response = exchange.send(MARKET_DEFINE, b"{}".ljust(4_120, b"\0"), exchange.operator,
                                  binary=binary)
-        table.ack(f"4,120 bytes, binary {binary}", response, "order_rejected_invalid")
+        table.ack(f"4,120 bytes, binary {binary}", response, "order_rejected_invalid",
+                  field="market", rule=...)
         response = exchange.send(MARKET_DEFINE, b"{}".ljust(4_128, b"\0"), exchange.operator,
                                  binary=binary)
         if binary:
@@ -178,11 +182,12 @@ def markets_defined(world):
                                                       "price_band_ppm": 90000})),
               "request_completed")
     table.same("shown", exchange.get("/api/v1/markets/TEST-PERP").json["price_band_ppm"], 90000)
-    for row, change in (("tick", {"tick_size": "0.1"}), ("lot", {"lot_size": "0.05"}),
-                        ("decimals", {"price_decimals": 2, "size_decimals": 4}),
-                        ("id", {"asset_id": 9})):
+    for row, change, field in (
+            ("tick", {"tick_size": "0.1"}, "tick_size"), ("lot", {"lot_size": "0.05"}, ...),
+            ("decimals", {"price_decimals": 2, "size_decimals": 4}, "price_decimals"),
+            ("id", {"asset_id": 9}, "market")):
         table.ack(f"another {row}", define(market_body({**market_record(), **change})),
-                  "order_rejected_invalid")
+                  "order_rejected_invalid", field=field, rule=...)
     table.ack("its band is back", define(market_body(market_record())), "request_completed")
     exchange.set_price(100_000, TEST)  # 100.000 USDC
     return table.wrong

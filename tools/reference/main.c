@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/field.h"
+#include "base/operator_rule.h"
 #include "base/option.h"
 #include "base/problem.h"
 #include "base/reason.h"
@@ -150,6 +151,12 @@ static void print_lists(void)
            "| number | name | meaning |\n|---|---|---|\n");
     for (uint32_t reason = REASON_FIRST; reason < REASON_END; reason++)
         printf("| %u | `%s` | %s |\n", reason, reason_name(reason), meaning_of_reason(reason));
+    printf(
+        "\n## Rules of the operator's bodies\n\nA refused code 1001, 1002, 1004 or 1008 names the "
+        "field that breaks a rule and what it\nmust be (`field` and `rule`, "
+        "[json.md](spec/json.md) J4).\n\n| number | field | must be |\n|---|---|---|\n");
+    for (uint32_t rule = OPERATOR_RULE_none + 1; rule < OPERATOR_RULE_END; rule++)
+        printf("| %u | `%s` | %s |\n", rule, operator_rule_field(rule), operator_rule_text(rule));
     printf(
         "\n## Problem codes\nThe `code` of a problem object (J8 of [json.md](spec/json.md)): the "
         "request was not executed, and its id\nis unused.\n\n"

@@ -1,6 +1,7 @@
 #include "reference/tables.h"
 
 #include "base/field.h"
+#include "base/operator_rule.h"
 #include "base/option.h"
 #include "base/problem.h"
 #include "base/reason.h"
@@ -102,6 +103,11 @@ static void write_outcomes(FILE *out)
     fprintf(out, "],\n\"reasons\":[");
     for (uint32_t reason = REASON_FIRST; reason < REASON_END; reason++)
         fprintf(out, "%s{\"code\":%u,\"name\":\"%s\"}", comma(&first), reason, reason_name(reason));
+    first = true;
+    fprintf(out, "],\n\"operator_rules\":[");
+    for (uint32_t rule = OPERATOR_RULE_none + 1; rule < OPERATOR_RULE_END; rule++)
+        fprintf(out, "%s{\"number\":%u,\"field\":\"%s\",\"rule\":\"%s\"}", comma(&first), rule,
+                operator_rule_field(rule), operator_rule_text(rule));
     first = true;
     fprintf(out, "],\n\"problems\":[");
     for (uint32_t problem = PROBLEM_none + 1; problem < PROBLEM_END; problem++)

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-/* Writes `requests`, `batch_item`, `statuses`, `reasons`, `problems`, `kinds`, `limits`, `mistakes`
- * and `routes`. */
+/* Writes `requests`, `batch_item`, `statuses`, `reasons`, `operator_rules`, `problems`, `kinds`,
+ * `limits`, `mistakes` and `routes`. */
 void tables_write(FILE *out);
 
 #endif

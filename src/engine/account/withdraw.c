@@ -1,5 +1,6 @@
 #include "engine/account/withdraw.h"
 
+#include "base/field.h"
 #include "base/rule.h"
 #include "engine/account/cash.h"
 #include "engine/risk/fund.h"
@@ -91,6 +92,20 @@ enum status withdraw_request(struct engine *engine, const struct command *comman
     return STATUS_request_completed;
 }
 
+/* The rule that a 1004 of withdrawal `index` breaks. */
+static enum operator_rule settle_rule(const struct engine *engine, const struct command *command,
+                                      uint32_t index)
+{
+    const struct field *field = access_unclean_field(command);
+
+    if (field != NULL)
+        return field->kind == FIELD_PAD ? OPERATOR_RULE_pad : OPERATOR_RULE_outcome;
+    if (index == WITHDRAWAL_NONE)
+        return OPERATOR_RULE_withdrawal_id;
+    bool has_ended = engine->withdrawals.rows[index].ended_sequence != 0;
+    return has_ended ? OPERATOR_RULE_withdrawal_ended : OPERATOR_RULE_none;
+}
+
 enum status withdraw_settle(struct engine *engine, const struct command *command,
                             struct engine_result *result)
 {
@@ -99,13 +114,14 @@ enum status withdraw_settle(struct engine *engine, const struct command *command
     struct withdrawal *row = &engine->withdrawals.rows[index];
     bool is_reverted = body[16] == WITHDRAWAL_REVERTED;
 
-    (void)result;
-    if (!access_body_is_clean(command) || index == WITHDRAWAL_NONE || row->ended_sequence != 0)
-        return STATUS_order_rejected_invalid;
+    enum operator_rule broken = settle_rule(engine, command, index);
+    if (broken != OPERATOR_RULE_none)
+        return result_refuse(result, broken, STATUS_order_rejected_invalid);
     if (is_reverted) {
         risk_refresh(engine, row->portfolio);
         if (!cash_fits(engine, row->portfolio, row->amount))
-            return STATUS_order_rejected_internal;
+            return result_refuse(result, OPERATOR_RULE_reverted_cash,
+                                 STATUS_order_rejected_internal);
     }
     withdrawal_end(engine, index);
     if (is_reverted) {

@@ -1,5 +1,6 @@
 #include "engine/price/market_state.h"
 
+#include "base/field.h"
 #include "base/rule.h"
 #include "engine/price/mark.h"
 #include "engine/price/settlement.h"
@@ -45,14 +46,27 @@ static void set(struct engine *engine, const struct command *command, uint32_t i
 }
 
 /* Closes a market. Only the operator may, and not too early (R9). */
-static enum status close(struct engine *engine, const struct command *command, uint32_t index)
+static enum status close(struct engine *engine, const struct command *command, uint32_t index,
+                         struct engine_result *result)
 {
     bool by_force = command_body(command)[STATE_FORCE_AT] != 0;
 
     if (command->kind == COMMAND_UNSIGNED || !settlement_may_begin(engine, index, by_force))
-        return STATUS_order_rejected_invalid;
+        return result_refuse(result, OPERATOR_RULE_close_notice, STATUS_order_rejected_invalid);
     settlement_begin(engine, index);
     return STATUS_request_completed;
+}
+
+/* The rule of 1002 and 1008 that the body breaks by a field that is not clean. */
+static enum operator_rule unclean_rule(const struct command *command)
+{
+    const struct field *field = access_unclean_field(command);
+
+    if (field == NULL)
+        return OPERATOR_RULE_none;
+    if (field->kind == FIELD_PAD)
+        return OPERATOR_RULE_pad;
+    return field->kind == FIELD_BOOL ? OPERATOR_RULE_force : OPERATOR_RULE_state_code;
 }
 
 enum status market_state_set(struct engine *engine, const struct command *command,
@@ -61,16 +75,19 @@ enum status market_state_set(struct engine *engine, const struct command *comman
     const uint8_t *body = command_body(command);
     uint32_t index;
 
-    (void)result;
     enum status status = market_of_asset(engine, cc_load16(body + STATE_ASSET_AT), &index);
     if (status != STATUS_request_completed)
-        return status;
-    if (!access_body_is_clean(command))
-        return STATUS_order_rejected_invalid;
+        return result_refuse(result,
+                             status == ROW_STATUS(market_id) ? OPERATOR_RULE_asset
+                                                             : OPERATOR_RULE_asset_unknown,
+                             status);
+    enum operator_rule unclean = unclean_rule(command);
+    if (unclean != OPERATOR_RULE_none)
+        return result_refuse(result, unclean, STATUS_order_rejected_invalid);
     if (state_market(engine, index)->state == MARKET_CLOSED)
-        return ROW_STATUS(market_closed);
+        return result_refuse(result, OPERATOR_RULE_asset_closed, ROW_STATUS(market_closed));
     if (body[STATE_AT] == MARKET_CLOSED)
-        return close(engine, command, index);
+        return close(engine, command, index, result);
     set(engine, command, index, (enum market_state)body[STATE_AT],
         body[STATE_AT] == MARKET_REDUCE_ONLY && body[STATE_FORCE_AT] == 1);
     return STATUS_request_completed;
@@ -82,9 +99,11 @@ enum status market_state_set_all(struct engine *engine, const struct command *co
     const struct market_table *table = &engine->markets;
     uint8_t state = command_body(command)[STATE_OF_ALL_AT];
 
-    (void)result;
-    if (!access_body_is_clean(command) || state > MARKET_HALTED)
-        return STATUS_order_rejected_invalid;
+    if (state > MARKET_HALTED)
+        return result_refuse(result, OPERATOR_RULE_state_of_all, STATUS_order_rejected_invalid);
+    enum operator_rule unclean = unclean_rule(command);
+    if (unclean != OPERATOR_RULE_none)
+        return result_refuse(result, unclean, STATUS_order_rejected_invalid);
     for (uint32_t k = 0; k < table->count; k++)
         if (table->rows[table->sorted[k]].state != MARKET_CLOSED)
             set(engine, command, table->sorted[k], (enum market_state)state, false);

@@ -283,7 +283,7 @@ static bool field_is_clean(const struct field *field, const uint8_t *bytes)
     return true;
 }
 
-bool access_body_is_clean(const struct command *command)
+const struct field *access_unclean_field(const struct command *command)
 {
     size_t count;
     const struct field *fields = field_table(command->code, &count);
@@ -291,6 +291,6 @@ bool access_body_is_clean(const struct command *command)
     INVARIANT(fields != NULL);
     for (size_t i = 0; i < count; i++)
         if (!field_is_clean(&fields[i], command_body(command) + fields[i].offset))
-            return false;
-    return true;
+            return &fields[i];
+    return NULL;
 }

@@ -12,6 +12,7 @@
 struct engine;
 struct command;
 struct engine_result;
+struct field;
 
 enum access {
     ACCESS_UNKNOWN, /* no such live credential: the id stays unused */
@@ -60,7 +61,13 @@ CC_MUST_USE enum status access_key_portfolio(const struct engine *engine,
                                              uint32_t subaccount_index, uint32_t portfolio_index,
                                              uint32_t *portfolio, struct engine_result *result);
 
-/* Pads zero, bools 0 or 1, enum codes known (R11, "pads"), by the table of base/field.h. */
-CC_MUST_USE bool access_body_is_clean(const struct command *command);
+/* Pads zero, bools 0 or 1, enum codes known (R11, "pads"), by the table of base/field.h: returns
+ * the first field of the body that is not so, NULL: there is none. */
+CC_MUST_USE const struct field *access_unclean_field(const struct command *command);
+
+CC_MUST_USE static inline bool access_body_is_clean(const struct command *command)
+{
+    return access_unclean_field(command) == NULL;
+}
 
 #endif

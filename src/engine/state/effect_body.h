@@ -62,7 +62,8 @@ struct effect_answer {
     uint16_t status;
     uint8_t reason;
     uint8_t item; /* of a batch, else EFFECT_NO_ITEM */
-    uint8_t pad[4];
+    uint8_t rule; /* enum operator_rule, of a refused operator code */
+    uint8_t pad[3];
     uint8_t zero[16];
 };
 

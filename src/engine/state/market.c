@@ -2,6 +2,7 @@
 
 #include "base/rule.h"
 #include "engine/state/state.h"
+#include "engine/table/market_change.h"
 
 enum { MARKET_STRESS_PART = 10 }; /* of a value that a frozen market takes off */
 
@@ -143,15 +144,26 @@ void market_enter(struct engine *engine)
               engine->orders.hot, &table->pages);
 }
 
-static enum status define_new(struct engine *engine, const struct market_record *record)
+/* The rule that a record for a new market breaks beside those of every record. */
+static enum operator_rule new_rule(const struct engine *engine, const struct market_record *record)
+{
+    if (record->effective_at_ns != 0)
+        return OPERATOR_RULE_new_effective;
+    if (record->state == MARKET_CLOSED)
+        return OPERATOR_RULE_new_state;
+    return symbol_is_taken(engine, record) ? OPERATOR_RULE_name_taken : OPERATOR_RULE_none;
+}
+
+static enum status define_new(struct engine *engine, const struct market_record *record,
+                              struct engine_result *result)
 {
     struct market_table *table = &engine->markets;
+    enum operator_rule broken = new_rule(engine, record);
 
-    if (record->effective_at_ns != 0 || record->state == MARKET_CLOSED ||
-        symbol_is_taken(engine, record))
-        return STATUS_order_rejected_invalid;
+    if (broken != OPERATOR_RULE_none)
+        return result_refuse(result, broken, STATUS_order_rejected_invalid);
     if (table->count == ENGINE_MARKETS_MAX)
-        return ROW_STATUS(room);
+        return result_refuse(result, OPERATOR_RULE_market_room, ROW_STATUS(room));
     uint32_t index = table->count++;
     struct market *market = &table->rows[index];
     market->record = *record;
@@ -177,30 +189,22 @@ void market_find_due(struct market_table *table)
     }
 }
 
-/* R10: decimals, tick, lot and id stay for ever; so does the name. */
-static bool is_allowed_change(const struct market_record *next, const struct market_record *now)
-{
-    return memcmp(next->symbol, now->symbol, sizeof now->symbol) == 0 &&
-           next->price_decimals == now->price_decimals && next->tick_size == now->tick_size &&
-           next->lot_size == now->lot_size;
-}
-
 /* A record for an existing market says what is wanted in full: what it does not repeat of tiers
  * that wait for their time is given up. */
-static enum status change(struct engine *engine, uint32_t index, struct market_record *record)
+static enum status change(struct engine *engine, uint32_t index, struct market_record *record,
+                          struct engine_result *result)
 {
     struct market *market = &engine->markets.rows[index];
     struct market_record now = market->record;
-    bool is_tighter = market_record_is_tighter(record, &now);
+    bool is_tighter = market_change_is_tighter(record, &now);
+    enum operator_rule broken = market_change_rule(record, &now, is_tighter, engine->t_ns);
 
-    if (!is_allowed_change(record, &now) || is_tighter != (record->effective_at_ns != 0))
-        return STATUS_order_rejected_invalid;
-    if (is_tighter && record->effective_at_ns < engine->t_ns + MARKET_NOTICE_NS)
-        return STATUS_order_rejected_invalid;
-    if (!market_record_keep_absent(record, &now))
-        return STATUS_order_rejected_invalid;
+    if (broken == OPERATOR_RULE_none && !market_change_keep_absent(record, &now))
+        broken = OPERATOR_RULE_book_kept;
+    if (broken != OPERATOR_RULE_none)
+        return result_refuse(result, broken, STATUS_order_rejected_invalid);
     if (market->state == MARKET_CLOSED)
-        return ROW_STATUS(market_closed);
+        return result_refuse(result, OPERATOR_RULE_record_closed, ROW_STATUS(market_closed));
     market->record = *record;
     market->record.state = 0;
     memset(market->next_tiers, 0, sizeof market->next_tiers);
@@ -225,11 +229,13 @@ enum status market_define(struct engine *engine, const struct command *command,
 {
     struct market_record record;
 
-    (void)result;
-    if (!market_record_parse(&record, command_body(command), command_body_bytes(command)))
-        return STATUS_order_rejected_invalid;
+    enum operator_rule broken =
+        market_record_read(&record, command_body(command), command_body_bytes(command));
+    if (broken != OPERATOR_RULE_none)
+        return result_refuse(result, broken, STATUS_order_rejected_invalid);
     uint32_t index = market_find(engine, record.asset_id);
-    return index == MARKET_NONE ? define_new(engine, &record) : change(engine, index, &record);
+    return index == MARKET_NONE ? define_new(engine, &record, result)
+                                : change(engine, index, &record, result);
 }
 
 static void activate(struct engine *engine, uint32_t index)

@@ -6,6 +6,7 @@
 
 #include "base/compiler.h"
 #include "base/message.h"
+#include "base/operator_rule.h"
 #include "base/reason.h"
 #include "base/status.h"
 
@@ -25,6 +26,7 @@ struct engine_result {
     uint8_t id[16];
     uint8_t status; /* enum status */
     uint8_t reason; /* enum reason */
+    uint8_t rule;   /* enum operator_rule: what a refused 1001, 1002, 1004 or 1008 breaks */
     uint8_t original_status;
     uint8_t members;      /* enum answer_member bits */
     uint8_t order_status; /* enum order_state */
@@ -35,5 +37,13 @@ struct engine_result {
     uint32_t portfolio_index;
     uint8_t results[MESSAGE_ITEMS_MAX]; /* enum status of each item */
 };
+
+/* Notes the rule that an operator's command breaks. Returns its status. */
+CC_MUST_USE static inline enum status result_refuse(struct engine_result *result,
+                                                    enum operator_rule rule, enum status status)
+{
+    result->rule = (uint8_t)rule;
+    return status;
+}
 
 #endif

@@ -12,7 +12,6 @@ enum {
     SCALAR_BYTES = 64,         /* longest decoded string of a scalar */
     MARKET_TIER_LEAST =
         1000000, /* 1 USDC: its margin is far above the rounding of deductions (R4) */
-    TIGHTER_ROUNDING = MARKET_TIERS_MAX, /* micro-USDC: largest effect of rounding */
 };
 
 /* clang-format off */
@@ -58,30 +57,31 @@ struct name {
     const char *text;
     uint8_t bytes;
     bool required;
+    uint8_t rule; /* enum operator_rule that the member breaks when it is absent or a container */
 };
 
-#define NAME(literal, is_required)                \
-    {                                             \
-        literal, sizeof(literal) - 1, is_required \
+#define NAME(literal, is_required, broken)                                \
+    {                                                                     \
+        literal, sizeof(literal) - 1, is_required, OPERATOR_RULE_##broken \
     }
 
 static const struct name record_names[MEMBER_COUNT] = {
-#define X(name, required) NAME(#name, required),
+#define X(name, required) NAME(#name, required, name),
     MEMBER_LIST(X)
 #undef X
 };
 
 static const struct name tier_names[TIER_MEMBERS] = {
-    NAME("upper_notional", true),
-    NAME("max_leverage", true),
-    NAME("imr_ppm", false),
-    NAME("mmr_ppm", false),
+    NAME("upper_notional", true, tier_upper),
+    NAME("max_leverage", true, tier_leverage),
+    NAME("imr_ppm", false, tier_imr),
+    NAME("mmr_ppm", false, tier_mmr),
 };
 
 static const struct name fee_names[FEE_MEMBERS] = {
-    NAME("tier", true),
-    NAME("maker_fee_rate", true),
-    NAME("taker_fee_rate", true),
+    NAME("tier", true, fee_tier),
+    NAME("maker_fee_rate", true, fee_maker),
+    NAME("taker_fee_rate", true, fee_taker),
 };
 
 /* A member's value; `kind` is JSON_NONE if the member is absent. */
@@ -128,36 +128,49 @@ static bool is_u64_decimal(const struct value *value, unsigned scale, int64_t mi
     return true;
 }
 
-/* Reads the members of an object, after its opening bracket. `array` reads a member that is an
- * array; NULL: none is allowed. False: malformed, or a member is missing or unknown. */
-static bool read_object(struct json_scan *scan, const struct name *names, uint32_t count,
-                        struct value *values,
-                        bool (*array)(struct json_scan *scan, uint32_t member, void *into),
-                        void *into)
+/* An object that is read: its names, the rule that any other name breaks, and what reads a member
+ * that is an array; NULL: no member may be one. */
+struct shape {
+    const struct name *names;
+    uint32_t count;
+    enum operator_rule unknown;
+    enum operator_rule (*array)(struct json_scan *scan, uint32_t member,
+                                struct market_record *record);
+};
+
+/* Reads the members of an object, after its opening bracket. Returns the rule that one of them
+ * breaks by its absence or its kind. */
+static enum operator_rule read_object(struct json_scan *scan, const struct shape *shape,
+                                      struct value *values, struct market_record *record)
 {
+    const struct name *names = shape->names;
     struct json_token token;
 
     while (json_scan_next(scan, &token)) {
         uint32_t member = 0;
         if (token.kind == JSON_OBJECT_END) {
-            for (member = 0; member < count; member++)
+            for (member = 0; member < shape->count; member++)
                 if (names[member].required && values[member].kind == JSON_NONE)
-                    return false;
-            return true;
+                    return (enum operator_rule)names[member].rule;
+            return OPERATOR_RULE_none;
         }
-        while (member < count &&
+        while (member < shape->count &&
                !json_scan_equal(&token.name, names[member].text, names[member].bytes))
             member++;
-        if (member == count || token.kind == JSON_OBJECT)
-            return false;
+        if (member == shape->count)
+            return shape->unknown;
+        if (token.kind == JSON_OBJECT || (token.kind == JSON_ARRAY && shape->array == NULL))
+            return (enum operator_rule)names[member].rule;
         values[member] = (struct value){ token.kind, token.value };
-        if (token.kind == JSON_ARRAY && (array == NULL || !array(scan, member, into)))
-            return false;
+        enum operator_rule broken =
+            token.kind == JSON_ARRAY ? shape->array(scan, member, record) : OPERATOR_RULE_none;
+        if (broken != OPERATOR_RULE_none)
+            return broken;
     }
-    return false;
+    return OPERATOR_RULE_record_text;
 }
 
-static bool fill_tier(struct market_tier *tier, const struct value *values)
+static enum operator_rule fill_tier(struct market_tier *tier, const struct value *values)
 {
     int64_t rate;
 
@@ -165,73 +178,85 @@ static bool fill_tier(struct market_tier *tier, const struct value *values)
     if (values[TIER_UPPER].kind != JSON_NULL &&
         !is_u64_decimal(&values[TIER_UPPER], 6, MARKET_TIER_LEAST, MARKET_NOTIONAL_MAX,
                         &tier->upper_notional))
-        return false;
+        return OPERATOR_RULE_tier_upper;
     if (!is_u32(&values[TIER_LEVERAGE], 1, MARKET_LEVERAGE_MAX, &tier->max_leverage))
-        return false;
+        return OPERATOR_RULE_tier_leverage;
     tier->imr_ppm = MONEY_PPM / tier->max_leverage;
     tier->mmr_ppm = tier->imr_ppm / 2;
     if (values[TIER_IMR].kind != JSON_NONE &&
         !is_integer(&values[TIER_IMR], tier->imr_ppm, tier->imr_ppm, &rate))
-        return false;
-    return values[TIER_MMR].kind == JSON_NONE ||
-           is_integer(&values[TIER_MMR], tier->mmr_ppm, tier->mmr_ppm, &rate);
+        return OPERATOR_RULE_tier_imr;
+    if (values[TIER_MMR].kind != JSON_NONE &&
+        !is_integer(&values[TIER_MMR], tier->mmr_ppm, tier->mmr_ppm, &rate))
+        return OPERATOR_RULE_tier_mmr;
+    return OPERATOR_RULE_none;
 }
 
-static bool read_tiers(struct json_scan *scan, struct market_record *record)
+static enum operator_rule read_tiers(struct json_scan *scan, struct market_record *record)
 {
+    static const struct shape shape = { tier_names, TIER_MEMBERS, OPERATOR_RULE_tiers, NULL };
     struct json_token token;
 
     while (json_scan_next(scan, &token)) {
         struct value values[TIER_MEMBERS] = { { .kind = JSON_NONE } };
         if (token.kind == JSON_ARRAY_END)
-            return record->tier_count > 0;
+            return record->tier_count > 0 ? OPERATOR_RULE_none : OPERATOR_RULE_tiers;
         if (token.kind != JSON_OBJECT || record->tier_count == MARKET_TIERS_MAX)
-            return false;
-        if (!read_object(scan, tier_names, TIER_MEMBERS, values, NULL, NULL))
-            return false;
-        if (!fill_tier(&record->tiers[record->tier_count++], values))
-            return false;
+            return OPERATOR_RULE_tiers;
+        enum operator_rule broken = read_object(scan, &shape, values, record);
+        if (broken == OPERATOR_RULE_none)
+            broken = fill_tier(&record->tiers[record->tier_count++], values);
+        if (broken != OPERATOR_RULE_none)
+            return broken;
     }
-    return false;
+    return OPERATOR_RULE_record_text;
 }
 
-static bool fill_fee(struct market_record *record, uint32_t tier, const struct value *values)
+static enum operator_rule fill_fee(struct market_record *record, uint32_t tier,
+                                   const struct value *values)
 {
     int64_t number, maker, taker;
 
-    if (!is_integer(&values[FEE_TIER_NUMBER], tier, tier, &number) ||
-        !is_decimal(&values[FEE_MAKER], 6, -PPM_MAX, PPM_MAX, &maker) ||
-        !is_decimal(&values[FEE_TAKER], 6, 0, PPM_MAX, &taker))
-        return false;
+    if (!is_integer(&values[FEE_TIER_NUMBER], tier, tier, &number))
+        return OPERATOR_RULE_fee_tier;
+    if (!is_decimal(&values[FEE_MAKER], 6, -PPM_MAX, PPM_MAX, &maker))
+        return OPERATOR_RULE_fee_maker;
+    if (!is_decimal(&values[FEE_TAKER], 6, 0, PPM_MAX, &taker))
+        return OPERATOR_RULE_fee_taker;
     record->maker_ppm[tier] = (int32_t)maker;
     record->taker_ppm[tier] = (int32_t)taker;
-    return true;
+    return OPERATOR_RULE_none;
 }
 
-static bool read_fees(struct json_scan *scan, struct market_record *record)
+static enum operator_rule read_fees(struct json_scan *scan, struct market_record *record)
 {
+    static const struct shape shape = { fee_names, FEE_MEMBERS, OPERATOR_RULE_fees, NULL };
     struct json_token token;
     uint32_t count = 0;
 
     while (json_scan_next(scan, &token)) {
         struct value values[FEE_MEMBERS] = { { .kind = JSON_NONE } };
         if (token.kind == JSON_ARRAY_END)
-            return count == MARKET_FEE_TIERS;
+            return count == MARKET_FEE_TIERS ? OPERATOR_RULE_none : OPERATOR_RULE_fees;
         if (token.kind != JSON_OBJECT || count == MARKET_FEE_TIERS)
-            return false;
-        if (!read_object(scan, fee_names, FEE_MEMBERS, values, NULL, NULL))
-            return false;
-        if (!fill_fee(record, count++, values))
-            return false;
+            return OPERATOR_RULE_fees;
+        enum operator_rule broken = read_object(scan, &shape, values, record);
+        if (broken == OPERATOR_RULE_none)
+            broken = fill_fee(record, count++, values);
+        if (broken != OPERATOR_RULE_none)
+            return broken;
     }
-    return false;
+    return OPERATOR_RULE_record_text;
 }
 
-static bool read_array(struct json_scan *scan, uint32_t member, void *into)
+static enum operator_rule read_array(struct json_scan *scan, uint32_t member,
+                                     struct market_record *record)
 {
     if (member == MEMBER_tiers)
-        return read_tiers(scan, into);
-    return member == MEMBER_fees && read_fees(scan, into);
+        return read_tiers(scan, record);
+    if (member == MEMBER_fees)
+        return read_fees(scan, record);
+    return (enum operator_rule)record_names[member].rule;
 }
 
 static bool is_symbol_character(char c)
@@ -240,87 +265,106 @@ static bool is_symbol_character(char c)
 }
 
 /* Fills the symbol `<BASE>-PERP` and its base (J5). */
-static bool fill_names(struct market_record *record, const struct value *values)
+static enum operator_rule fill_names(struct market_record *record, const struct value *values)
 {
     static const char suffix[] = "-PERP";
     const size_t suffix_bytes = sizeof suffix - 1;
     const struct value *market = &values[MEMBER_market], *base = &values[MEMBER_base];
 
-    if (market->kind != JSON_STRING || base->kind != JSON_STRING)
-        return false;
+    if (market->kind != JSON_STRING)
+        return OPERATOR_RULE_market;
     ptrdiff_t count = json_scan_unescape(&market->span, record->symbol, MARKET_SYMBOL_BYTES - 1);
     if (count <= (ptrdiff_t)suffix_bytes)
-        return false;
+        return OPERATOR_RULE_market;
     size_t base_bytes = (size_t)count - suffix_bytes;
     if (memcmp(record->symbol + base_bytes, suffix, suffix_bytes) != 0)
-        return false;
+        return OPERATOR_RULE_market;
     for (size_t i = 0; i < base_bytes; i++)
         if (!is_symbol_character(record->symbol[i]))
-            return false;
+            return OPERATOR_RULE_market;
     memcpy(record->base, record->symbol, base_bytes);
-    return json_scan_equal(&base->span, record->base, base_bytes);
+    if (base->kind != JSON_STRING || !json_scan_equal(&base->span, record->base, base_bytes))
+        return OPERATOR_RULE_base;
+    return OPERATOR_RULE_none;
 }
 
 static uint64_t max_price_of(uint64_t tick_size)
 {
-    uint64_t top = tick_size <= (uint64_t)MARKET_RAW_MAX / (LADDER_TICKS - 1)
-                       ? tick_size * (LADDER_TICKS - 1)
-                       : (uint64_t)MARKET_RAW_MAX;
-    return top;
+    return tick_size <= (uint64_t)MARKET_RAW_MAX / (LADDER_TICKS - 1)
+               ? tick_size * (LADDER_TICKS - 1)
+               : (uint64_t)MARKET_RAW_MAX;
 }
 
-static bool fill_sizes(struct market_record *record, const struct value *values)
+static enum operator_rule fill_decimals(struct market_record *record, const struct value *values)
 {
     uint32_t id, price_decimals, size_decimals;
 
-    if (!is_u32(&values[MEMBER_asset_id], 1, MARKET_ASSET_MAX, &id) ||
-        !is_u32(&values[MEMBER_price_decimals], 0, DECIMALS_SUM, &price_decimals) ||
-        !is_u32(&values[MEMBER_size_decimals], 0, DECIMALS_SUM, &size_decimals) ||
+    if (!is_u32(&values[MEMBER_asset_id], 1, MARKET_ASSET_MAX, &id))
+        return OPERATOR_RULE_asset_id;
+    if (!is_u32(&values[MEMBER_price_decimals], 0, DECIMALS_SUM, &price_decimals))
+        return OPERATOR_RULE_price_decimals;
+    if (!is_u32(&values[MEMBER_size_decimals], 0, DECIMALS_SUM, &size_decimals) ||
         price_decimals + size_decimals != DECIMALS_SUM)
-        return false;
+        return OPERATOR_RULE_size_decimals;
     record->asset_id = (uint16_t)id;
     record->price_decimals = (uint8_t)price_decimals;
     record->size_decimals = (uint8_t)size_decimals;
-    if (!is_u64_decimal(&values[MEMBER_tick_size], price_decimals, 1, MARKET_RAW_MAX,
-                        &record->tick_size) ||
-        !is_u64_decimal(&values[MEMBER_lot_size], size_decimals, 1, MARKET_RAW_MAX,
-                        &record->lot_size) ||
-        !is_u64_decimal(&values[MEMBER_min_size], size_decimals, 0, MARKET_RAW_MAX,
-                        &record->min_size) ||
-        !is_u64_decimal(&values[MEMBER_max_order_size], size_decimals, 1, MARKET_RAW_MAX,
-                        &record->max_order_size))
-        return false;
-    if (record->min_size % record->lot_size != 0 ||
-        record->max_order_size % record->lot_size != 0 || record->min_size > record->max_order_size)
-        return false;
-    record->max_price = max_price_of(record->tick_size);
-    uint64_t max_price;
-    return values[MEMBER_max_price].kind == JSON_NONE ||
-           (is_u64_decimal(&values[MEMBER_max_price], price_decimals, 1, MARKET_RAW_MAX,
-                           &max_price) &&
-            max_price == record->max_price);
+    return OPERATOR_RULE_none;
 }
 
-static bool fill_limits(struct market_record *record, const struct value *values)
+/* The decimals are filled. */
+static enum operator_rule fill_sizes(struct market_record *record, const struct value *values)
 {
-    int64_t interval;
+    const struct value *max_price = &values[MEMBER_max_price];
+    unsigned of_price = record->price_decimals, of_size = record->size_decimals;
+    uint64_t price;
+
+    if (!is_u64_decimal(&values[MEMBER_tick_size], of_price, 1, MARKET_RAW_MAX, &record->tick_size))
+        return OPERATOR_RULE_tick_size;
+    if (!is_u64_decimal(&values[MEMBER_lot_size], of_size, 1, MARKET_RAW_MAX, &record->lot_size))
+        return OPERATOR_RULE_lot_size;
+    if (!is_u64_decimal(&values[MEMBER_max_order_size], of_size, 1, MARKET_RAW_MAX,
+                        &record->max_order_size) ||
+        record->max_order_size % record->lot_size != 0)
+        return OPERATOR_RULE_max_order_size;
+    if (!is_u64_decimal(&values[MEMBER_min_size], of_size, 0, MARKET_RAW_MAX, &record->min_size) ||
+        record->min_size % record->lot_size != 0 || record->min_size > record->max_order_size)
+        return OPERATOR_RULE_min_size;
+    record->max_price = max_price_of(record->tick_size);
+    if (max_price->kind != JSON_NONE &&
+        (!is_u64_decimal(max_price, of_price, 1, MARKET_RAW_MAX, &price) ||
+         price != record->max_price))
+        return OPERATOR_RULE_max_price;
+    return OPERATOR_RULE_none;
+}
+
+static enum operator_rule fill_limits(struct market_record *record, const struct value *values)
+{
+    const struct value *effective = &values[MEMBER_effective_at_ns];
+    const struct value *interval = &values[MEMBER_funding_interval_s];
+    int64_t seconds;
 
     if (!is_u64_decimal(&values[MEMBER_min_notional], 6, 0, MARKET_NOTIONAL_MAX,
-                        &record->min_notional) ||
-        !is_u64_decimal(&values[MEMBER_impact_notional], 6, 1, MARKET_NOTIONAL_MAX,
-                        &record->impact_notional) ||
-        !is_u32(&values[MEMBER_max_leverage], 1, MARKET_LEVERAGE_MAX, &record->max_leverage) ||
-        !is_u32(&values[MEMBER_price_band_ppm], 1, PPM_MAX, &record->price_band_ppm) ||
-        !is_u32(&values[MEMBER_max_slippage_ppm], 1, PPM_MAX, &record->max_slippage_ppm))
-        return false;
-    if (values[MEMBER_effective_at_ns].kind != JSON_NONE &&
-        (values[MEMBER_effective_at_ns].kind != JSON_NUMBER ||
-         !json_scan_uint64(&values[MEMBER_effective_at_ns].span, &record->effective_at_ns) ||
+                        &record->min_notional))
+        return OPERATOR_RULE_min_notional;
+    if (!is_u64_decimal(&values[MEMBER_impact_notional], 6, 1, MARKET_NOTIONAL_MAX,
+                        &record->impact_notional))
+        return OPERATOR_RULE_impact_notional;
+    if (!is_u32(&values[MEMBER_max_leverage], 1, MARKET_LEVERAGE_MAX, &record->max_leverage))
+        return OPERATOR_RULE_max_leverage;
+    if (!is_u32(&values[MEMBER_price_band_ppm], 1, PPM_MAX, &record->price_band_ppm))
+        return OPERATOR_RULE_price_band_ppm;
+    if (!is_u32(&values[MEMBER_max_slippage_ppm], 1, PPM_MAX, &record->max_slippage_ppm))
+        return OPERATOR_RULE_max_slippage_ppm;
+    if (effective->kind != JSON_NONE &&
+        (effective->kind != JSON_NUMBER ||
+         !json_scan_uint64(&effective->span, &record->effective_at_ns) ||
          record->effective_at_ns == 0))
-        return false;
-    return values[MEMBER_funding_interval_s].kind == JSON_NONE ||
-           is_integer(&values[MEMBER_funding_interval_s], FUNDING_INTERVAL_S, FUNDING_INTERVAL_S,
-                      &interval);
+        return OPERATOR_RULE_effective_at_ns;
+    if (interval->kind != JSON_NONE &&
+        !is_integer(interval, FUNDING_INTERVAL_S, FUNDING_INTERVAL_S, &seconds))
+        return OPERATOR_RULE_funding_interval_s;
+    return OPERATOR_RULE_none;
 }
 
 /* A notional, or `absent` in record->absent. */
@@ -334,7 +378,7 @@ static bool fill_limit(struct market_record *record, const struct value *value,
 }
 
 /* What the mark and the oracle of the market may do; the tiers are read. */
-static bool fill_oracle(struct market_record *record, const struct value *values)
+static enum operator_rule fill_oracle(struct market_record *record, const struct value *values)
 {
     const struct value *book = &values[MEMBER_mark_book_ppm];
     const struct value *sources = &values[MEMBER_oracle_sources_min];
@@ -344,50 +388,56 @@ static bool fill_oracle(struct market_record *record, const struct value *values
     if (book->kind == JSON_NONE)
         record->absent |= MARKET_ABSENT_BOOK;
     else if (!is_u32(book, 0, record->tiers[0].mmr_ppm / 2, &record->mark_book_ppm))
-        return false;
+        return OPERATOR_RULE_mark_book_ppm;
     if (sources->kind == JSON_NONE)
         record->absent |= MARKET_ABSENT_SOURCES;
     else if (!is_u32(sources, 1, MARKET_SOURCES_MAX, &record->oracle_sources_min))
-        return false;
-    return fill_limit(record, &values[MEMBER_position_limit], MARKET_ABSENT_POSITION,
-                      &record->position_limit) &&
-           fill_limit(record, &values[MEMBER_open_interest_limit], MARKET_ABSENT_INTEREST,
-                      &record->open_interest_limit);
+        return OPERATOR_RULE_oracle_sources_min;
+    if (!fill_limit(record, &values[MEMBER_position_limit], MARKET_ABSENT_POSITION,
+                    &record->position_limit))
+        return OPERATOR_RULE_position_limit;
+    if (!fill_limit(record, &values[MEMBER_open_interest_limit], MARKET_ABSENT_INTEREST,
+                    &record->open_interest_limit))
+        return OPERATOR_RULE_open_interest_limit;
+    return OPERATOR_RULE_none;
 }
 
-static bool fill_state(struct market_record *record, const struct value *value)
+static enum operator_rule fill_state(struct market_record *record, const struct value *values)
 {
-    static const struct name names[MARKET_STATE_COUNT] = {
-        NAME("ACTIVE", false),      NAME("POST_ONLY", false), NAME("REDUCE_ONLY", false),
-        NAME("CANCEL_ONLY", false), NAME("HALTED", false),    NAME("CLOSED", false),
+    const struct value *value = &values[MEMBER_state];
+    static const char *const names[] = {
+#define X(name, code, next) #name,
+        MARKET_STATE_LIST(X)
+#undef X
     };
 
     record->state = MARKET_ACTIVE;
     if (value->kind == JSON_NONE)
-        return true;
+        return OPERATOR_RULE_none;
     if (value->kind != JSON_STRING)
-        return false;
+        return OPERATOR_RULE_state;
     for (uint8_t state = 0; state < MARKET_STATE_COUNT; state++) {
         record->state = state;
-        if (json_scan_equal(&value->span, names[state].text, names[state].bytes))
-            return true;
+        if (json_scan_equal(&value->span, names[state], strlen(names[state])))
+            return OPERATOR_RULE_none;
     }
-    return false;
+    return OPERATOR_RULE_state;
 }
 
-/* True if the tiers' bounds ascend, only the last has no end, and leverages never rise, from at
- * most the market's. Fills the deductions that make margin continuous (R4). */
-static bool tiers_are_sound(struct market_record *record)
+/* Bounds ascend, only the last tier has no end, and leverages never rise, from at most the
+ * market's. Fills the deductions that make margin continuous (R4). */
+static enum operator_rule judge_tiers(struct market_record *record)
 {
     struct market_tier *tiers = record->tiers;
     uint32_t count = record->tier_count;
 
     if (tiers[0].max_leverage > record->max_leverage)
-        return false;
+        return OPERATOR_RULE_tier_of_market;
     for (uint32_t k = 0; k + 1 < count; k++) {
-        if (tiers[k].upper_notional >= tiers[k + 1].upper_notional ||
-            tiers[k].max_leverage < tiers[k + 1].max_leverage)
-            return false;
+        if (tiers[k].upper_notional >= tiers[k + 1].upper_notional)
+            return OPERATOR_RULE_tier_ascends;
+        if (tiers[k].max_leverage < tiers[k + 1].max_leverage)
+            return OPERATOR_RULE_tier_falls;
         int128 edge = (int128)tiers[k].upper_notional;
         tiers[k + 1].initial_deduction =
             tiers[k].initial_deduction +
@@ -396,7 +446,8 @@ static bool tiers_are_sound(struct market_record *record)
             tiers[k].maintenance_deduction +
             (int64_t)money_cdiv(edge * (tiers[k + 1].mmr_ppm - tiers[k].mmr_ppm), MONEY_PPM);
     }
-    return tiers[count - 1].upper_notional == UINT64_MAX;
+    return tiers[count - 1].upper_notional == UINT64_MAX ? OPERATOR_RULE_none
+                                                         : OPERATOR_RULE_tier_end;
 }
 
 /* R6: in every pair of fee tiers the taker's fee covers the maker's rebate. */
@@ -409,72 +460,46 @@ static bool fees_are_sound(const struct market_record *record)
     return true;
 }
 
-bool market_record_parse(struct market_record *record, const uint8_t *body, size_t body_bytes)
+/* Reads the text into `values`, its arrays into *record. */
+static enum operator_rule read_text(struct market_record *record, const uint8_t *body,
+                                    size_t body_bytes, struct value *values)
 {
-    struct value values[MEMBER_COUNT] = { { .kind = JSON_NONE } };
+    static const struct shape shape = { record_names, MEMBER_COUNT, OPERATOR_RULE_record_member,
+                                        read_array };
     const char *text = (const char *)body;
     struct json_scan scan;
     struct json_token token;
 
-    *record = (struct market_record){ .effective_at_ns = 0 };
     json_scan_begin(&scan, text, text_trim(text, body_bytes));
     if (!json_scan_next(&scan, &token) || token.kind != JSON_OBJECT)
-        return false;
-    if (!read_object(&scan, record_names, MEMBER_COUNT, values, read_array, record))
-        return false;
+        return OPERATOR_RULE_record_text;
+    enum operator_rule broken = read_object(&scan, &shape, values, record);
+    if (broken != OPERATOR_RULE_none)
+        return broken;
     if (json_scan_next(&scan, &token) || scan.error != JSON_OK)
-        return false;
-    if (values[MEMBER_tiers].kind != JSON_ARRAY || values[MEMBER_fees].kind != JSON_ARRAY)
-        return false;
-    return fill_names(record, values) && fill_sizes(record, values) &&
-           fill_limits(record, values) && fill_oracle(record, values) &&
-           fill_state(record, &values[MEMBER_state]) && tiers_are_sound(record) &&
-           fees_are_sound(record);
+        return OPERATOR_RULE_record_text;
+    if (values[MEMBER_tiers].kind != JSON_ARRAY)
+        return OPERATOR_RULE_tiers;
+    return values[MEMBER_fees].kind == JSON_ARRAY ? OPERATOR_RULE_none : OPERATOR_RULE_fees;
 }
 
-static bool is_higher_at(const struct market_tier *next, const struct market_tier *now,
-                         uint64_t notional)
+enum operator_rule market_record_read(struct market_record *record, const uint8_t *body,
+                                      size_t body_bytes)
 {
-    /* At this leverage only the tiers count. The caller compares the market's own leverage. */
-    int128 next_initial = tier_initial(next, notional, UINT32_MAX);
-    int128 now_initial = tier_initial(now, notional, UINT32_MAX);
+    static enum operator_rule (*const fills[])(struct market_record *, const struct value *) = {
+        fill_names, fill_decimals, fill_sizes, fill_limits, fill_oracle, fill_state
+    };
+    struct value values[MEMBER_COUNT] = { { .kind = JSON_NONE } };
 
-    return next_initial > now_initial + TIGHTER_ROUNDING ||
-           tier_maintenance(next, notional) > tier_maintenance(now, notional) + TIGHTER_ROUNDING;
-}
-
-/* Both margins are linear between the tiers' bounds, so it is enough to compare at the bounds. */
-bool market_record_is_tighter(const struct market_record *next, const struct market_record *now)
-{
-    if (next->max_leverage < now->max_leverage && next->max_leverage < MARKET_LEVERAGE_DEFAULT)
-        return true;
-    for (uint32_t k = 0; k + 1 < next->tier_count; k++)
-        if (is_higher_at(next->tiers, now->tiers, next->tiers[k].upper_notional))
-            return true;
-    for (uint32_t k = 0; k + 1 < now->tier_count; k++)
-        if (is_higher_at(next->tiers, now->tiers, now->tiers[k].upper_notional))
-            return true;
-    return is_higher_at(next->tiers, now->tiers, MARKET_NOTIONAL_MAX);
-}
-
-static bool book_holds(const struct market_record *record)
-{
-    return record->mark_book_ppm == MARKET_BOOK_FOLLOWS ||
-           record->mark_book_ppm <= record->tiers[0].mmr_ppm / 2;
-}
-
-bool market_record_keep_absent(struct market_record *next, const struct market_record *now)
-{
-    if ((next->absent & MARKET_ABSENT_BOOK) != 0)
-        next->mark_book_ppm = now->mark_book_ppm;
-    if ((next->absent & MARKET_ABSENT_SOURCES) != 0)
-        next->oracle_sources_min = now->oracle_sources_min;
-    if ((next->absent & MARKET_ABSENT_POSITION) != 0)
-        next->position_limit = now->position_limit;
-    if ((next->absent & MARKET_ABSENT_INTEREST) != 0)
-        next->open_interest_limit = now->open_interest_limit;
-    next->absent = 0;
-    return book_holds(next);
+    *record = (struct market_record){ .effective_at_ns = 0 };
+    enum operator_rule broken = read_text(record, body, body_bytes, values);
+    for (size_t i = 0; broken == OPERATOR_RULE_none && i < CC_COUNT(fills); i++)
+        broken = fills[i](record, values);
+    if (broken == OPERATOR_RULE_none)
+        broken = judge_tiers(record);
+    if (broken == OPERATOR_RULE_none && !fees_are_sound(record))
+        broken = OPERATOR_RULE_fee_rebate;
+    return broken;
 }
 
 /* --- of a state ------------------------------------------------------------------------------- */
@@ -505,7 +530,8 @@ static bool tiers_hold(const struct market_record *record)
         own->imr_ppm = MONEY_PPM / tier->max_leverage;
         own->mmr_ppm = own->imr_ppm / 2;
     }
-    return tiers_are_sound(&made) && memcmp(made.tiers, record->tiers, sizeof made.tiers) == 0;
+    return judge_tiers(&made) == OPERATOR_RULE_none &&
+           memcmp(made.tiers, record->tiers, sizeof made.tiers) == 0;
 }
 
 /* Builds both names from the base and compares all bytes, so that both must end in zeros. */

@@ -4,6 +4,7 @@
 #ifndef ENGINE_TABLE_MARKET_RECORD_H
 #define ENGINE_TABLE_MARKET_RECORD_H
 
+#include "base/operator_rule.h"
 #include "engine/table/tier.h"
 
 enum {
@@ -18,7 +19,6 @@ enum {
 #define MARKET_RAW_MAX      ((INT64_C(1) << 40) - 1) /* R1: price, quantity */
 #define MARKET_NOTIONAL_MAX (INT64_C(1) << 60)
 #define MARKET_BOOK_FOLLOWS UINT32_MAX /* mark_book_ppm was never sent: it follows the tiers */
-#define MARKET_NOTICE_NS    (UINT64_C(86400) * 1000000000) /* of tighter tiers (R10) */
 
 /* clang-format off */
 /*    state        code  may become (rules.md R9, moves) */
@@ -93,20 +93,18 @@ struct market_record {
     uint8_t zero[2];
 };
 
-/* Parses the body of code 1001 (zero-padded text). False: the text does not parse, a member is
- * missing, wrong or unknown, or it breaks a rule of J5, R1, R4 or R6. *record is then
- * unspecified. */
-CC_MUST_USE bool market_record_parse(struct market_record *record, const uint8_t *body,
-                                     size_t body_bytes);
+/* Parses the body of code 1001 (zero-padded text). Returns the first rule that it breaks: of the
+ * text from its begin to its end, then a missing member, then the rules in the order of their list;
+ * *record is then unspecified. */
+CC_MUST_USE enum operator_rule market_record_read(struct market_record *record, const uint8_t *body,
+                                                  size_t body_bytes);
 
-/* True if some notional up to 2^60 has a higher margin under `next` than under `now` (R10). */
-CC_MUST_USE bool market_record_is_tighter(const struct market_record *next,
-                                          const struct market_record *now);
-
-/* The record of a change that did not send optional members takes them from `now`. False: its tiers
- * do not allow the mark_book_ppm that it keeps. */
-CC_MUST_USE bool market_record_keep_absent(struct market_record *next,
-                                           const struct market_record *now);
+/* The same for who does not ask which rule. False: it breaks one. */
+CC_MUST_USE static inline bool market_record_parse(struct market_record *record,
+                                                   const uint8_t *body, size_t body_bytes)
+{
+    return market_record_read(record, body, body_bytes) == OPERATOR_RULE_none;
+}
 
 /* b of R5, ppm: what a book may add to the mark. */
 static inline uint32_t market_record_book_ppm(const struct market_record *record)

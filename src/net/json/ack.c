@@ -1,6 +1,7 @@
 #include "net/json/ack.h"
 
 #include "base/command_hash.h"
+#include "base/operator_rule.h"
 #include "base/request.h"
 #include "base/rule.h"
 #include "net/json/json_field.h"
@@ -22,6 +23,19 @@ static void write_reason(struct writer *writer, const struct answer *answer)
     WRITER_TEXT(writer, ",\"reason\":\"");
     writer_text(writer, name);
     WRITER_TEXT(writer, "\"");
+}
+
+/* The rule that a refused operator code breaks, and the field that breaks it. */
+static void write_rule(struct writer *writer, const struct answer *answer)
+{
+    if ((answer->members & ANSWER_HAS_ORIGINAL) != 0)
+        return;
+    const char *field = operator_rule_field(answer->rule);
+    const char *rule = operator_rule_text(answer->rule);
+    if (field == NULL || rule == NULL)
+        return;
+    JSON_FIELD_WORD(writer, "field", field);
+    JSON_FIELD_WORD(writer, "rule", rule);
 }
 
 static void write_place(struct writer *writer, const struct answer *answer)
@@ -226,6 +240,7 @@ void ack_write(struct writer *writer, const struct answer *answer, const uint8_t
         WRITER_TEXT(writer, "\"");
         write_place(writer, answer);
         write_reason(writer, answer);
+        write_rule(writer, answer);
     } else {
         WRITER_TEXT(writer, "{\"success\":");
         writer_bool(writer, is_success(answer->status));

@@ -53,6 +53,8 @@ static void fill_answer(struct answer *answer, const struct command *command,
         .best_ask = result->best_ask,
         .book_seq = result->book_seq,
     };
+    if (result->rule != 0) /* in the location of original_status */
+        answer->rule = result->rule;
     memcpy(answer->id, result->id, sizeof answer->id);
     if ((result->members & ANSWER_HAS_ORDER) != 0) { /* in the location of the other members */
         answer->remaining = result->remaining;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/json_scan.h"
+#include "base/operator_rule.h"
 #include "engine/table/market_record.h"
 
 /* W10 and R4: BTC and ETH to 50x with an impact notional of 20,000, the others to 20x with 6,000;
@@ -115,18 +116,17 @@ static int by_asset(const void *a, const void *b)
     return (left.asset_id > right.asset_id) - (left.asset_id < right.asset_id);
 }
 
-/* Why 1001 would refuse the record in an empty exchange; NULL: it would not. */
-static const char *fault_of(struct market_record *record, const struct core_market *market)
+/* The rule that 1001 would refuse the record by in an empty exchange. */
+static enum operator_rule fault_of(struct market_record *record, const struct core_market *market)
 {
-    if (market->text_bytes > REQUEST_BODY_MAX)
-        return "is longer than a command's body";
-    if (!market_record_parse(record, (const uint8_t *)market->text, market->text_bytes))
-        return "breaks a rule of the market record";
+    enum operator_rule broken =
+        market_record_read(record, (const uint8_t *)market->text, market->text_bytes);
+
+    if (broken != OPERATOR_RULE_none)
+        return broken;
     if (record->effective_at_ns != 0)
-        return "has effective_at_ns, which is for changes of tiers";
-    if (record->state == MARKET_CLOSED)
-        return "is CLOSED from the start";
-    return NULL;
+        return OPERATOR_RULE_new_effective;
+    return record->state == MARKET_CLOSED ? OPERATOR_RULE_new_state : OPERATOR_RULE_none;
 }
 
 /* The first record before `place` with the same asset_id or name, or `place`. */
@@ -150,19 +150,25 @@ static uint32_t twin_of(const struct market_file *file, uint32_t place,
 static bool check(struct market_file *file, const char *path)
 {
     struct market_record record;
-    char detail[96];
+    char detail[160];
 
     for (uint32_t i = 0; i < file->market_count; i++) {
-        const char *fault = fault_of(&record, &file->markets[i]);
-        uint32_t twin = fault == NULL ? twin_of(file, i, &record) : i;
-        if (fault == NULL && twin == i)
-            continue;
-        if (fault != NULL)
-            snprintf(detail, sizeof detail, "record %u %s", i + 1, fault);
-        else
+        if (file->markets[i].text_bytes > REQUEST_BODY_MAX) {
+            snprintf(detail, sizeof detail, "record %u is longer than a command's body", i + 1);
+            return fail(file, path, detail);
+        }
+        enum operator_rule broken = fault_of(&record, &file->markets[i]);
+        if (broken != OPERATOR_RULE_none) {
+            snprintf(detail, sizeof detail, "record %u: %s: %s", i + 1, operator_rule_field(broken),
+                     operator_rule_text(broken));
+            return fail(file, path, detail);
+        }
+        uint32_t twin = twin_of(file, i, &record);
+        if (twin != i) {
             snprintf(detail, sizeof detail, "record %u has the asset_id or name of record %u",
                      i + 1, twin + 1);
-        return fail(file, path, detail);
+            return fail(file, path, detail);
+        }
     }
     qsort(file->markets, file->market_count, sizeof file->markets[0], by_asset);
     return true;

@@ -8,7 +8,7 @@
 
 #include "node/run/core.h"
 
-enum { MARKET_FILE_MARKETS_MAX = 128, MARKET_FILE_BYTES_MAX = 1 << 20, MARKET_FILE_ERROR = 256 };
+enum { MARKET_FILE_MARKETS_MAX = 128, MARKET_FILE_BYTES_MAX = 1 << 20, MARKET_FILE_ERROR = 320 };
 
 struct market_file {
     char *text; /* the records point into it */

@@ -434,6 +434,8 @@ static void show_answer(struct context *context, const struct draft *draft, int 
     const char *hint = outcome_hint(word);
     fprintf(stderr, "perp %s: rejected: %s%s%s\n", context->arguments->command->words, word,
             hint != NULL ? ": " : "", hint != NULL ? hint : "");
+    if (outcome->parameter[0] != '\0')
+        fprintf(stderr, "  %s must be: %s\n", outcome->parameter, outcome->detail);
 }
 
 int context_write(struct context *context, struct draft *draft, const struct key_file *key,

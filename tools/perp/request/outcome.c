@@ -178,6 +178,7 @@ enum {
     CODE_MEMBER,
     DETAIL_MEMBER,
     FIELD_MEMBER,
+    RULE_MEMBER,
     PARAMETER_MEMBER,
     SERVER_TIME_MEMBER,
     MEMBERS
@@ -209,6 +210,8 @@ static void read_write(struct outcome *outcome, const struct json_member *member
     copy(outcome->word, sizeof outcome->word,
          &members[success_style ? MESSAGE_MEMBER : STATUS_MEMBER]);
     copy(outcome->reason, sizeof outcome->reason, &members[REASON_MEMBER]);
+    copy(outcome->parameter, sizeof outcome->parameter, &members[FIELD_MEMBER]);
+    copy(outcome->detail, sizeof outcome->detail, &members[RULE_MEMBER]);
     copy(outcome->api_key, sizeof outcome->api_key, &members[API_KEY_MEMBER]);
     copy(original, sizeof original, &members[ORIGINAL_MEMBER]);
     outcome->sequence = number(&members[SEQUENCE_MEMBER]);
@@ -246,6 +249,7 @@ void outcome_read(struct outcome *outcome, const struct client_answer *answer)
         [CODE_MEMBER] = JSON_MEMBER("code"),
         [DETAIL_MEMBER] = JSON_MEMBER("detail"),
         [FIELD_MEMBER] = JSON_MEMBER("field"),
+        [RULE_MEMBER] = JSON_MEMBER("rule"),
         [PARAMETER_MEMBER] = JSON_MEMBER("parameter"),
         [SERVER_TIME_MEMBER] = JSON_MEMBER("server_time_ms"),
     };

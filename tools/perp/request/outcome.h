@@ -30,10 +30,10 @@ struct outcome {
     uint64_t account_id;               /* 11: the new account, else 0 */
     char word[OUTCOME_TEXT_MAX];       /* the status or problem code as sent */
     char reason[OUTCOME_TEXT_MAX];     /* "" when none */
-    char detail[OUTCOME_DETAIL_MAX];   /* of a problem, cut */
-    char parameter[OUTCOME_TEXT_MAX];  /* of a problem: the field or parameter it names */
-    char api_key[OUTCOME_TEXT_MAX];    /* 34 */
-    uint64_t server_time_ms;           /* of request_timestamp_out_of_window, else 0 */
+    char detail[OUTCOME_DETAIL_MAX]; /* of a problem, or the rule of a refused operator code; cut */
+    char parameter[OUTCOME_TEXT_MAX]; /* the field or parameter that it names */
+    char api_key[OUTCOME_TEXT_MAX];   /* 34 */
+    uint64_t server_time_ms;          /* of request_timestamp_out_of_window, else 0 */
 };
 
 /* Did the request, now or when it was first sent, have its effect. */
