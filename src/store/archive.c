@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "store/archive_file.h"
+#include "store/archive_folder.h"
 #include "store/archive_index.h"
 #include "store/segment.h"
 
@@ -17,28 +18,6 @@ enum {
 
 static const char index_path[] = "archive/index";
 static const char index_next_path[] = "archive/index.next";
-
-/* "archive/NNNNNNNNNN.seg.zst", or with ".part" after it while it is being written. */
-static void file_path(char out[DISK_PATH_BYTES], uint64_t number, bool is_part)
-{
-    int used = snprintf(out, DISK_PATH_BYTES, "archive/%010" PRIu64 ".seg.zst%s", number,
-                        is_part ? ".part" : "");
-
-    INVARIANT(used > 0 && used < DISK_PATH_BYTES);
-}
-
-/* The number of a file name "NNNNNNNNNN.seg.zst". */
-static bool file_number_of(const char *name, uint64_t *number)
-{
-    const size_t length = sizeof "NNNNNNNNNN.seg" - 1;
-    char segment[sizeof "NNNNNNNNNN.seg"];
-
-    if (strlen(name) != length + 4 || strcmp(name + length, ".zst") != 0)
-        return false;
-    memcpy(segment, name, length);
-    segment[length] = '\0';
-    return segment_number_of(segment, number);
-}
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
@@ -139,53 +118,12 @@ static int index_read(struct disk *disk, char **text, size_t *bytes)
     return 0;
 }
 
-/* The files of the folder held against the list. */
-struct files_check {
-    const struct archive *archive;
-    bool *found; /* of row i: a file of its size is there */
-};
-
-static void files_visit(void *context, const char *name, uint64_t bytes)
-{
-    struct files_check *check = context;
-    const struct archive_row *row;
-    uint64_t number;
-
-    if (!file_number_of(name, &number))
-        return;
-    row = archive_find(check->archive, number);
-    if (row && row->bytes == bytes)
-        check->found[row - check->archive->rows] = true;
-}
-
-/* 0 when each file is there; *missing: the first segment whose is not, with -ENOENT. */
-static int files_check(const struct archive *archive, struct disk *disk, uint64_t *missing)
-{
-    struct files_check check = { .archive = archive };
-    int error;
-
-    if (archive->count == 0)
-        return 0;
-    check.found = calloc(archive->count, sizeof check.found[0]);
-    if (!check.found)
-        return -ENOMEM;
-    error = disk_list(disk, "archive", files_visit, &check);
-    for (uint64_t i = 0; error == 0 && i < archive->count; i++) {
-        *missing = archive->rows[i].segment;
-        if (!check.found[i])
-            error = -ENOENT;
-    }
-    free(check.found);
-    return error;
-}
-
 static enum refusal_kind index_refuse(struct refusal *refusal, int error, uint64_t line)
 {
     if (error == -EXDEV)
         return refusal_set(refusal, REFUSAL_archive_foreign, "its index");
     if (error == -EBADMSG)
-        return refusal_set(refusal, REFUSAL_archive_damaged,
-                           "archive/index, line %" PRIu64 ", is wrong", line);
+        return refusal_set(refusal, REFUSAL_archive_list, "archive/index, line %" PRIu64, line);
     return refusal_machine(refusal, "reading archive/index", error);
 }
 
@@ -208,7 +146,7 @@ enum refusal_kind archive_open(struct archive *archive, struct disk *disk,
         free(text);
         if (error < 0)
             return index_refuse(refusal, error, line);
-        error = files_check(archive, disk, &missing);
+        error = archive_folder_check(archive, disk, &missing);
         if (error == 0)
             return REFUSAL_none;
         archive_close(archive);
@@ -311,8 +249,8 @@ static int file_store(struct disk *disk, struct archive_row *row, uint8_t *segme
         return error;
     row->bytes = file_bytes;
     hash_blake2b256(row->file_hash, file, file_bytes);
-    file_path(part, row->segment, true);
-    file_path(path, row->segment, false);
+    archive_folder_path(part, row->segment, true);
+    archive_folder_path(path, row->segment, false);
     error = file_write(disk, part, file, file_bytes);
     free(file);
     if (error == 0)
@@ -375,7 +313,45 @@ static bool rows_equal(const struct archive_row *a, const struct archive_row *b)
     return a->segment == b->segment && a->first_frame == b->first_frame &&
            a->last_frame == b->last_frame && a->first_sequence == b->first_sequence &&
            a->last_sequence == b->last_sequence && a->last_t_ns == b->last_t_ns &&
+           a->bytes == b->bytes && memcmp(a->file_hash, b->file_hash, sizeof a->file_hash) == 0 &&
            memcmp(a->last_frame_hash, b->last_frame_hash, sizeof a->last_frame_hash) == 0;
+}
+
+/* Unpacks a file to `bytes` and makes its row: it is a whole segment of this exchange, and chains
+ * to the one before it if `archive` lists that. 0, -EBADMSG, or -errno. */
+static int row_of_file(struct archive_row *row, const struct archive *archive, struct disk *disk,
+                       const struct exchange_file *exchange, uint64_t segment, uint8_t *bytes,
+                       uint32_t segment_bytes)
+{
+    struct frame_tail before;
+    char path[DISK_PATH_BYTES];
+    bool is_behind = tail_before(&before, archive, exchange, segment);
+    int64_t size;
+    uint8_t *packed;
+
+    archive_folder_path(path, segment, false);
+    int file = disk_open(disk, path, 0);
+    if (file < 0)
+        return file;
+    size = disk_size(disk, file);
+    disk_close(disk, file);
+    if (size < 0)
+        return (int)size;
+    if ((uint64_t)size > archive_file_bytes_max(segment_bytes))
+        return -EBADMSG;
+    packed = buffer_new((uint64_t)size);
+    if (!packed)
+        return -ENOMEM;
+    int error = part_read(disk, path, 0, 0, packed, (size_t)size);
+    if (error == 0)
+        error = archive_file_unpack(bytes, segment_bytes, packed, (size_t)size);
+    if (error == 0)
+        error = archive_file_survey(row, bytes, segment_bytes, exchange, segment,
+                                    is_behind ? &before : NULL);
+    row->bytes = (uint64_t)size;
+    hash_blake2b256(row->file_hash, packed, (size_t)size);
+    free(packed);
+    return error;
 }
 
 /* 0, -EBADMSG when anything differs from what the list says, or -errno. */
@@ -384,31 +360,8 @@ static int file_load(const struct archive *archive, struct disk *disk,
                      uint32_t segment_bytes, uint8_t *out)
 {
     struct archive_row found;
-    struct frame_tail before;
-    char path[DISK_PATH_BYTES];
-    uint8_t hash[HASH_BYTES];
-    bool is_behind = tail_before(&before, archive, exchange, row->segment);
-    uint8_t *file;
-    int error;
+    int error = row_of_file(&found, archive, disk, exchange, row->segment, out, segment_bytes);
 
-    if (row->bytes > archive_file_bytes_max(segment_bytes))
-        return -EBADMSG;
-    file = buffer_new(row->bytes);
-    if (!file)
-        return -ENOMEM;
-    file_path(path, row->segment, false);
-    error = part_read(disk, path, 0, 0, file, row->bytes);
-    if (error == 0) {
-        hash_blake2b256(hash, file, row->bytes);
-        if (memcmp(hash, row->file_hash, sizeof hash) != 0)
-            error = -EBADMSG;
-    }
-    if (error == 0)
-        error = archive_file_unpack(out, segment_bytes, file, row->bytes);
-    free(file);
-    if (error == 0)
-        error = archive_file_survey(&found, out, segment_bytes, exchange, row->segment,
-                                    is_behind ? &before : NULL);
     return error == 0 && !rows_equal(&found, row) ? -EBADMSG : error;
 }
 
@@ -432,42 +385,60 @@ enum refusal_kind archive_load(const struct archive *archive, struct disk *disk,
                      : REFUSAL_none;
 }
 
+/* ---- the list made again --------------------------------------------------------------------- */
+
+enum refusal_kind archive_remake(struct archive *archive, struct disk *disk,
+                                 const struct exchange_file *exchange, uint32_t segment_bytes,
+                                 struct refusal *refusal)
+{
+    uint64_t first, end;
+    int error = archive_folder_range(disk, &first, &end);
+    uint8_t *bytes = buffer_new(segment_bytes);
+
+    *archive = (struct archive){ 0 };
+    if (error == 0 && end > first) {
+        archive->rows = calloc(end - first, sizeof archive->rows[0]);
+        error = archive->rows && bytes ? 0 : -ENOMEM;
+    }
+    for (uint64_t segment = first; error == 0 && segment < end; segment++) {
+        refusal->segment = segment;
+        error = row_of_file(&archive->rows[archive->count], archive, disk, exchange, segment, bytes,
+                            segment_bytes);
+        archive->count += error == 0;
+    }
+    free(bytes);
+    if (error == 0 && archive->count > 0)
+        error = index_write(archive, disk, exchange);
+    if (error == 0)
+        return REFUSAL_none;
+    archive_close(archive);
+    if (error == -EBADMSG)
+        return refusal_set(refusal, REFUSAL_archive_damaged,
+                           "archive/index is missing, damaged or too short, and the file of "
+                           "segment %" PRIu64 " cannot help to make it again: put back the file "
+                           "or the list from a backup",
+                           refusal->segment);
+    return refusal_machine(refusal, "making archive/index again", error);
+}
+
+enum refusal_kind archive_mend(struct archive *archive, struct disk *disk,
+                               const struct exchange_file *exchange, uint32_t segment_bytes,
+                               uint64_t journal_first, uint64_t *relisted, struct refusal *refusal)
+{
+    enum refusal_kind kind = archive_open(archive, disk, exchange, refusal);
+    uint64_t end = archive->count > 0 ? archive->rows[archive->count - 1].segment + 1 : 0;
+
+    *relisted = 0;
+    if (kind != REFUSAL_archive_list && (kind != REFUSAL_none || end >= journal_first))
+        return kind;
+    archive_close(archive);
+    refusal_clear(refusal);
+    kind = archive_remake(archive, disk, exchange, segment_bytes, refusal);
+    *relisted = archive->count;
+    return kind;
+}
+
 /* ---- pruning --------------------------------------------------------------------------------- */
-
-/* Files below the list: of this removal, and of one that a crash cut short. */
-struct sweep {
-    uint64_t first; /* the first segment listed */
-    uint64_t numbers[SWEEP_MAX];
-    int count;
-};
-
-static void sweep_visit(void *context, const char *name, uint64_t bytes)
-{
-    struct sweep *sweep = context;
-    uint64_t number;
-
-    (void)bytes;
-    if (file_number_of(name, &number) && number < sweep->first && sweep->count < SWEEP_MAX)
-        sweep->numbers[sweep->count++] = number;
-}
-
-static int files_sweep(struct disk *disk, uint64_t first)
-{
-    struct sweep sweep = { .first = first };
-    int error;
-
-    do {
-        sweep.count = 0;
-        error = disk_list(disk, "archive", sweep_visit, &sweep);
-        for (int i = 0; error == 0 && i < sweep.count; i++) {
-            char path[DISK_PATH_BYTES];
-
-            file_path(path, sweep.numbers[i], false);
-            error = disk_remove(disk, path);
-        }
-    } while (error == 0 && sweep.count > 0);
-    return error == 0 ? disk_sync_folder(disk, "archive") : error;
-}
 
 int archive_prune(struct archive *archive, struct disk *disk, const struct exchange_file *exchange,
                   uint64_t before_ns, uint64_t below_segment)
@@ -488,6 +459,6 @@ int archive_prune(struct archive *archive, struct disk *disk, const struct excha
         return error;
     memmove(archive->rows, less.rows, less.count * sizeof less.rows[0]);
     archive->count = less.count;
-    error = files_sweep(disk, archive->rows[0].segment);
+    error = archive_folder_sweep(disk, archive->rows[0].segment);
     return error < 0 ? error : (int)gone;
 }

@@ -45,7 +45,8 @@ static size_t row_write(char *text, const struct archive_row *row)
     return (size_t)used;
 }
 
-static size_t check_write(char *text, size_t bytes)
+/* The last line, of the `bytes` of text above it. */
+static size_t check_write(char *out, const char *text, size_t bytes)
 {
     char check[2 * HASH_BYTES + 1];
     uint8_t hash[HASH_BYTES];
@@ -53,7 +54,7 @@ static size_t check_write(char *text, size_t bytes)
 
     hash_blake2b256(hash, text, bytes);
     hex_encode(check, hash, HASH_BYTES);
-    used = snprintf(text + bytes, ARCHIVE_INDEX_LINE_BYTES_MAX, "check %s\n", check);
+    used = snprintf(out, ARCHIVE_INDEX_LINE_BYTES_MAX, "check %s\n", check);
     INVARIANT(used > 0 && used < ARCHIVE_INDEX_LINE_BYTES_MAX);
     return (size_t)used;
 }
@@ -71,7 +72,7 @@ int archive_index_encode(char **text, size_t *bytes, const struct archive *archi
     used = head_write(*text, exchange);
     for (uint64_t i = 0; i < archive->count; i++)
         used += row_write(*text + used, &archive->rows[i]);
-    *bytes = used + check_write(*text, used);
+    *bytes = used + check_write(*text + used, *text, used);
     return 0;
 }
 
@@ -143,7 +144,19 @@ static uint64_t lines_count(const char *text, size_t bytes)
     return lines;
 }
 
-/* The head is this exchange's; -EXDEV: it is one, and another's. */
+/* The last line is the hash of those above. */
+static bool text_is_whole(const char *text, size_t bytes)
+{
+    char want[ARCHIVE_INDEX_LINE_BYTES_MAX];
+    size_t want_bytes = check_write(want, text, 0); /* a hash has one length */
+
+    if (bytes < want_bytes)
+        return false;
+    (void)check_write(want, text, bytes - want_bytes);
+    return memcmp(text + bytes - want_bytes, want, want_bytes) == 0;
+}
+
+/* The head is this exchange's; -EXDEV: it is one, whole, and another's. */
 static int head_check(const char *text, size_t bytes, const struct exchange_file *exchange)
 {
     char want[ARCHIVE_INDEX_LINE_BYTES_MAX];
@@ -152,7 +165,9 @@ static int head_check(const char *text, size_t bytes, const struct exchange_file
 
     if (bytes < want_bytes || memcmp(text, want, word_bytes) != 0 || text[want_bytes - 1] != '\n')
         return -EBADMSG;
-    return memcmp(text, want, want_bytes) == 0 ? 0 : -EXDEV;
+    if (memcmp(text, want, want_bytes) == 0)
+        return 0;
+    return text_is_whole(text, bytes) ? -EXDEV : -EBADMSG;
 }
 
 /* A list has one text: whatever else was accepted (a leading zero, capitals) shows here, and with

@@ -107,8 +107,9 @@ static enum refusal_kind archive_check(struct recovery *recovery)
     const struct recovery_config *config = recovery->config;
     const struct segment_set *set = &recovery->set;
     struct archive archive = { 0 };
-    enum refusal_kind kind =
-        archive_open(&archive, config->disk, config->exchange, recovery->refusal);
+    enum refusal_kind kind = archive_mend(&archive, config->disk, config->exchange,
+                                          config->segment_bytes, set->count > 0 ? set->first : 0,
+                                          &recovery->result->archive_relisted, recovery->refusal);
     bool is_new = config->exchange->boot == 0 && config->after_frame == 0;
     uint64_t end = 0;
 
@@ -123,9 +124,15 @@ static enum refusal_kind archive_check(struct recovery *recovery)
     archive_close(&archive);
     if (set->count == 0 && (!is_new || end > 0))
         return refusal_set(recovery->refusal, REFUSAL_segment_missing, "journal/ holds none");
-    if (end == 0 || (end >= set->first && segment_set_has(set, end)))
+    if ((end == 0 && set->first == 0) || (end >= set->first && segment_set_has(set, end)))
         return REFUSAL_none;
     recovery->refusal->segment = end;
+    if (end == 0)
+        return refusal_set(recovery->refusal, REFUSAL_segment_missing,
+                           "the journal begins with segment %" PRIu64
+                           ", and archive/ holds none of "
+                           "those below",
+                           set->first);
     return refusal_set(recovery->refusal, REFUSAL_segment_missing,
                        "the archive ends with segment %" PRIu64 ", the journal holds %" PRIu64
                        " to %" PRIu64,

@@ -15,6 +15,9 @@
  * it refused when the chain ends below the frame that `witness` names, has another frame there, or
  * when no slot of `witness` is whole.
  *
+ * A list of the archive that is missing, damaged, or ends below f is made again from the archive's
+ * files (archive_remake).
+ *
  * Bound.  Memory: two segments and one frame. Time: each segment of the journal from the start
  *         position on is read twice (scan, apply), each archived one once. */
 #ifndef STORE_RECOVERY_H
@@ -61,14 +64,15 @@ struct recovery_result {
     struct slot_place witness_slots; /* of `witness`, as it is now */
     uint32_t witness_damaged;        /* slots that were not whole, bit by bit; mended */
     uint32_t exchange_damaged;       /* the same of `exchange` */
+    uint64_t archive_relisted;       /* segments, if archive/index was made again; else 0 */
     bool is_upgraded;                /* the directory had the former format */
 };
 
 /* Runs steps 1 (headers) and 3 to 8, and removes unfinished snapshots. Also refused: after_frame is
  * missing (snapshot_ahead), a segment is missing between archive and journal or after the archive,
  * a directory with a boot number has no segment. On REFUSAL_frame_damaged and every refusal before
- * the cut, nothing was written. After REFUSAL_machine the directory is as a crash would leave it,
- * and a later run has the same result. */
+ * the cut, nothing was written but a list of the archive. After REFUSAL_machine the directory is as
+ * a crash would leave it, and a later run has the same result. */
 CC_MUST_USE enum refusal_kind recovery_run(const struct recovery_config *config,
                                            struct recovery_result *result, struct refusal *refusal);
 

@@ -30,6 +30,7 @@
     X(snapshot_damaged,     3, "has a damaged snapshot") \
     X(snapshot_foreign,     3, "has a snapshot of another exchange") \
     X(snapshot_ahead,       3, "lacks the frame that its snapshot ends with") \
+    X(archive_list,         3, "has a damaged list of its archive") \
     X(archive_damaged,      3, "has a damaged archive") \
     X(archive_foreign,      3, "has an archive of another exchange")
 /* clang-format on */

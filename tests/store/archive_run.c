@@ -4,6 +4,42 @@
 #include "support/sim/disk_sim.h"
 #include "support/sim/sim_image.h"
 
+struct disk *archive_run_disk(uint64_t seed, struct store_model *model,
+                              struct exchange_file *exchange, uint32_t *segment_bytes)
+{
+    struct disk_sim_config config = { .seed = seed, .block_bytes = 512, .latency_max = 1 };
+    struct store_options options = store_run_options();
+    struct disk *disk = disk_sim_create(&config);
+
+    CHECK(disk);
+    memset(model, 0, sizeof *model);
+    model->random = seed;
+    *segment_bytes = options.segment_bytes;
+    archive_run_write(disk, model, &options, ARCHIVE_RUN_SEALED, exchange);
+    CHECK(exchange->boot >= 2);
+    return disk;
+}
+
+enum refusal_kind archive_run_open(struct archive *archive, struct disk *disk,
+                                   const struct exchange_file *exchange)
+{
+    struct refusal refusal;
+
+    refusal_clear(&refusal);
+    enum refusal_kind kind = archive_open(archive, disk, exchange, &refusal);
+
+    CHECK(kind == refusal.kind);
+    CHECK((kind == REFUSAL_none) == (refusal.text[0] == '\0'));
+    return kind;
+}
+
+void archive_run_equal(const struct archive *a, const struct archive *b)
+{
+    CHECK(a->count == b->count);
+    for (uint64_t i = 0; i < a->count; i++) /* no padding: numbers of 8 bytes, hashes of 32 */
+        CHECK(memcmp(&a->rows[i], &b->rows[i], sizeof a->rows[i]) == 0);
+}
+
 void archive_run_write(struct disk *disk, struct store_model *model,
                        const struct store_options *options, uint64_t segments,
                        struct exchange_file *exchange)

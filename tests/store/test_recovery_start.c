@@ -286,8 +286,8 @@ static void lacking(void)
         { __LINE__, "the journal, not its archive", 2, 0, 0, 99, NULL, REFUSAL_segment_missing },
         { __LINE__, "the journal, not a snapshot", 0, 60, 0, 99, NULL, REFUSAL_segment_missing },
         { __LINE__, "all of it", 0, 0, 0, 99, NULL, REFUSAL_segment_missing },
-        { __LINE__, "the archive", 2, 0, 9, 0, "archive/index", REFUSAL_segment_missing },
-        { __LINE__, "the archive, below a snapshot", 2, 40, 9, 0, "archive/index", REFUSAL_none },
+        { __LINE__, "the archive's list", 2, 0, 9, 0, "archive/index", REFUSAL_none },
+        { __LINE__, "the same, below a snapshot", 2, 40, 9, 0, "archive/index", REFUSAL_none },
         { __LINE__, "an archived file", 2, 0, 9, 0, "archive/0000000001.seg.zst",
           REFUSAL_archive_damaged },
         { __LINE__, "an archived file, below a snapshot", 2, 40, 9, 0, "archive/0000000001.seg.zst",
@@ -313,6 +313,58 @@ static void lacking(void)
         enum refusal_kind kind = start_copy(disk, rows[i].after, &start);
 
         CHECK_ROW(&rows[i], kind == rows[i].want);
+        bool is_list = rows[i].removed && strcmp(rows[i].removed, "archive/index") == 0;
+        CHECK_ROW(&rows[i],
+                  kind != REFUSAL_none || start.result.archive_relisted == (is_list ? 2 : 0));
+        disk_sim_destroy(disk);
+    }
+}
+
+/* A list that is damaged or gone is made again if the files allow it, else the start is refused. */
+static void relisted(void)
+{
+    static const struct {
+        int line;
+        const char *name;
+        uint64_t after;
+        bool is_flipped; /* the list is damaged, not gone */
+        const char *flipped;
+        int removed; /* files of the archive, lowest first */
+        enum refusal_kind want;
+        uint64_t relisted;
+    } rows[] = {
+        { __LINE__, "damaged", 0, true, NULL, 0, REFUSAL_none, 3 },
+        { __LINE__, "damaged, a file too", 0, true, "archive/0000000001.seg.zst", 0,
+          REFUSAL_archive_damaged, 0 },
+        { __LINE__, "gone, a file damaged below a snapshot", 60, false,
+          "archive/0000000001.seg.zst", 0, REFUSAL_archive_damaged, 0 },
+        { __LINE__, "gone, and the lowest file, below a snapshot", 60, false, NULL, 1, REFUSAL_none,
+          2 },
+        { __LINE__, "gone with all files, below a snapshot", 60, false, NULL, 3,
+          REFUSAL_segment_missing, 0 },
+    };
+
+    for (size_t i = 0; i < CC_COUNT(rows); i++) {
+        struct disk *disk = disk_of_frames();
+        uint8_t byte = 0xFF;
+        struct start start;
+
+        retire(disk, 3);
+        if (rows[i].is_flipped)
+            disk_sim_poke(disk, "archive/index", 100, &byte, 1);
+        else
+            disk_sim_remove(disk, "archive/index");
+        if (rows[i].flipped)
+            disk_sim_poke(disk, rows[i].flipped, 50, &byte, 1);
+        for (int n = 0; n < rows[i].removed; n++) {
+            char path[DISK_PATH_BYTES];
+
+            snprintf(path, sizeof path, "archive/%010d.seg.zst", n);
+            disk_sim_remove(disk, path);
+        }
+        CHECK_ROW(&rows[i], start_copy(disk, rows[i].after, &start) == rows[i].want);
+        CHECK_ROW(&rows[i], start.result.archive_relisted == rows[i].relisted);
+        CHECK_ROW(&rows[i], rows[i].want != REFUSAL_none || start.applied == FRAMES);
         disk_sim_destroy(disk);
     }
 }
@@ -483,6 +535,7 @@ int main(void)
     damage();
     two_snapshots();
     lacking();
+    relisted();
     first_start();
     dies_while_cutting();
     reads_fail();

@@ -30,6 +30,10 @@ static void log_mended(const struct node *node)
     if (found->exchange_damaged != 0)
         log_line(LOG_WARN, "exchange", "damaged slots were written again: %u of %d",
                  (unsigned)__builtin_popcount(found->exchange_damaged), SLOT_COUNT);
+    if (found->archive_relisted != 0)
+        log_line(LOG_WARN, "archive",
+                 "archive/index was missing, damaged or too short: made again of %lu files",
+                 found->archive_relisted);
     if (found->witness_damaged != 0)
         log_line(LOG_WARN, "witness", "damaged slots were written again: %u of %d",
                  (unsigned)__builtin_popcount(found->witness_damaged), SLOT_COUNT);
