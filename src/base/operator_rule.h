@@ -15,7 +15,7 @@
 #define OPERATOR_RULE_LIST(X) \
     X(record_text,        "body", "one JSON object in UTF-8, no member twice, nothing after it") \
     X(record_member,      "body", "no member beside those of the market record") \
-    X(market,             "market", "required; <BASE>-PERP, A-Z and 0-9, at most 31 bytes") \
+    X(market,             "market", "required; <BASE>-PERP, A-Z and 0-9, at most 32 bytes") \
     X(base,               "base", "required; the part of market before -PERP") \
     X(asset_id,           "asset_id", "required; integer 1 to 65534") \
     X(price_decimals,     "price_decimals", "required; integer 0 to 6") \

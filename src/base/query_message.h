@@ -101,8 +101,7 @@ struct query {
         };
     };
     union {
-        char
-            market[QUERY_MARKET_BYTES]; /* zero-padded symbol, at most 31 bytes; empty: no filter */
+        char market[QUERY_MARKET_BYTES];            /* zero-padded symbol; empty: no filter */
         uint8_t token_hash[QUERY_TOKEN_HASH_BYTES]; /* pairings: the keyed hash of the token */
     };
     uint16_t kind;  /* enum query_kind */

@@ -12,7 +12,7 @@ static uint16_t find(const struct symbols *symbols, const char padded[SYMBOL_BYT
 
 void symbols_add(struct symbols *symbols, const char symbol[SYMBOL_BYTES], uint16_t asset_id)
 {
-    INVARIANT(asset_id != SYMBOL_NONE && symbol[SYMBOL_BYTES - 1] == '\0');
+    INVARIANT(asset_id != SYMBOL_NONE);
     if (find(symbols, symbol) != SYMBOL_NONE)
         return;
     /* relaxed: only this thread stores it */
@@ -27,7 +27,7 @@ void symbols_add(struct symbols *symbols, const char symbol[SYMBOL_BYTES], uint1
 uint16_t symbols_find(const struct symbols *symbols, const char *symbol, size_t count)
 {
     char padded[SYMBOL_BYTES] = { 0 };
-    if (count == 0 || count >= SYMBOL_BYTES || memchr(symbol, '\0', count) != NULL)
+    if (count == 0 || count > SYMBOL_BYTES || memchr(symbol, '\0', count) != NULL)
         return SYMBOL_NONE;
     memcpy(padded, symbol, count);
     return find(symbols, padded);

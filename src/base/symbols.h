@@ -16,7 +16,7 @@
 
 enum {
     SYMBOLS_MAX = 128,
-    SYMBOL_BYTES = 32, /* zero-padded, at most 31 used */
+    SYMBOL_BYTES = 32, /* zero-padded, all may be used */
     SYMBOL_NONE = 0,   /* no market has this asset id */
 };
 

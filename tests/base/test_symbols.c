@@ -16,7 +16,8 @@ static const struct {
     { __LINE__, "there", "BTC-PERP", 8, 1 },
     { __LINE__, "another", "ETH-PERP", 8, 65534 },
     { __LINE__, "31 bytes", "ABCDEFGHIJKLMNOPQRSTUVWXYZ-PERP", 31, 9 },
-    { __LINE__, "32 bytes", "ABCDEFGHIJKLMNOPQRSTUVWXYZ1-PERP", 32, SYMBOL_NONE },
+    { __LINE__, "32 bytes", "ABCDEFGHIJKLMNOPQRSTUVWXYZ1-PERP", 32, 10 },
+    { __LINE__, "33 bytes", "ABCDEFGHIJKLMNOPQRSTUVWXYZ1-PERPX", 33, SYMBOL_NONE },
     { __LINE__, "the beginning of one", "BTC-PER", 7, SYMBOL_NONE },
     { __LINE__, "one and more", "BTC-PERPS", 9, SYMBOL_NONE },
     { __LINE__, "case counts", "btc-perp", 8, SYMBOL_NONE },
@@ -37,8 +38,9 @@ static void symbols_are_exact(void)
     add(&symbols, "BTC-PERP", 1);
     add(&symbols, "ETH-PERP", 65534);
     add(&symbols, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-PERP", 9);
+    add(&symbols, "ABCDEFGHIJKLMNOPQRSTUVWXYZ1-PERP", 10);
     add(&symbols, "BTC-PERP", 1); /* told again by a start */
-    CHECK(symbols.count == 3);
+    CHECK(symbols.count == 4);
     for (size_t i = 0; i < CC_COUNT(rows); i++)
         CHECK_ROW(&rows[i],
                   symbols_find(&symbols, rows[i].symbol, rows[i].count) == rows[i].asset_id);

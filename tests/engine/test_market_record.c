@@ -58,6 +58,27 @@ static void test_published(void)
     CHECK(record.maker_ppm[5] == -20 && record.taker_ppm[5] == 260);
 }
 
+/* J5: a name has at most 32 bytes, and then no zero follows it. */
+static void test_longest_name(void)
+{
+    static const char base[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ1";
+    char text[TEXT_MAX];
+    struct market_record record;
+    int head = snprintf(text, TEXT_MAX, "{\"market\":\"%s-PERP\",\"base\":\"%s\",", base, base);
+    const char *rest = strstr(host_btc_record, "\"price_decimals\"");
+
+    size_t count = (size_t)head + (size_t)snprintf(text + head, TEXT_MAX - (size_t)head,
+                                                   "\"asset_id\":7,%s", rest);
+    CHECK(parses(text, count, &record));
+    CHECK(memcmp(record.symbol, "ABCDEFGHIJKLMNOPQRSTUVWXYZ1-PERP", 32) == 0);
+    CHECK(strcmp(record.base, base) == 0);
+    record.state = 0;
+    record.absent = 0;
+    CHECK(market_record_holds(&record)); /* an image takes it */
+    record.symbol[31] = 'Q';
+    CHECK(!market_record_holds(&record));
+}
+
 #define RULE(name) OPERATOR_RULE_##name
 #define R(name, from, to, want)        \
     {                                  \
@@ -84,6 +105,7 @@ static const struct row {
     R("no suffix", "\"BTC-PERP\"", "\"BTC-PERQ\"", RULE(market)),
     R("only suffix", "\"BTC-PERP\"", "\"-PERP\"", RULE(market)),
     R("other base", "\"base\":\"BTC\"", "\"base\":\"ETH\"", RULE(base)),
+    R("33 bytes", "\"BTC-PERP\"", "\"ABCDEFGHIJKLMNOPQRSTUVWXYZ12-PERP\"", RULE(market)),
     R("id 0", "\"asset_id\":1", "\"asset_id\":0", RULE(asset_id)),
     R("highest id", "\"asset_id\":1", "\"asset_id\":65534", 0),
     R("id too high", "\"asset_id\":1", "\"asset_id\":65535", RULE(asset_id)),
@@ -257,6 +279,7 @@ static void test_tighter(void)
 int main(void)
 {
     test_published();
+    test_longest_name();
     test_rows();
     test_damage();
     test_rates_and_bounds();

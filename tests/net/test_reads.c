@@ -42,7 +42,7 @@ static const char *key_of(int key)
 #define LONG "AAAAAAAAAAAAAAAABBBBBBBBBBBBBBBBCCCCCCCCCCCCCCCCDDDDDDDDDDDDDDDD"
 #define POS  "/api/v1/positions"
 #define LAST "/api/v1/markets/BTC-PERP/trades"
-#define A31  "AAAAAAAAAAAAAAAAAAAAAAAAAA-PERP"
+#define A32  "AAAAAAAAAAAAAAAAAAAAAAAAAAA-PERP"
 
 /* What is refused, and how it names itself. */
 static const struct {
@@ -88,13 +88,13 @@ static const struct {
     R("market empty", POS "?market=", KEY_WHOLE, 400, "invalid_market", "no such market"),
     R("market of 320 letters", POS "?market=" LONG LONG LONG LONG LONG, KEY_WHOLE, 400,
       "invalid_market", "no such market"),
-    R("market of 32 bytes", POS "?market=A" A31, KEY_WHOLE, 400, "invalid_market",
+    R("market of 33 bytes", POS "?market=A" A32, KEY_WHOLE, 400, "invalid_market",
       "no such market"),
-    R("market of 32 bytes in orders", ALL "?market=A" A31, KEY_WHOLE, 400, "invalid_market",
+    R("market of 33 bytes in orders", ALL "?market=A" A32, KEY_WHOLE, 400, "invalid_market",
       "no such market"),
     R("market twice", ALL "?market=A&market=A", KEY_WHOLE, 400, "invalid_parameter",
       "\"parameter\":\"market\"}"),
-    R("market of 32 bytes in a path", "/api/v1/markets/A" A31 "/trades", KEY_NONE, 404, "not_found",
+    R("market of 33 bytes in a path", "/api/v1/markets/A" A32 "/trades", KEY_NONE, 404, "not_found",
       "no such market"),
     R("request id", "/api/v1/requests/0198c0de", KEY_WHOLE, 400, "invalid_parameter",
       "\"parameter\":\"id\"}"),
@@ -152,7 +152,7 @@ static const struct {
         .pin = -1 }),
     Q("orders, everything",
       ALL "?limit=1000&offset=18446744073709551615&subaccount_index=2147483647&"
-          "portfolio_index=2147483647&market=" A31 "&status=PARTIALLY_FILLED&"
+          "portfolio_index=2147483647&market=" A32 "&status=PARTIALLY_FILLED&"
           "before_sequence=18446744073709551615&before_index=4294967294&unknown=1&unknown=2",
       KEY_WHOLE,
       { .kind = QUERY_orders,
@@ -162,7 +162,7 @@ static const struct {
         .offset = UINT64_MAX,
         .status = 5,
         .pin = -1,
-        .market = A31,
+        .market = A32,
         .before_sequence = UINT64_MAX,
         .before_index = UINT32_MAX - 1 }),
     Q("orders of a pinned key", ALL "?limit=1&subaccount_index=1&status=OPEN", KEY_PINNED,

@@ -3,12 +3,14 @@
 Expected values are the specification's, the section named beside them. W: wire.md, R: rules.md,
 J: json.md.
 """
+import json
 import sys
 import time
 
-from client import (ALL_ASSETS, CANCEL, CANCEL_ALL, CREATE_SESSION, FOK, IOC, JSON, MARKET_DEFINE,
-                    PATHS, PLACE_LIMIT, Ed25519Key, cancel_all_body, cancel_body, envelope, frame,
-                    limit_body, market_body, new_id, payload_of, request_bytes, session_body)
+from client import (ALL_ASSETS, CANCEL, CANCEL_ALL, CREATE_API_KEY, CREATE_SESSION, FOK, IOC, JSON,
+                    MARKET_DEFINE, PATHS, PLACE_LIMIT, Ed25519Key, api_key_body, cancel_all_body,
+                    cancel_body, envelope, frame, limit_body, market_body, new_id, payload_of,
+                    request_bytes, session_body)
 from harness import Suite, Table
 from world import BTC, DAY, NO_MARK, SECOND, SOL, TEST, USDC, run, seen, while_it_lasts
 
@@ -189,6 +191,23 @@ def markets_defined(world):
         table.ack(f"another {row}", define(market_body({**market_record(), **change})),
                   "order_rejected_invalid", field=field, rule=...)
     table.ack("its band is back", define(market_body(market_record())), "request_completed")
+    # J5: a name has at most 32 bytes; paths, parameters and plain writes take all of them.
+    longest = "ABCDEFGHIJKLMNOPQRSTUVWXYZ1-PERP"
+    named = {**market_record(), "asset_id": TEST + 1, "market": longest, "base": longest[:-5]}
+    table.ack("32 bytes", define(market_body(named)), "request_completed")
+    table.same("its name", exchange.get(f"/api/v1/markets/{longest}").json["market"], longest)
+    table.same("its book", exchange.get(f"/api/v1/markets/{longest}/book").json["market"], longest)
+    table.problem("33 bytes", exchange.get(f"/api/v1/markets/A{longest}"), 404, "not_found")
+    account = world.account()
+    table.same("a filter", exchange.get(f"/api/v1/positions?market={longest}",
+                                        account.api_key).json, [])
+    text = json.dumps({"subaccount_index": 0, "portfolio_index": 0, "market": longest,
+                       "leverage": 3}).encode()
+    key = exchange.ack(CREATE_API_KEY, api_key_body(account.id, scope=1),
+                       account.session)["api_key"]
+    table.same("leverage", exchange.raw(request_bytes(
+        "PUT", "/api/v1/leverage", text, [JSON, ("X-API-KEY", key)])).json.get(
+            "market"), longest)
     exchange.set_price(100_000, TEST)  # 100.000 USDC
     return table.wrong
 

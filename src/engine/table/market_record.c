@@ -273,7 +273,7 @@ static enum operator_rule fill_names(struct market_record *record, const struct 
 
     if (market->kind != JSON_STRING)
         return OPERATOR_RULE_market;
-    ptrdiff_t count = json_scan_unescape(&market->span, record->symbol, MARKET_SYMBOL_BYTES - 1);
+    ptrdiff_t count = json_scan_unescape(&market->span, record->symbol, MARKET_SYMBOL_BYTES);
     if (count <= (ptrdiff_t)suffix_bytes)
         return OPERATOR_RULE_market;
     size_t base_bytes = (size_t)count - suffix_bytes;
@@ -541,7 +541,7 @@ static bool names_hold(const struct market_record *record)
     static const char suffix[] = "-PERP";
     size_t count = 0;
 
-    while (count < MARKET_SYMBOL_BYTES - sizeof suffix && is_symbol_character(record->base[count]))
+    while (count <= MARKET_SYMBOL_BYTES - sizeof suffix && is_symbol_character(record->base[count]))
         count++;
     memcpy(base, record->base, count);
     memcpy(symbol, record->base, count);

@@ -8,7 +8,7 @@
 #include "engine/table/tier.h"
 
 enum {
-    MARKET_SYMBOL_BYTES = 32, /* zero-padded; at most 31 are used */
+    MARKET_SYMBOL_BYTES = 32, /* zero-padded, all may be used */
     MARKET_TIERS_MAX = 8,
     MARKET_FEE_TIERS = 6,
     MARKET_ASSET_MAX = 65534,
@@ -64,7 +64,7 @@ enum market_record_absent {
 };
 
 struct market_record {
-    char symbol[MARKET_SYMBOL_BYTES];
+    char symbol[MARKET_SYMBOL_BYTES]; /* without a final zero when it fills them */
     char base[MARKET_SYMBOL_BYTES];
     uint64_t tick_size;
     uint64_t lot_size;

@@ -1,6 +1,7 @@
 #include "net/command/plain_write.h"
 
 #include "base/symbols.h"
+#include "base/text.h"
 #include "net/http/parameter.h"
 #include "net/request/api_caller.h"
 #include "net/request/plain_body.h"
@@ -57,7 +58,8 @@ static uint16_t fill_body(const struct symbols *symbols, uint16_t code,
         cc_store32(body + 32, plain->leverage);
         /* The portfolio check comes first (R11), so an unknown market is still sent to the engine.
          * */
-        cc_store16(body + 36, symbols_find(symbols, plain->market, strlen(plain->market)));
+        cc_store16(body + 36, symbols_find(symbols, plain->market,
+                                           text_trim(plain->market, sizeof plain->market)));
     } else if (code == REQUEST_faucet_credit) {
         cc_store64(body + 32, plain->amount);
     } else if (code == REQUEST_rename_portfolio) {

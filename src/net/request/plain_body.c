@@ -87,7 +87,7 @@ static bool read_market(const struct json_member *member, char symbol[SYMBOL_BYT
 {
     if (!need(member, JSON_STRING, "a string", problem))
         return false;
-    ptrdiff_t count = json_scan_unescape(&member->value, symbol, SYMBOL_BYTES - 1);
+    ptrdiff_t count = json_scan_unescape(&member->value, symbol, SYMBOL_BYTES);
     if (count < 0 || memchr(symbol, '\0', (size_t)count) != NULL)
         memset(symbol, 0, SYMBOL_BYTES);
     return true;

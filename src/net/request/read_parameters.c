@@ -86,7 +86,7 @@ static bool parse_id(const struct conn *conn, struct query *query, struct proble
 static bool parse_symbol(const struct conn *conn, struct query *query,
                          struct problem_detail *problem)
 {
-    if (conn->route.argument_bytes >= QUERY_MARKET_BYTES)
+    if (conn->route.argument_bytes > QUERY_MARKET_BYTES)
         return problem_detail_set(problem, PROBLEM_not_found, NULL, "no such market");
     memcpy(query->market, conn->route.argument, conn->route.argument_bytes);
     return true;
@@ -121,8 +121,8 @@ static bool parse_market(const struct parameters *parameters, struct query *quer
     enum parameter_found found = parameter_text(parameters, "market", text, problem);
     if (found == PARAMETER_ABSENT || found == PARAMETER_BAD)
         return found == PARAMETER_ABSENT;
-    size_t count = found == PARAMETER_LONG ? QUERY_MARKET_BYTES : strlen(text);
-    if (count == 0 || count >= QUERY_MARKET_BYTES)
+    size_t count = found == PARAMETER_LONG ? 0 : strlen(text);
+    if (count == 0 || count > QUERY_MARKET_BYTES)
         return problem_detail_set(problem, PROBLEM_invalid_market, NULL, "no such market");
     memcpy(query->market, text, count);
     return true;

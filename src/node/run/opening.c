@@ -83,10 +83,11 @@ static void compare_markets(const struct node *node)
             continue;
         bool parsed = market_record_parse(&record, text, market->text_bytes);
         INVARIANT(parsed); /* market_file.c has refused any other */
-        log_line(LOG_WARN, "markets",
-                 "exchange.markets differs from the journal: market=%s; not applied, a 1001 by the "
-                 "operator changes a market",
-                 record.symbol);
+        log_line(
+            LOG_WARN, "markets",
+            "exchange.markets differs from the journal: market=%.32s; not applied, a 1001 by the "
+            "operator changes a market",
+            record.symbol);
     }
 }
 
