@@ -72,7 +72,7 @@ REQUIRED = dict.fromkeys(
     + ["contact " + mode for mode in MODES] + ["code 2 contact " + mode for mode in MODES]
     + ["code 2 kept place " + case for case in SAME_PLACE] + AMENDED + TAKEN + TIERS
     + ["leverage " + case for case in LEVERAGES] + ["state " + name for name in states.NAMES]
-    + ["maker test", "passed by the reducing rule", "expired by timer", "hold", "netting",
+    + ["maker test", "passed by the reducing rule", "expired by timer", "hold",
        "tier rises", "tier falls", "rebate", "withdrawal refused insurance_fund_deficit"],
     40)
 # Rare by their nature: a full set of sums at a bound, one account at a time, little to aim at.
@@ -91,10 +91,11 @@ REQUIRED.update(dict.fromkeys(("L1", "L3", "ADL", "funding"), 1000))
 REQUIRED.update(dict.fromkeys(
     ["gap", "gap ends", "row 10 gap", "row 19 here", "beyond a limit of the market",
      "hold ended by a near price", "hold ended by a run", "hold ended by the operator",
-     "no unwind in this second", "unwind"], 1000))
-REQUIRED.update({"L1 fill": 100, "L2": 250, "L2 refused": 300, "L3 pass 2": 2,
-                 "L3 leaves frozen legs": 200, "fund deleveraged": 20, "fired order goes on": 5,
-                 "withdrawal refused market_gap": 20,
+     "no unwind in this second", "unwind", "netting", "L3 pass 2", "fired order goes on",
+     "withdrawal refused market_gap", "refused subaccount_not_closed",
+     "status master_key_rejected_last_key"], 1000))
+REQUIRED.update({"L1 fill": 100, "L2": 250, "L2 refused": 300,
+                 "L3 leaves frozen legs": 200, "fund deleveraged": 20,
                  "L3 paid by the fund": 50, "L3 leaves a deficit": 40, "fund below 0": 10,
                  "fund at 0 again": 1, "unwind fill": 100,
                  "leaves liquidation": 100, "liquidation wakes": 100,
@@ -114,8 +115,8 @@ REQUIRED.update(dict.fromkeys(
     ["status " + name for name in """rejected_account_suspended rejected_self_transfer market_closed
     rejected_conditional_order_expired conditional_order_on_books
     rejected_max_conditional_orders_exceeded master_key_added master_key_removed
-    master_key_rejected_invalid master_key_rejected_unauthorized master_key_rejected_self_removal
-    master_key_rejected_last_key""".split()], 20))
+    master_key_rejected_invalid master_key_rejected_unauthorized
+    master_key_rejected_self_removal""".split()], 20))
 REQUIRED.update(dict.fromkeys(
     ["order CANCELED " + reason for reason in "oco dead_man disconnect mmp operator".split()]
     + ["order UNTRIGGERED", "withdrawal settled", "withdrawal reverted", "dead-man",
@@ -125,7 +126,7 @@ REQUIRED.update(dict.fromkeys(
        "fired and rejected", "tier set"], 100))
 REQUIRED.update(dict.fromkeys(
     ["atomic aborted by margin", "dead-man by touch", "armed", "refused limit_reached",
-     "refused portfolio_not_closed", "refused subaccount_not_closed", "reopened by a credit"], 20))
+     "refused portfolio_not_closed", "reopened by a credit"], 20))
 # Rarer since the streams are many.
 REQUIRED.update({"status session_rejected_max_sessions": 5, "row 16 position": 5,
                  "row 17b cost": 1, "code 2 insufficient_margin_to_trade": 10,

@@ -68,11 +68,16 @@ class RiskCommands:
         gap = rng.random() < self.regime["gap"]
         if gap:
             price = int(market.mark * rng.choice((0.4, 0.6, 0.75, 0.85, 1.15, 1.3, 1.6)))
-        first = MARKETS[market.id - 1][1]
+        first = self.first_of(market)
         price = max(first // 5, min(first * 5, price))
         self.prices[market.id] = price
         self.aim(market, price)
         return self.pending.popleft()
+
+    @staticmethod
+    def first_of(market):
+        """Where its index began."""
+        return MARKETS[market.id - 1][1]
 
     def aim(self, market, price):
         """As many updates as it takes to get there: three in a hold."""
@@ -130,14 +135,14 @@ class RiskCommands:
         market = max(rng.choices(opened, k=4), key=lambda one: one.max_position * one.mark)
         draw = rng.random()
         if draw < 0.5 and market.state == ACTIVE:
-            return self.set_state(market, REDUCE_ONLY, 0)
+            return self.set_state(market, REDUCE_ONLY, 1)
         if draw < 0.6:
             self.clock += rng.choice((HOUR - SECOND, HOUR, HOUR + SECOND))
         if draw > 0.5 and market.mark:  # far from what the positions were opened at
             self.aim(market, int(market.mark * rng.choice((0.6, 0.8, 1.25, 1.5))))
             self.pending.append(self.set_state(market, CLOSED, 1))
             return self.pending.popleft()
-        return self.set_state(market, CLOSED, int(rng.random() < 0.7))
+        return self.set_state(market, CLOSED, int(rng.random() < (0.3 if draw < 0.5 else 0.7)))
 
     def set_state(self, market, state, force):
         return self.signed(MARKET_STATE, wire.STATE_BODY.pack(market.id, 0, state, force, 0),

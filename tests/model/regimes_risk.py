@@ -18,7 +18,7 @@ REGIMES.update({
                  weights=dict(BREAKING, place=60, wait=25, crash=34)),
     "slices": dict(RISKY, size=3.0, spread_ppm=8000, accounts=14, crash=(8, 3, 2, 1),
                    step_ms=(1, 60), options=dict(NEVER_STALE, **{"engine.work_per_command": "1"}),
-                   weights=dict(BREAKING, withdraw=12, settle=3)),
+                   weights=dict(BREAKING, withdraw=12, settle=3, profit=25)),
     # A fund that can take much, then one that has nothing.
     "backstop": dict(RISKY, options=NEVER_STALE, crash=(1, 8, 2, 1), top_up=(1000, 200000),
                      weights=dict(BREAKING, fund=3, oracle=2, crash=34)),
@@ -48,4 +48,15 @@ REGIMES.update({
                                   "engine.work_per_command": "9"},
                   crash=(1, 2, 6, 0), gap=0.2, top_up=(1, 20), streams=8, silence=0.02,
                   weights=dict(BREAKING, fund=1, withdraw=12, settle=6, twins=8, accept=2)),
+    # Both sides of an account that breaks; who would have to give has nothing either.
+    "netted": dict(RISKY, options=NEVER_STALE, accounts=5, records=(0, 4),
+                   weights=dict(BREAKING, netted=90, place=5, replace=1, pair=1, heal=1, crash=0.3,
+                                oracle=1, deposit=1, lever=0)),
+    "cornered": dict(RISKY, options=dict(NEVER_STALE, **{"engine.work_per_command": "2"}),
+                     accounts=3, records=(0, 4), weights={"cornered": 60, "place": 2, "tick": 1}),
+    # What fires meets one maker at a time.
+    "going": dict(REGIMES["cascade"], tif=(80, 5, 5, 10), post_only=0.05, move_ppm=2000,
+                  trigger_ppm=300, reduce_only=0.02, group=0.2,
+                  options={"engine.makers_max": "1", "engine.work_per_command": "3"},
+                  weights=dict(REGIMES["cascade"]["weights"], conditional=75, oracle=16)),
 })

@@ -9,6 +9,7 @@ import wire
 from generate_access import AccessCommands
 from generate_batches import BatchCommands
 from generate_cash import CashCommands, TREASURY
+from generate_clauses import ClauseCommands
 from generate_conditionals import ConditionalCommands
 from generate_faults import FaultCommands
 from generate_orders import OrderCommands
@@ -27,7 +28,7 @@ OPERATOR, ORACLE_KEY = b"\x11" * 32, b"\x22" * 32
 
 
 class Stream(OrderCommands, ConditionalCommands, BatchCommands, CashCommands, AccessCommands,
-             StateCommands, RiskCommands, RuleCommands, FaultCommands):
+             StateCommands, RiskCommands, RuleCommands, ClauseCommands, FaultCommands):
     def __init__(self, name, seed, source, commands):
         self.regime = dict(CALM, **REGIMES[name])
         self.halt_at = commands * self.regime.get("halt_at", 1)
