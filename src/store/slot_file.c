@@ -43,6 +43,20 @@ int slot_file_read(struct disk *disk, const char *name, const struct file_kind *
     return place->counter > 0 ? 0 : -EBADMSG;
 }
 
+int slot_file_read_slot(struct disk *disk, const char *name, const struct file_kind *kind,
+                        uint32_t slot, uint8_t bytes[SLOT_BYTES])
+{
+    int file = disk_open(disk, name, 0);
+
+    if (file < 0)
+        return file;
+    int64_t count = disk_read(disk, file, (uint64_t)slot * SLOT_BYTES, bytes, SLOT_BYTES);
+    disk_close(disk, file);
+    if (count < 0)
+        return (int)count;
+    return count == SLOT_BYTES && slot_is_whole(bytes, kind) ? 0 : -EBADMSG;
+}
+
 uint32_t slot_file_seal(uint8_t bytes[SLOT_BYTES], const struct file_kind *kind,
                         const struct slot_place *place)
 {

@@ -32,6 +32,12 @@ struct slot_place {
 CC_MUST_USE int slot_file_read(struct disk *disk, const char *name, const struct file_kind *kind,
                                uint8_t bytes[SLOT_BYTES], struct slot_place *place);
 
+/* Reads one slot of `kind`, newest or not. Returns 0; -ENOENT without the file; -EBADMSG when it
+ * is not whole; or -errno. */
+CC_MUST_USE int slot_file_read_slot(struct disk *disk, const char *name,
+                                    const struct file_kind *kind, uint32_t slot,
+                                    uint8_t bytes[SLOT_BYTES]);
+
 /* Sets the counter that follows `place` in `bytes` and seals them as `kind`. Returns the slot that
  * they belong to. */
 uint32_t slot_file_seal(uint8_t bytes[SLOT_BYTES], const struct file_kind *kind,

@@ -54,16 +54,12 @@ uint32_t witness_seal(uint8_t bytes[SLOT_BYTES], const struct slot_place *place)
     return slot_file_seal(bytes, &slot_kind, place);
 }
 
-int witness_read(struct disk *disk, const struct exchange_file *exchange, struct witness *out,
-                 struct slot_place *place)
+/* Returns 0, or -EBADMSG for a slot of another journal or exchange. */
+static int decode(const uint8_t bytes[SLOT_BYTES], const struct exchange_file *exchange,
+                  struct witness *out)
 {
-    uint8_t bytes[SLOT_BYTES];
     struct witness_image image;
-    int error = slot_file_read(disk, "witness", &slot_kind, bytes, place);
 
-    memset(out, 0, sizeof *out);
-    if (error < 0)
-        return error;
     memcpy(&image, bytes, sizeof image);
     if (memcmp(image.journal_id, exchange->journal_id, sizeof image.journal_id) != 0 ||
         memcmp(image.exchange_id, exchange->exchange_id, sizeof image.exchange_id) != 0)
@@ -74,6 +70,26 @@ int witness_read(struct disk *disk, const struct exchange_file *exchange, struct
     out->wall_ns = image.wall_ns;
     memcpy(out->hash, image.frame_hash, sizeof out->hash);
     return 0;
+}
+
+int witness_read(struct disk *disk, const struct exchange_file *exchange, struct witness *out,
+                 struct slot_place *place)
+{
+    uint8_t bytes[SLOT_BYTES];
+    int error = slot_file_read(disk, "witness", &slot_kind, bytes, place);
+
+    memset(out, 0, sizeof *out);
+    return error < 0 ? error : decode(bytes, exchange, out);
+}
+
+int witness_read_slot(struct disk *disk, const struct exchange_file *exchange, uint32_t slot,
+                      struct witness *out)
+{
+    uint8_t bytes[SLOT_BYTES];
+    int error = slot_file_read_slot(disk, "witness", &slot_kind, slot, bytes);
+
+    memset(out, 0, sizeof *out);
+    return error < 0 ? error : decode(bytes, exchange, out);
 }
 
 int witness_write(struct disk *disk, const struct exchange_file *exchange,

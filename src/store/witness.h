@@ -33,6 +33,11 @@ uint32_t witness_seal(uint8_t bytes[SLOT_BYTES], const struct slot_place *place)
 CC_MUST_USE int witness_read(struct disk *disk, const struct exchange_file *exchange,
                              struct witness *out, struct slot_place *place);
 
+/* Reads one slot, newest or not. Returns 0; -ENOENT without the file; -EBADMSG when it is not
+ * whole, or of another journal or exchange; or -errno. */
+CC_MUST_USE int witness_read_slot(struct disk *disk, const struct exchange_file *exchange,
+                                  uint32_t slot, struct witness *out);
+
 /* Writes the next slot, durable when it returns 0; makes the file if `place` says that no slot is
  * whole. Blocking. -errno. */
 CC_MUST_USE int witness_write(struct disk *disk, const struct exchange_file *exchange,

@@ -81,6 +81,7 @@ before = answers()
 shell("backup", "prove")
 last = house.store("replay", data=places["BACKUP"])["sequence"]
 check(last == max(r.sequence for frame in whole.frames if frame.boot <= 2 for r in frame.records))
+check("no slot of `witness`" in house.perp.run("audit", "--data", places["BACKUP"], code=1).stderr)
 check(sorted(path.name for path in (places["BACKUP"] / "journal").iterdir()) ==
       ["0000000001.seg"], "the sealed one")
 check([path.name for path in (places["BACKUP"] / "snapshot").iterdir()] ==

@@ -30,7 +30,7 @@ def copy(name):
     return target, Directory(target)
 
 
-def forged(name, sequence, change):
+def forged(name, sequence, change, is_witnessed=True):
     """A copy in which `change` has altered the bytes of a record."""
     target, directory = copy(name)
     frame, record = directory.record(sequence)
@@ -38,6 +38,9 @@ def forged(name, sequence, change):
     change(data, record)
     directory.write(frame.number, data)
     check(house.store("journal", "verify", data=target)["whole"], name)
+    if is_witnessed:  # the forger seals what lies beside the chain, too
+        end = Directory(target).frames[-1]
+        directory.name_in_witness(end, blake(end.data))
     return target
 
 
@@ -129,6 +132,31 @@ for name, sequence, change, what in (
     said = json.loads(done.stdout)
     check(said["findings"] == 1 and not said["passed"], said)
     check(said["signatures"] == len(signed) - 1, said)
+
+# Each slot of the witness is compared, not the newest alone; one that is not there is a finding.
+target = forged("witness", order.sequence, cheaper, is_witnessed=False)
+done = house.perp.run("audit", "--data", target, "-o", "json", code=1)
+said = json.loads(done.stdout)
+check((said["witness_slots"], said["snapshot_frames"]) == (4, 0) and not said["passed"], said)
+check(said["findings"] == done.stderr.count(", has another hash\n") > 0, done)
+check(f", sequence {last}, has another hash\n" in done.stderr, done)
+end = Directory(target).frames[-1]
+directory.folder = target
+directory.name_in_witness(end, blake(end.data))
+house.perp.run("audit", "--data", target)
+slots = bytearray((target / "witness").read_bytes())
+slots[2 * 4096 + 112] ^= 1
+(target / "witness").write_bytes(slots)
+done = house.perp.run("audit", "--data", target, "-o", "json", code=1)
+check("witness slot 2: not compared" in done.stderr, done.stderr)
+check((json.loads(done.stdout)["witness_slots"], json.loads(done.stdout)["findings"]) == (3, 1))
+(target / "witness").unlink()
+done = house.perp.run("audit", "--data", target, code=1)
+check(f"no slot of `witness` names the end of this journal, sequence {last}" in done.stderr, done)
+house.perp.run("audit", "--data", target, "--accept-end", last)
+done = house.perp.run("audit", "--data", target, "--accept-end", last - 1, code=1)
+check(f"the journal ends with sequence {last}, not {last - 1}" in done.stderr, done.stderr)
+house.perp.run("audit", "--data", target, "--accept-end", "x", code=2)
 
 # A record of another rules_version is not replayed: it is named, with the version of this binary.
 target = forged("rules", 1, lambda data, record: data.__setitem__(record.at + 24 + 8, 99))

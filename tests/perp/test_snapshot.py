@@ -76,7 +76,9 @@ for row in listed:
           (row["image_hash"], row["effects_hash"]), hashes, row)
 check(house.store("snapshot", "verify") == {"snapshots": 2, "whole": 2})
 check(house.store("replay", "--diff")["snapshots_equal"] == 2)
-check(house.store("audit")["snapshots"] == 2)
+proof = house.store("audit")
+check([proof[name] for name in ("snapshots", "snapshot_frames", "witness_slots")] == [2, 2, 4],
+      proof)
 check(house.store("replay", "--diff", files[0])["sequence"] == files[0])
 
 # The dump names every row; of two states only what changed differs.
@@ -159,3 +161,13 @@ for words in (("replay", "--diff"), ("replay", "--diff", files[0]), ("audit",)):
     check(f"snapshot {files[0]} differs" in said, said)
     check("first difference: section 5 portfolios, row 1\n" in said, said)
     check(f"replayed:  cash={cash}\n" in said and f"snapshot:  cash={cash + 1}\n" in said, said)
+
+# The frame's hash in the older snapshot, sealed again: neither an audit nor a start passes it by.
+target = copy("frame")
+path = target / f"snapshot/{files[0]}.snap"
+forged = Snapshot(path)
+forged.data[192] ^= 1
+forged.seal()
+said = house.perp.run("audit", "--data", target, code=1).stderr
+check(f"snapshot {files[0]}: frame {forged.frame}, sequence {files[0]}, has another hash" in said,
+      said)
