@@ -196,15 +196,24 @@ class Directory:
 
     def append(self, code, body, t_ns):
         """One frame with one unsigned record behind the last frame."""
+        self.append_records([(code, body, t_ns)])
+
+    def append_records(self, rows):
+        """One frame with unsigned records (code, body, t_ns) behind the last frame."""
         tail = self.frames[-1]
-        length = (24 + len(body) + 7) // 8 * 8
-        record = RECORD.pack(t_ns, length, code, 0, 0, len(body), 0, 0, 0) + body
+        record = b""
+        for code, body, t_ns in rows:
+            length = (24 + len(body) + 7) // 8 * 8
+            record += (RECORD.pack(t_ns, length, code, 0, 0, len(body), 0, 0, 0) +
+                       body).ljust(length, b"\0")
+        length = len(record)
         block = 4096 if all(frame.length % 4096 == 0 for frame in self.frames) else 512
         size = (128 + length + block - 1) // block * block
         sequence = tail.last + 1
         data = bytearray(FRAME.pack(
             b"perpdFRM", 1, 128, 0, self.journal_id, tail.boot, tail.segment, tail.number + 1,
-            sequence, sequence, tail.number, size, 1, length, 0, blake(tail.data)))
+            sequence, sequence + len(rows) - 1, tail.number, size, len(rows), length, 0,
+            blake(tail.data)))
         data += record.ljust(size - 128, b"\0")
         struct.pack_into("<I", data, 12, crc32c(data[16:]))
         self.put(tail.segment, tail.offset + tail.length, data)

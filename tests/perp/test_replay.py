@@ -97,6 +97,28 @@ for name, body in (("hash", last.to_bytes(8, "little") + blake(b"another")),
         said = house.perp.run(*words, "--data", target, code=1).stderr
         check(f"sequence {last + 1}, code 2015" in said, said)
 
+# Behind 65,536 sequences a 2015 must be there: a journal from which it was cut is found.
+target, directory = copy("checkpoint")
+directory.added = 0
+while last + directory.added < 65536:
+    count = min(30000, 65536 - last - directory.added)
+    directory.append_records([(2000, bytes(8), records[-1].t_ns + directory.added + 1 + i)
+                              for i in range(count)])
+    added = directory.added + count
+    directory = Directory(target)
+    directory.added = added
+far = replay("--hash", "--to", 65536, data=target)
+cut, shorter = copy("uncheckpointed")
+subprocess.run(["cp", target / "journal/0000000000.seg", cut / "journal"], check=True)
+t_ns = records[-1].t_ns + directory.added
+for place, first in ((target, 2015), (cut, 2000)):
+    body = bytes(8) if first == 2000 else (65536).to_bytes(8, "little") + bytes.fromhex(
+        far["effects_hash"])
+    Directory(place).append_records([(first, body, t_ns + 1), (2000, bytes(8), t_ns + 2)])
+check(house.store("audit", data=target)["effects_hashes"] == 1)
+said = house.perp.run("audit", "--data", cut, code=1).stderr
+check("0 checkpoints (2015) are there, and 1 must be" in said, said)
+
 # A record that was changed: the first difference of two directories is its sequence.
 order = [record for record in records if record.code == 0][2]
 
