@@ -86,8 +86,7 @@
     X(close_notice,       "force", \
       "1, or the closing was announced 1 h ago or more (REDUCE_ONLY with force 1)") \
     X(state_of_all,       "state", "0 to 4: markets are closed one by one") \
-    X(withdrawal_id,      "withdrawal_id", "of a withdrawal that is pending or was lately") \
-    X(withdrawal_ended,   "withdrawal_id", "of a pending withdrawal: this one has its outcome") \
+    X(withdrawal_id,      "withdrawal_id", "of a pending withdrawal: one has one outcome") \
     X(outcome,            "outcome", "0 (settled) or 1 (reverted)") \
     X(reverted_cash,      "outcome", \
       "not 1 now: with this amount the portfolio's cash would be above its bound")

@@ -57,7 +57,7 @@ static void test_way(void)
     CHECK(told().outcome == SETTLED && host_effect(&host, EFFECT_cash, 0) == NULL);
     CHECK(purse_settle(&host, id.bytes, SETTLED) == STATUS_order_rejected_invalid);
     CHECK(purse_settle(&host, id.bytes, REVERTED) == STATUS_order_rejected_invalid);
-    CHECK(host.result.rule == OPERATOR_RULE_withdrawal_ended);
+    CHECK(host.result.rule == OPERATOR_RULE_withdrawal_id);
 
     id = withdraw(1, 70000 * USDC); /* all of it */
     CHECK(purse_cash(&host, 1, main_place) == 0);

@@ -101,7 +101,7 @@ class Batch:
 
     def tell(self, item, status, reason=0):
         self.exchange.emit(2100, self.request_id, self.portfolio.account, status, reason,
-                           item.number)
+                           item.number, 0)
 
     # ---- not atomic
 

@@ -5,7 +5,8 @@ from collections import Counter
 import risk
 from wire import (CASH_DEPOSIT, CASH_FAUCET, CASH_FUND, CASH_REVERTED, CASH_TRANSFER,
                   CASH_WITHDRAWAL, DEPOSIT_BODY, FAUCET_BODY, PORTFOLIO_ACTIVE, PORTFOLIO_CLOSED,
-                  REASON, SETTLE_BODY, STATUS, TOP_UP_BODY, TRANSFER_BODY, WITHDRAW_BODY, uuid7_of)
+                  REASON, RULE_OUTCOME, RULE_PAD, RULE_REVERTED_CASH, RULE_WITHDRAWAL_ID,
+                  SETTLE_BODY, STATUS, TOP_UP_BODY, TRANSFER_BODY, WITHDRAW_BODY, uuid7_of)
 
 S = STATUS
 USDC = 1000000
@@ -146,12 +147,16 @@ class Cash:
         """Code 1004."""
         withdrawal_id, outcome, pad = SETTLE_BODY.unpack(body)
         found = self.withdrawals.get(withdrawal_id)
-        if any(pad) or outcome > REVERTED or found is None or not found.pending:
-            return S["order_rejected_invalid"]
+        if outcome > REVERTED:
+            return self.exchange.refuse(RULE_OUTCOME)
+        if any(pad):
+            return self.exchange.refuse(RULE_PAD)
+        if found is None or not found.pending:
+            return self.exchange.refuse(RULE_WITHDRAWAL_ID)
         if outcome == REVERTED:
             risk.touch(self.exchange, found.portfolio)
             if found.portfolio.cash + found.amount > CASH_MAX:
-                return S["order_rejected_internal"]
+                return self.exchange.refuse(RULE_REVERTED_CASH, "order_rejected_internal")
         found.pending = False
         self.pending -= found.amount
         self.subaccount_of(found.portfolio).pending -= 1

@@ -108,6 +108,11 @@ class Exchange:
 
     # ---- effects and coverage
 
+    def refuse(self, rule, status="order_rejected_invalid"):
+        """The rule that an operator's command breaks; returns the status."""
+        self.rule = rule
+        return S[status]
+
     def emit(self, code, *fields):
         self.effects.append((code, PACK[code](*fields)))
 
@@ -477,7 +482,7 @@ class Exchange:
     def apply(self, kind, code, payload, key, clock, extra=b""):
         self.t_now = t = max(self.t + 1, clock)
         self.effects = []
-        self.id_index = self.reason = self.entered = self.item = 0
+        self.id_index = self.reason = self.rule = self.entered = self.item = 0
         self.subject = None  # the order that the command made or found
         self.own_order = None  # not of the work behind it
         self.extra = extra
@@ -520,7 +525,7 @@ class Exchange:
             account = self.accounts
         self.protection.freeze()
         self.ended = status
-        self.emit(2100, request_id, account, status, self.reason, 255)
+        self.emit(2100, request_id, account, status, self.reason, 255, self.rule)
         self.own_order = self.subject
         self.work.perform(self.units)
         self.protection.freeze()

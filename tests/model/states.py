@@ -3,7 +3,8 @@ import liquidation
 import settlement
 from protection import MARKET
 from wire import (ALL16, CANCEL_ONLY, CLOSED, HALT_ALL_BODY, HALTED, REASON, REDUCE_ONLY,
-                  STATE_BODY, STATUS)
+                  RULE_ASSET, RULE_ASSET_CLOSED, RULE_ASSET_UNKNOWN, RULE_CLOSE_NOTICE, RULE_FORCE,
+                  RULE_PAD, RULE_STATE_CODE, RULE_STATE_OF_ALL, STATE_BODY, STATUS)
 
 S = STATUS
 CAUSE_OPERATOR, CAUSE_ORACLE, CAUSE_FUND, CAUSE_INVARIANT, CAUSE_RESTART = range(5)
@@ -58,17 +59,19 @@ def set_one(exchange, body, is_signed):
     """Code 1002."""
     asset, pad, state, force, pad2 = STATE_BODY.unpack(body)
     if asset in (0, ALL16):
-        return S["order_rejected_invalid_market"]
+        return exchange.refuse(RULE_ASSET, "order_rejected_invalid_market")
     market = exchange.markets.get(asset)
     if market is None:
-        return S["rejected_market_not_found"]
-    if pad or pad2 or force > 1 or state > CLOSED:
-        return S["order_rejected_invalid"]
+        return exchange.refuse(RULE_ASSET_UNKNOWN, "rejected_market_not_found")
+    for is_wrong, rule in ((pad, RULE_PAD), (state > CLOSED, RULE_STATE_CODE),
+                           (force > 1, RULE_FORCE), (pad2, RULE_PAD)):
+        if is_wrong:
+            return exchange.refuse(rule)
     if market.state == CLOSED:
-        return S["market_closed"]
+        return exchange.refuse(RULE_ASSET_CLOSED, "market_closed")
     if state == CLOSED:
         if not is_signed or not settlement.may_close(exchange, market, force):
-            return S["order_rejected_invalid"]
+            return exchange.refuse(RULE_CLOSE_NOTICE)
         exchange.counts["closed " + ("by force" if force else "after its hour")] += 1
         settlement.close(exchange, market, CAUSE_OPERATOR)
         return 0
@@ -80,8 +83,10 @@ def set_one(exchange, body, is_signed):
 def set_all(exchange, body, is_signed):
     """Code 1008."""
     state, pad = HALT_ALL_BODY.unpack(body)
-    if any(pad) or state > HALTED:
-        return S["order_rejected_invalid"]
+    if state > HALTED:
+        return exchange.refuse(RULE_STATE_OF_ALL)
+    if any(pad):
+        return exchange.refuse(RULE_PAD)
     for _, market in sorted(exchange.markets.items()):
         if market.state != CLOSED:
             set_state(exchange, market, state, cause_of(state, is_signed))

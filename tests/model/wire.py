@@ -68,9 +68,14 @@ def reason_name(number):
     return REASONS[number - 128] if number - 128 < len(REASONS) else str(number)
 
 
+# The rules of operator codes (docs/reference.md) that the streams break, by number.
+(RULE_ASSET, RULE_ASSET_UNKNOWN, RULE_PAD, RULE_STATE_CODE, RULE_FORCE, RULE_ASSET_CLOSED,
+ RULE_CLOSE_NOTICE, RULE_STATE_OF_ALL, RULE_WITHDRAWAL_ID, RULE_OUTCOME,
+ RULE_REVERTED_CASH) = range(52, 63)
+
 # An effect: code, layout of its 48 bytes, names of the fields.
 LAYOUTS = {
-    2100: ("<16sQHBB4x16x", "request_id account status reason item"),
+    2100: ("<16sQHBBB3x16x", "request_id account status reason item rule"),
     2101: ("<16sQQQBBBBHxx", "order_id remaining filled price status reason side type asset"),
     2102: ("<16sQqqIB3x", "order_id price quantity fee index liquidity"),
     2103: ("<QIIqqqHxx4x", "account subaccount portfolio size cost net_funding asset"),

@@ -100,10 +100,9 @@ static enum operator_rule settle_rule(const struct engine *engine, const struct 
 
     if (field != NULL)
         return field->kind == FIELD_PAD ? OPERATOR_RULE_pad : OPERATOR_RULE_outcome;
-    if (index == WITHDRAWAL_NONE)
-        return OPERATOR_RULE_withdrawal_id;
-    bool has_ended = engine->withdrawals.rows[index].ended_sequence != 0;
-    return has_ended ? OPERATOR_RULE_withdrawal_ended : OPERATOR_RULE_none;
+    bool is_pending =
+        index != WITHDRAWAL_NONE && engine->withdrawals.rows[index].ended_sequence == 0;
+    return is_pending ? OPERATOR_RULE_none : OPERATOR_RULE_withdrawal_id;
 }
 
 enum status withdraw_settle(struct engine *engine, const struct command *command,
