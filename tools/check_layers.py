@@ -38,6 +38,7 @@ SYSTEM_ONLY_IN = {  # <header> prefix -> the only folders (or files) of src/ tha
     "ini.h": {"base/config.c"},
     "jansson": {"net"},
     "zstd": {"store"},
+    "lmdb": {"store"},
     "systemd/": {"node"},
     "stdatomic": {"base"},
     "pthread": {"base", "node"},

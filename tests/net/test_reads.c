@@ -339,15 +339,17 @@ static void problems_of_the_follower(void)
 /* J6, J9: the status channel's data. */
 static void status_says_what_is(void)
 {
-    fixture.facts = (struct net_facts){ .durable = 4721, .applied = 4720, .lag_ms = 3 };
+    fixture.facts =
+        (struct net_facts){ .durable = 4721, .applied = 4720, .lag_ms = 3, .history_from = 5 };
     CHECK(get("/api/v1/status", NULL) == 200);
-    CHECK(strcmp(body, "{\"state\":\"ready\",\"applied\":4720,\"durable\":4721,\"lag_ms\":3}") ==
-          0);
+    CHECK(strcmp(body, "{\"state\":\"ready\",\"applied\":4720,\"durable\":4721,\"lag_ms\":3,"
+                       "\"history_from_sequence\":5}") == 0);
     CHECK(strstr(head, "\r\nX-Sequence: 4720\r\n") != NULL);
     fixture.facts.fund_deficit = fixture.facts.profits_wait = true;
     CHECK(get("/api/v1/status", NULL) == 200);
     CHECK(strstr(body,
-                 ",\"lag_ms\":3,\"insurance_fund_deficit\":true,\"text\":\"profits are paid "
+                 ",\"history_from_sequence\":5,\"insurance_fund_deficit\":true,\"text\":\"profits "
+                 "are paid "
                  "again when the insurance fund is whole; deposits can be withdrawn\"}") != NULL);
     fixture.facts.fund_deficit = fixture.facts.profits_wait = false;
     fixture.facts.not_ready = NET_NOT_FOLLOWER;

@@ -224,6 +224,9 @@ static void take_reply(struct sim *sim)
     bool has_rows = reply->buffer != REPLY_NO_BUFFER, filled = false;
     const uint8_t *rows = has_rows ? reply_pool_at(&link->pool, reply->buffer) : NULL;
     const char *wrong = sim_reads_judge(link, reply, rows, sent, &filled);
+    if (wrong == NULL && reply->cause == REPLY_NOT_KEPT && link->query.kind == QUERY_fills &&
+        sim->history_folder[0] != '\0' && !sim->has_gap)
+        wrong = "fills are in the history and are not shown";
     if (wrong != NULL)
         sim_fail(sim, "read %u of acknowledged sequence %lu: %s", link->query.kind,
                  sent->answer.sequence, wrong);
@@ -285,6 +288,9 @@ void sim_step_follow(struct sim *sim)
 void sim_step_background(struct sim *sim)
 {
     uint64_t now_ns = clock_monotonic_ns(&sim->net_clock);
+    int written = core_keep_history(&sim->core, now_ns);
+    if (written < 0)
+        sim_fail(sim, "the history was not written: %d", written);
     int prepared = core_prepare(&sim->core, now_ns);
     if (prepared < 0 && !sim->is_faulty && sim->full_until == 0)
         sim_fail(sim, "preparation failed: %d", prepared);
@@ -400,6 +406,7 @@ static void create(struct sim *sim, uint64_t seed)
     sim->traffic.closes = seed % CLOSE_ODDS == 3;
     sim->traffic.revokes = sim_may(sim, SIM_EVENT_revocations);
     sim_profile_init(sim, seed);
+    sim_history_make(sim, seed);
     struct disk_sim_config disk = {
         .seed = seed,
         .block_bytes = sim->profile.block_bytes,
@@ -425,6 +432,7 @@ static void destroy(struct sim *sim)
         sim_port_free(&sim->ports[i]);
     }
     core_destroy(&sim->core);
+    sim_history_free(sim);
     disk_sim_destroy(sim->disk);
     market_file_free(&sim->markets);
     traffic_free(&sim->traffic);

@@ -1,8 +1,13 @@
 /* Lives of a simulated process: how it starts, what goes wrong with it, how it ends. */
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/base64.h"
 #include "base/config.h"
+#include "base/mix.h"
 #include "crypto/ed25519.h"
 #include "crypto/secp256k1.h"
 #include "sim_sign.h"
@@ -11,12 +16,14 @@
 
 enum {
     HISTORY_ROWS = 1 << 12,
+    HISTORY_ODDS = 8, /* seeds of the upper half of so many keep rows in a file */
     START_TRIES = 8,
     RECRASH_ODDS = 3, /* one start in so many dies of a disk that stops */
     RECRASH_CALLS = 60,
     VARY_ODDS = 2,
     FAULT_CALLS = 40,
     ROT_ODDS = 10,
+    HISTORY_ROT_ODDS = 6,
     REAL_ODDS = 25,
     AUDIT_ODDS = 16,
     OPTIONS = 17,
@@ -130,6 +137,66 @@ static void configure(struct sim *sim)
     config_free(&config);
 }
 
+/* ---- the file of the history ----------------------------------------------------------------- */
+
+void sim_history_make(struct sim *sim, uint64_t seed)
+{
+    static const char in_memory[] = "/dev/shm/perpd-sim-XXXXXX",
+                      on_disk[] = "/tmp/perpd-sim-XXXXXX";
+
+    if (seed % HISTORY_ODDS < HISTORY_ODDS / 2)
+        return;
+    memcpy(sim->history_folder, in_memory, sizeof in_memory);
+    if (mkdtemp(sim->history_folder) != NULL)
+        return;
+    memcpy(sim->history_folder, on_disk, sizeof on_disk);
+    char *made = mkdtemp(sim->history_folder);
+    INVARIANT(made != NULL);
+}
+
+/* Before a start: a few bytes of the file have changed, or it is gone. The choice follows from what
+ * has happened, so that the rest of the run is as without it. */
+static void rot_history(struct sim *sim)
+{
+    char path[64];
+    struct stat status;
+
+    snprintf(path, sizeof path, "%s/data.mdb", sim->history_folder);
+    if (sim->history_folder[0] == '\0' || !sim_may(sim, SIM_EVENT_rot) ||
+        stat(path, &status) != 0 || status.st_size == 0)
+        return;
+    uint64_t draw = mix_fold(sim->traffic.sent_count + 1u, 0x9E3779B97F4A7C15u);
+    if (draw % HISTORY_ROT_ODDS != 0)
+        return;
+    sim_note(sim, "history damaged", draw, (uint64_t)status.st_size);
+    sim->outcome->histories_damaged++;
+    if (draw / 256 % 8 == 0) {
+        (void)unlink(path);
+        return;
+    }
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    INVARIANT(file >= 0);
+    for (uint64_t k = 1; k <= 3; k++) {
+        off_t at = (off_t)(mix_fold(draw, k) % (uint64_t)status.st_size);
+        ssize_t written = pwrite(file, &draw, 1, at);
+        INVARIANT(written == 1);
+    }
+    close(file);
+}
+
+void sim_history_free(struct sim *sim)
+{
+    static const char *const names[] = { "data.mdb", "lock.mdb", "data.mdb.damaged" };
+    char path[64];
+
+    for (size_t i = 0; i < CC_COUNT(names) && sim->history_folder[0] != '\0'; i++) {
+        snprintf(path, sizeof path, "%s/%s", sim->history_folder, names[i]);
+        (void)unlink(path);
+    }
+    if (sim->history_folder[0] != '\0')
+        (void)rmdir(sim->history_folder);
+}
+
 /* ---- starts ---------------------------------------------------------------------------------- */
 
 static enum refusal_kind open_core(struct sim *sim, struct refusal *refusal)
@@ -147,6 +214,7 @@ static enum refusal_kind open_core(struct sim *sim, struct refusal *refusal)
         .group_bytes = profile->group_bytes,
         .frame_bytes_max = profile->frame_bytes,
         .history_rows = HISTORY_ROWS,
+        .history_folder = sim->history_folder[0] != '\0' ? sim->history_folder : NULL,
         .history_replay_bytes = profile->history_replay_bytes,
         .snapshot_tail_bytes = (uint64_t)profile->tail_segments * profile->segment_bytes,
         .follower_lag_max_ns = LAG_MAX_NS,
@@ -163,7 +231,10 @@ static enum refusal_kind open_core(struct sim *sim, struct refusal *refusal)
     configure(sim);
     int no_memory = core_make_keyring(&sim->core);
     INVARIANT(no_memory == 0);
+    rot_history(sim);
     kind = core_recover(&sim->core, refusal);
+    if (sim->core.history_file != NULL)
+        sim->has_gap = sim->has_gap || history_file_gaps(sim->core.history_file) != 0;
     if (kind != REFUSAL_none)
         core_destroy(&sim->core);
     return kind;
@@ -371,6 +442,8 @@ void sim_restart_clean(struct sim *sim)
     }
     if (sim->outcome->failed)
         return;
+    if (core_end_history(&sim->core) < 0)
+        sim_fail(sim, "the history of a clean stop was not written");
     stop_with_snapshot(sim);
     sim_check_folds(sim, before);
     close_ports(sim);

@@ -96,6 +96,8 @@ struct sim {
     bool is_calm;   /* it stops cleanly: no fault is made */
     bool is_dead;   /* the process met one and ends */
     struct sim_child child;
+    char history_folder[48]; /* real files: LMDB has no other; empty: the run keeps no history */
+    bool has_gap;            /* in the history's file: fills may not be kept */
 };
 
 /* ---- sim.c ----------------------------------------------------------------------------------- */
@@ -125,6 +127,9 @@ void sim_acknowledge(struct sim *sim, struct traffic_sent *sent);
 
 /* ---- sim_life.c ------------------------------------------------------------------------------ */
 
+/* The file of the history, in every other run; nothing of it stays. */
+void sim_history_make(struct sim *sim, uint64_t seed);
+void sim_history_free(struct sim *sim);
 void sim_profile_init(struct sim *sim, uint64_t seed);
 void sim_start(struct sim *sim);
 void sim_die(struct sim *sim, bool power_loss);

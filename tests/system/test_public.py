@@ -195,7 +195,7 @@ def status(world):
     table = Table()
     body = read(world, table, "/status")
     table.members("status", body, {"state": "str", "applied": "int", "durable": "int",
-                                   "lag_ms": "int"})
+                                   "lag_ms": "int", "history_from_sequence": "int"})
     table.same("ready", body["state"], "ready")
     table.true("a small lag", 0 <= body["lag_ms"] < 5_000, body)
     account = world.account()

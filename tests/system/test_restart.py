@@ -32,17 +32,28 @@ class World:
     def account(self, usdc=100_000):
         return Account(self.exchange, usdc * USDC)
 
-    def again(self, table, number, *accounts):
-        """Ends perpd by the signal and starts it on the same data; accounts find the new port."""
+    def again(self, table, number, *accounts, damage=lambda data: None):
+        """Ends perpd by the signal and starts it on the same data, after `damage` to it; accounts
+        find the new port."""
         if number == signal.SIGKILL:
             self.perpd.process.kill()
             self.perpd.process.wait()
         else:
             table.same("ends with 0", self.perpd.stop(number), 0)
         self.perpd.process.stdout.close()
+        damage(self.perpd.folder / "data")
         self.exchange = self.perpd.start()
         for account in accounts:
             account.exchange = self.exchange
+
+
+def flip_roots(data):
+    """Changes both meta pages of the history's file: where its trees begin."""
+    path = data / "history/data.mdb"
+    file = bytearray(path.read_bytes())
+    for at in (16 + 112, 4096 + 16 + 112):
+        file[at] ^= 1
+    path.write_bytes(file)
 
 
 def shown(account, requests):
@@ -125,7 +136,13 @@ def reads_survive(world):
     before = shown(it, sent)
     for row, number in (("killed", signal.SIGKILL), ("ended", signal.SIGTERM),
                         ("killed again", signal.SIGKILL)):
-        world.again(table, number, it, maker)
+        damaged = row == "killed again"
+        world.again(table, number, it, maker, **{"damage": flip_roots} if damaged else {})
+        metrics = world.exchange.admin("/metrics").body.decode()
+        table.true(f"{row}: the history's state",
+                   f"\nperpd_history_damaged {int(damaged)}\n" in metrics)
+        table.same(f"{row}: the history begins", it.read("/api/v1/status").json[
+            "history_from_sequence"], 1)
         after = shown(it, sent)
         refused = same(table, row, before, after)
         print(f"  {row}: {refused} of {len(before)} reads are not kept")

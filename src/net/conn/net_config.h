@@ -44,6 +44,7 @@ struct net_facts {
     uint64_t applied;
     uint64_t applied_time_ns; /* engine time of `applied` */
     uint64_t lag_ms;
+    uint64_t history_from; /* sequence; rows of the past are whole from it on */
     int64_t clock_difference_ms;
     uint32_t not_ready;      /* enum net_not bits; 0: /readyz is 200 */
     uint32_t replay_percent; /* progress of the replay at start; 100 afterwards */

@@ -33,6 +33,8 @@ void json_info_status(const struct net_config *config, bool draining, struct wri
     writer_uint(writer, facts.durable);
     WRITER_TEXT(writer, ",\"lag_ms\":");
     writer_uint(writer, facts.lag_ms);
+    WRITER_TEXT(writer, ",\"history_from_sequence\":");
+    writer_uint(writer, facts.history_from);
     if (facts.fund_deficit)
         WRITER_TEXT(writer, ",\"insurance_fund_deficit\":true");
     if (facts.profits_wait)

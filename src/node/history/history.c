@@ -16,16 +16,23 @@ struct history *history_create(uint32_t capacity, uint32_t account_count, struct
         fill_log_init(&history->fills, capacity, account_count) == 0 &&
         request_log_init(&history->requests, capacity, key) == 0 &&
         money_log_init(&history->money, capacity, account_count) == 0 &&
-        withdrawal_log_init(&history->withdrawals, capacity) == 0)
+        withdrawal_log_init(&history->withdrawals, capacity) == 0 &&
+        history_attach(history, NULL) == 0)
         return history;
     history_destroy(history);
     return NULL;
+}
+
+int history_attach(struct history *history, struct history_file *file)
+{
+    return history_keep_init(&history->keep, history, file);
 }
 
 void history_destroy(struct history *history)
 {
     if (history == NULL)
         return;
+    history_keep_free(&history->keep);
     order_log_free(&history->orders);
     fill_log_free(&history->fills);
     request_log_free(&history->requests);
@@ -59,6 +66,7 @@ void history_forget(struct history *history, const struct engine *engine)
         history_ring_forget(&history->money.houses[house], 0, sequence);
     withdrawal_log_forget(&history->withdrawals, sequence);
     request_log_forget(&history->requests, sequence, newest_ms);
+    history_keep_forget(&history->keep, engine);
 }
 
 static void emit(struct engine_sink *sink, const struct effect *effect)

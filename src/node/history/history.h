@@ -5,8 +5,9 @@
  *                                                            withdrawal_log
  *                                                            └── read by query.h
  *
- * The newest HISTORY_ROWS_DEFAULT rows of each kind are kept. A read that needs an older row is
- * refused, never cut short.
+ * The newest HISTORY_ROWS_DEFAULT rows of each kind are kept. Fills, trades, payments, rates and
+ * movements are also in a file (history_keep.h). A read that needs another older row is refused,
+ * never cut short.
  *
  * Owner.  The follower's thread; recovery before it, which creates it again at each attempt.
  * Bound.  history_create allocates all memory; it is touched as rows come. */
@@ -18,6 +19,7 @@
 #include "engine/view/watch.h"
 #include "node/history/exchange_counters.h"
 #include "node/history/fill_log.h"
+#include "node/history/history_keep.h"
 #include "node/history/market_names.h"
 #include "node/history/money_log.h"
 #include "node/history/order_log.h"
@@ -37,6 +39,7 @@ struct history {
     struct money_log money;
     struct withdrawal_log withdrawals;
     struct market_names names;
+    struct history_keep keep;
 };
 
 /* Recovery uses the same sink, so that rows begin with the first record. */
@@ -51,6 +54,10 @@ struct history_sink {
  * memory. */
 struct history *history_create(uint32_t capacity, uint32_t account_count, struct mix_key key);
 void history_destroy(struct history *history);
+
+/* Keeps fills, trades, payments, rates and movements of a new history in `file`, too; the file
+ * outlives it. NULL: no file. 0 or -ENOMEM. */
+CC_MUST_USE int history_attach(struct history *history, struct history_file *file);
 
 /* Marks everything up to the engine's sequence as dropped, for a start from a snapshot. The history
  * must be empty. Accounts and markets created later are complete. */

@@ -21,7 +21,8 @@
 
 enum { HISTORY_STRIDE = 16 };
 
-#define HISTORY_NONE UINT64_MAX
+#define HISTORY_NONE    UINT64_MAX
+#define HISTORY_IN_FILE (UINT64_MAX - 1) /* no position: the next older row is in the file */
 
 /* First member of every row; written by history_ring_add only. */
 struct history_link {
@@ -91,6 +92,13 @@ const void *history_ring_at(const struct history_ring *ring, uint64_t position);
  * one. That row and all older ones may have been dropped. */
 uint64_t history_ring_below(const struct history_ring *ring, uint64_t key, uint64_t sequence,
                             uint32_t index);
+
+/* The row at a position that the caller knows is kept, for a thread that does not own the ring. */
+static inline const struct history_link *history_ring_row(const struct history_ring *ring,
+                                                          uint64_t position)
+{
+    return (const void *)(ring->rows + (position & ring->mask) * ring->row_bytes);
+}
 
 /* The index in `rows` of a kept row. */
 static inline uint32_t history_ring_number(const struct history_ring *ring, uint64_t position)

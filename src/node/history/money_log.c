@@ -62,6 +62,7 @@ static void add_rate(struct money_log *log, const struct effect *effect, uint32_
     row->index_price = body.index;
     row->hour_ns = body.hour;
     row->time_ns = effect->t_ns;
+    row->asset_id = body.asset_id;
 }
 
 /* R2: which id a row of the ledger refers to. */

@@ -39,6 +39,8 @@ struct rate_row {
     uint64_t index_price;
     uint64_t hour_ns;
     uint64_t time_ns;
+    uint16_t asset_id;
+    uint8_t zero[6];
 };
 
 struct house_row {

@@ -163,18 +163,16 @@ static bool step_orders(struct query_task *task, const struct query_sources *sou
 
 static bool step_fills(struct query_task *task, const struct query_sources *sources, uint32_t *rows)
 {
-    const struct history_ring *ring = &sources->history->fills.fills;
     struct row_fill row;
 
-    while (!is_full(task, task->reply.row_count) && task->at != HISTORY_NONE) {
-        const struct fill_row *fill = history_ring_at(ring, task->at);
-        if (fill == NULL) {
-            query_task_refuse_dropped(task, history_ring_dropped_sequence(ring));
+    while (!is_full(task, task->reply.row_count)) {
+        const struct fill_row *fill =
+            query_task_row(task, sources, HISTORY_FILLS, task->query.account_id);
+        if (fill == NULL)
             return true;
-        }
         if (!count_row(rows))
             return false;
-        task->at = fill->link.older;
+        query_task_pass(task, &fill->link);
         if (!admits(task, fill->subaccount_index, fill->portfolio_index, fill->asset_id) ||
             pass_over(task))
             continue;
@@ -200,27 +198,27 @@ static void end_trades(struct query_task *task, const struct query_sources *sour
     list.book_seq = book.book_seq;
     memcpy(list.market, market->symbol, sizeof list.market);
     memcpy(task->rows, &list, sizeof list);
-    task->reply.more = task->at != HISTORY_NONE;
+    task->reply.more = query_task_has_more(task, sources, HISTORY_TRADES, task->asset_id);
 }
 
 static bool step_trades(struct query_task *task, const struct query_sources *sources,
                         uint32_t *rows)
 {
-    const struct history_ring *ring = &sources->history->fills.trades;
     static const struct row_trades to_be_written;
     struct row_trade row;
 
     if (task->reply.row_count == 0)
         query_task_put(task, &to_be_written, sizeof to_be_written);
-    while (!is_full(task, task->reply.row_count - 1) && task->at != HISTORY_NONE) {
-        const struct trade_row *trade = history_ring_at(ring, task->at);
-        if (trade == NULL) {
-            query_task_refuse_dropped(task, history_ring_dropped_sequence(ring));
+    while (!is_full(task, task->reply.row_count - 1)) {
+        const struct trade_row *trade =
+            query_task_row(task, sources, HISTORY_TRADES, task->asset_id);
+        if (trade == NULL && task->reply.problem != PROBLEM_none)
             return true;
-        }
+        if (trade == NULL)
+            break;
         if (!count_row(rows))
             return false;
-        task->at = trade->link.older;
+        query_task_pass(task, &trade->link);
         if (pass_over(task))
             continue;
         fill_log_show_trade(trade, &row);

@@ -18,29 +18,32 @@ bool query_money_is(const struct query *query)
            query->kind == QUERY_fund || query->kind == QUERY_fees;
 }
 
-static const struct history_ring *ring_of(const struct query_task *task,
-                                          const struct query_sources *sources)
+static enum history_table table_of(const struct query_task *task)
 {
-    const struct money_log *money = &sources->history->money;
-
     switch ((enum query_kind)task->query.kind) {
     case QUERY_payments:
-        return &money->payments;
+        return HISTORY_PAYMENTS;
     case QUERY_rates:
-        return &money->rates;
+        return HISTORY_RATES;
     case QUERY_fund:
-        return &money->houses[MONEY_FUND];
+        return HISTORY_FUND;
     default:
         INVARIANT(task->query.kind == QUERY_fees);
-        return &money->houses[MONEY_FEES];
+        return HISTORY_FEES;
     }
+}
+
+static uint64_t key_of(const struct query_task *task)
+{
+    if (task->query.kind == QUERY_payments)
+        return task->query.account_id;
+    return task->query.kind == QUERY_rates ? task->asset_id : 0;
 }
 
 bool query_money_begin(struct query_task *task, const struct query_sources *sources)
 {
     const struct query *query = &task->query;
     bool is_rates = query->kind == QUERY_rates;
-    uint64_t key = 0;
 
     if (is_rates || query->market[0] != '\0') {
         const struct market_name *market =
@@ -51,14 +54,11 @@ bool query_money_begin(struct query_task *task, const struct query_sources *sour
         }
         task->asset_id = market->asset_id;
     }
-    if (query->kind == QUERY_payments)
-        key = query->account_id;
-    else if (is_rates)
-        key = task->asset_id;
     task->offset = query->offset;
     task->below_sequence = query->before_sequence == 0 ? UINT64_MAX : query->before_sequence;
-    task->at =
-        history_ring_below(ring_of(task, sources), key, task->below_sequence, query->before_index);
+    task->below_index = query->before_index;
+    task->at = history_ring_below(sources->history->keep.rings[table_of(task)], key_of(task),
+                                  task->below_sequence, task->below_index);
     return true;
 }
 
@@ -130,7 +130,7 @@ static bool is_past(const struct query *query, const void *at)
     return query->kind == QUERY_rates && ((const struct rate_row *)at)->hour_ns < query->start_ns;
 }
 
-static void end(struct query_task *task)
+static void end(struct query_task *task, const struct query_sources *sources)
 {
     struct row_list list;
 
@@ -139,32 +139,35 @@ static void end(struct query_task *task)
     memcpy(&list, task->rows, sizeof list);
     list.count = task->reply.row_count - 1;
     memcpy(task->rows, &list, sizeof list);
-    task->reply.more = task->at != HISTORY_NONE;
+    task->reply.more = query_task_has_more(task, sources, table_of(task), key_of(task));
 }
 
 bool query_money_step(struct query_task *task, const struct query_sources *sources,
                       uint32_t *rows_left)
 {
-    const struct history_ring *ring = ring_of(task, sources);
     bool has_head = task->query.kind != QUERY_payments;
     uint32_t rows = *rows_left < QUERY_TASK_ROWS_A_TURN ? *rows_left : QUERY_TASK_ROWS_A_TURN;
 
     if (has_head && task->reply.row_count == 0)
         put_head(task, sources);
     uint32_t most = task->query.limit < LIMIT_MAX ? task->query.limit : LIMIT_MAX;
-    while (task->reply.row_count - has_head < most && task->at != HISTORY_NONE) {
-        const struct history_link *link = history_ring_at(ring, task->at);
-        if (link == NULL) {
-            query_task_refuse_dropped(task, history_ring_dropped_sequence(ring));
+    while (task->reply.row_count - has_head < most) {
+        const struct history_link *link =
+            query_task_row(task, sources, table_of(task), key_of(task));
+        if (link == NULL && task->reply.problem != PROBLEM_none)
             return true;
-        }
+        if (link == NULL)
+            break;
         if (rows == 0)
             return false;
         rows--;
         *rows_left -= 1;
         look_at(task, sources, link);
-        task->at = is_past(&task->query, link) ? HISTORY_NONE : link->older;
+        bool is_last = is_past(&task->query, link);
+        query_task_pass(task, link);
+        if (is_last)
+            task->at = HISTORY_NONE;
     }
-    end(task);
+    end(task, sources);
     return true;
 }

@@ -51,6 +51,23 @@ static inline void query_task_refuse_dropped(struct query_task *task, uint64_t d
     task->reply.cause = REPLY_NOT_KEPT;
 }
 
+/* The row that the task is at: of the ring, or of the file if the ring has dropped it. NULL: there
+ * is none, and task->at is HISTORY_NONE; or it is not kept, and the task is refused. */
+const void *query_task_row(struct query_task *task, const struct query_sources *sources,
+                           enum history_table table, uint64_t key);
+
+/* Moves to the next older row. */
+static inline void query_task_pass(struct query_task *task, const struct history_link *link)
+{
+    task->below_sequence = link->sequence;
+    task->below_index = link->index;
+    task->at = link->older;
+}
+
+/* Whether older rows follow, kept or not. */
+bool query_task_has_more(struct query_task *task, const struct query_sources *sources,
+                         enum history_table table, uint64_t key);
+
 /* Appends a row. Lists are bounded by their limit, so that every one fits. */
 static inline void query_task_put(struct query_task *task, const void *row, size_t row_bytes)
 {

@@ -68,7 +68,7 @@ static int lay_out(struct recover_engines *engines)
         history_create(engines->config.history_rows,
                        (uint32_t)engines->layout.values[OPTION_engine_accounts] + 1, key);
     history_sink_init(engines->config.sink, history);
-    return history == NULL ? -ENOMEM : 0;
+    return history == NULL ? -ENOMEM : history_attach(history, engines->config.history_file);
 }
 
 /* ---- from a snapshot ------------------------------------------------------------------------- */
@@ -145,35 +145,54 @@ static enum refusal_kind load_snapshot(struct recover_engines *engines,
     return REFUSAL_none;
 }
 
-/* The newest snapshot that is whole, else an older one. *config gets the frame that it ends with,
- * 0 without one. */
-static enum refusal_kind begin_state(struct recovering *recovering, struct recovery_config *config)
+/* Begins with one snapshot. False if it is damaged; else *kind says how it went. */
+static bool begin_with(struct recovering *recovering, uint64_t sequence,
+                       struct recovery_config *config, enum refusal_kind *kind)
 {
     struct recover_engines *engines = recovering->engines;
     struct snapshot snapshot;
 
+    refusal_clear(recovering->refusal);
+    int failed = snapshot_read(engines->config.disk, engines->config.exchange, sequence, &snapshot,
+                               recovering->refusal);
+    if (failed == -ENOMEM) {
+        *kind = refusal_machine(recovering->refusal, "memory for a snapshot", failed);
+        return true;
+    }
+    if (recovering->refusal->kind == REFUSAL_snapshot_foreign) {
+        *kind = REFUSAL_snapshot_foreign; /* a mixture of directories, not damage */
+        return true;
+    }
+    if (failed != 0) {
+        log_line(LOG_ERROR, "snapshot", "sequence=%lu is passed over: %s", sequence,
+                 recovering->refusal->text);
+        return false;
+    }
+    config->after_frame = snapshot.head.frame;
+    memcpy(config->after_hash, snapshot.head.frame_hash, HASH_BYTES);
+    *kind = load_snapshot(engines, &snapshot, recovering->refusal);
+    snapshot_close(&snapshot);
+    return true;
+}
+
+/* The newest snapshot that is whole, else an older one; before all others those that leave no gap
+ * in the history's file. *config gets the frame that it ends with, 0 without one. */
+static enum refusal_kind begin_state(struct recovering *recovering, struct recovery_config *config)
+{
+    struct recover_engines *engines = recovering->engines;
+    struct history_file *file = engines->config.history_file;
+    uint64_t applied = file == NULL ? UINT64_MAX : history_file_applied(file);
+    int count = recovering->from_genesis ? 0 : recovering->count;
+    enum refusal_kind kind = REFUSAL_none;
+
     engines->snapshot_sequence = 0;
     engines->rules_version = ENGINE_RULES_VERSION;
     config->after_frame = 0;
-    for (int i = 0; i < recovering->count && !recovering->from_genesis; i++) {
-        refusal_clear(recovering->refusal);
-        int failed = snapshot_read(engines->config.disk, engines->config.exchange,
-                                   recovering->sequences[i], &snapshot, recovering->refusal);
-        if (failed == -ENOMEM)
-            return refusal_machine(recovering->refusal, "memory for a snapshot", failed);
-        if (recovering->refusal->kind == REFUSAL_snapshot_foreign)
-            return REFUSAL_snapshot_foreign; /* a mixture of directories, not damage */
-        if (failed != 0) {
-            log_line(LOG_ERROR, "snapshot", "sequence=%lu is passed over: %s",
-                     recovering->sequences[i], recovering->refusal->text);
-            continue;
-        }
-        config->after_frame = snapshot.head.frame;
-        memcpy(config->after_hash, snapshot.head.frame_hash, HASH_BYTES);
-        enum refusal_kind kind = load_snapshot(engines, &snapshot, recovering->refusal);
-        snapshot_close(&snapshot);
-        return kind;
-    }
+    for (int leaves_gap = 0; leaves_gap <= 1; leaves_gap++)
+        for (int i = 0; i < count; i++)
+            if ((recovering->sequences[i] > applied) == leaves_gap &&
+                begin_with(recovering, recovering->sequences[i], config, &kind))
+                return kind;
     refusal_clear(recovering->refusal);
     int failed = lay_out(engines);
     return failed == 0 ? REFUSAL_none

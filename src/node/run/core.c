@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "base/log.h"
 #include "engine/view/capacity.h"
 #include "node/recover/fold.h"
 
@@ -104,6 +105,7 @@ static enum refusal_kind recover_both(struct core *core, struct refusal *refusal
         .exchange = &core->exchange,
         .clock = config->clock,
         .sink = &core->follower.sink,
+        .history_file = core->history_file,
         .capacities = core->options,
         .segment_bytes = config->segment_bytes,
         .history_rows = config->history_rows,
@@ -119,12 +121,35 @@ static enum refusal_kind recover_both(struct core *core, struct refusal *refusal
     return kind;
 }
 
+/* Opens the history's file. A damaged one is set aside, and another begins with a gap. Without
+ * the file, as on a full disk, a start goes on: rows are kept in memory only. */
+static void open_history(struct core *core)
+{
+    const char *folder = core->config.history_folder;
+
+    if (folder == NULL)
+        return;
+    int failed = history_file_open(&core->history_file, folder, core->exchange.exchange_id);
+    if (failed == -EBADMSG) {
+        log_line(LOG_ERROR, "history", "history/data.mdb is damaged: it is now data.mdb.damaged");
+        core->history_was_damaged = true;
+        failed = history_file_set_aside(folder);
+        if (failed == 0)
+            failed = history_file_open(&core->history_file, folder, core->exchange.exchange_id);
+    }
+    if (failed != 0)
+        log_line(LOG_ERROR, "history",
+                 "history/ cannot be opened: %s; this run keeps rows in memory", strerror(-failed));
+}
+
 enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
 {
+    open_history(core);
     enum refusal_kind kind = recover_both(core, refusal);
     if (kind != REFUSAL_none)
         return kind;
 
+    history_keep_cut(&core->follower.sink.history->keep, engine_sequence(core->replica));
     int failed = make_writer(core);
     if (failed != 0)
         return refusal_machine(refusal, "the journal's writer", failed);
@@ -276,6 +301,16 @@ uint32_t core_snapshot(struct core *core, uint64_t now_ns)
     return snapshotter_step(&core->snapshotter, now_ns);
 }
 
+int core_keep_history(struct core *core, uint64_t now_ns)
+{
+    return history_keep_step(&core->follower.sink.history->keep, now_ns);
+}
+
+int core_end_history(struct core *core)
+{
+    return history_keep_flush(&core->follower.sink.history->keep, true);
+}
+
 void core_stop(struct core *core)
 {
     journal_stop(core->journal);
@@ -324,6 +359,7 @@ void core_destroy(struct core *core)
         keyring_free(core->keyring);
     disconnect_restart_free(&core->matcher.disconnect_restart);
     follower_free(&core->follower);
+    history_file_close(core->history_file);
     recover_unmap(&core->engines);
     snapshotter_end(&core->snapshotter);
     snapshotter_free(&core->snapshotter);

@@ -42,7 +42,8 @@ struct core_config {
     uint32_t frames_in_flight;
     uint32_t group_bytes;
     uint32_t frame_bytes_max;      /* 0: the format's */
-    uint32_t history_rows;         /* rows kept of each kind, a power of two */
+    uint32_t history_rows;         /* rows kept of each kind in memory, a power of two */
+    const char *history_folder;    /* of the history's file, and outlives the core; NULL: none */
     uint64_t history_replay_bytes; /* longest whole journal replayed for its history; 0: none */
     bool recovers_on_two_threads;  /* one for each engine */
     uint64_t snapshot_tail_bytes;  /* store.snapshot_tail */
@@ -64,7 +65,9 @@ struct core {
     uint32_t keyring_places;
     struct primary_sink primary_sink;
     struct recover_engines engines;
-    struct engine *primary; /* of `engines`, after recovery */
+    struct history_file *history_file; /* NULL: none */
+    bool history_was_damaged;          /* and this start began another */
+    struct engine *primary;            /* of `engines`, after recovery */
     struct engine *replica;
     struct segment_pool *pool;
     struct journal *journal;
@@ -121,6 +124,11 @@ int core_prepare(struct core *core, uint64_t now_ns);
 
 /* Also the background thread's: snapshots and archive. Returns the work done. */
 uint32_t core_snapshot(struct core *core, uint64_t now_ns);
+
+/* The history thread's: writes rows of the past to their file. Returns the rows written or -errno.
+ * At the end of a clean stop everything is written and durable. */
+int core_keep_history(struct core *core, uint64_t now_ns);
+int core_end_history(struct core *core);
 
 /* Begins a clean stop, after which no command may come: journal and follower step until
  * core_stopped. */

@@ -138,6 +138,24 @@ static void journal_lines(struct page *page, const struct core *core)
            (uint64_t)-segment_pool_error(core->pool));
 }
 
+static void history_lines(struct page *page, const struct core *core)
+{
+    const struct history_keep *keep = &core->follower.sink.history->keep;
+
+    metric(page, "history_from_sequence", "gauge", "Rows from this sequence on are all kept.",
+           published_get(&keep->from));
+    metric(page, "history_damaged", "gauge", "1: this start set a damaged history/ aside.",
+           core->history_was_damaged);
+    metric(page, "history_applied_sequence", "gauge", "Last sequence whose rows are in history/.",
+           published_get(&keep->applied));
+    metric(page, "history_rows_total", "counter", "Rows written to history/.",
+           published_get(&keep->rows));
+    metric(page, "history_commits_total", "counter", "Commits of history/.",
+           published_get(&keep->commits));
+    metric(page, "history_stopped", "gauge", "1: nothing more is written in this run.",
+           atomic_load_explicit(&keep->is_stopped, memory_order_relaxed));
+}
+
 static void follower_lines(struct page *page, const struct follower *follower)
 {
     metric(page, "follower_applied_sequence", "gauge", "Last sequence that reads show.",
@@ -290,6 +308,7 @@ static void thread_lines(struct page *page, const struct node *node)
     for (uint32_t i = 0; i < node->topology.thread_count; i++)
         thread_line(page, node->topology.threads[i].name, &node->duties[i].cpu_clock);
     thread_line(page, "prepare", &node->background_clock);
+    thread_line(page, "history", &node->history_clock);
     thread_line(page, "keys", &node->keys_clock);
 }
 
@@ -330,6 +349,7 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
         snapshot_lines(&page, node);
         journal_lines(&page, &node->core);
         follower_lines(&page, &node->core.follower);
+        history_lines(&page, &node->core);
         exchange_lines(&page, &node->core.follower.exchange_counters);
     }
     return page.used;

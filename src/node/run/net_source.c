@@ -47,6 +47,7 @@ static void source_facts(void *context, struct net_facts *facts)
     facts->applied = atomic_load_explicit(&follower->applied, memory_order_acquire);
     facts->applied_time_ns = atomic_load_explicit(&follower->applied_time_ns, memory_order_relaxed);
     facts->lag_ms = follower_lag_ns(follower) / 1000000;
+    facts->history_from = published_get(&follower->sink.history->keep.from);
     /* relaxed: shown only. */
     facts->fund_deficit =
         atomic_load_explicit(&follower->exchange_counters.fund_cash, memory_order_relaxed) < 0;

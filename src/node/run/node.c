@@ -15,6 +15,8 @@ enum {
     PREPARE_IDLE_US = 20 * 1000, /* between the background thread's looks for a segment in use */
     KEYS_IDLE_US = 5 * 1000,     /* the keys thread's look for a new session */
     KEYS_NICE = 10,              /* the serving threads go first */
+    HISTORY_IDLE_US = 20 * 1000, /* the history thread's look for rows to write */
+    HISTORY_RETRY_US = 1000 * 1000,
 };
 
 void node_ask_stop(struct node *node)
@@ -89,6 +91,32 @@ static void *keys_main(void *context)
     }
 }
 
+static void *history_main(void *context)
+{
+    struct node *node = context;
+
+    pthread_setname_np(pthread_self(), "perpd-history");
+    /* relaxed: shown, decides nothing. */
+    atomic_store_explicit(&node->history_clock, duty_cpu_clock(), memory_order_relaxed);
+    if (topology_bind(&node->topology, false) != 0)
+        lifecycle_fail(node, NODE_EXIT_CONFIGURATION);
+    for (;;) {
+        enum phase_name phase = phase_now(&node->phase);
+        if (phase == PHASE_FAILED)
+            return NULL;
+        int written = 0;
+        if (phase == PHASE_STOPPED)
+            written = core_end_history(&node->core);
+        else if (phase_serves(phase))
+            written = core_keep_history(&node->core, clock_monotonic_ns(&node->clock));
+        if (written < 0)
+            log_line(LOG_ERROR, "history", "history/ was not written: %s", strerror(-written));
+        if (phase == PHASE_STOPPED)
+            return NULL;
+        usleep(written < 0 ? HISTORY_RETRY_US : HISTORY_IDLE_US);
+    }
+}
+
 static void *duty_main(void *context)
 {
     struct duty *duty = context;
@@ -118,7 +146,7 @@ static bool start_thread(struct node *node, pthread_t *thread, void *(*run)(void
 /* The first thread is this one. */
 static int run_threads(struct node *node)
 {
-    pthread_t background, keys;
+    pthread_t background, keys, history;
     uint32_t count = node->topology.thread_count;
 
     node->started_monotonic_ns = clock_monotonic_ns(&node->clock);
@@ -128,6 +156,7 @@ static int run_threads(struct node *node)
     }
     bool prepares = start_thread(node, &background, background_main, node, "prepare");
     bool keeps = start_thread(node, &keys, keys_main, node, "keys");
+    bool writes = start_thread(node, &history, history_main, node, "history");
 
     duty_run(&node->duties[0]);
     for (uint32_t i = 1; i < count; i++)
@@ -139,6 +168,8 @@ static int run_threads(struct node *node)
         pthread_join(background, NULL);
     if (keeps)
         pthread_join(keys, NULL);
+    if (writes)
+        pthread_join(history, NULL);
     return phase_exit_code(&node->phase);
 }
 

@@ -6,8 +6,8 @@
  *   topology.h   which roles each thread has
  *   duty.h       one thread: the steps of its roles in turn, sleeping and waking
  *
- * Two threads run in the background besides those of the topology: one for core_prepare, which
- * blocks, and one for key_keeper_step, which computes for long.
+ * Three threads run in the background besides those of the topology: one for core_prepare and one
+ * for core_keep_history, which block, and one for key_keeper_step, which computes for long.
  *
  * Owner. node_run is the main thread's; node_ask_stop may be called from a signal handler. */
 #ifndef NODE_RUN_NODE_H
@@ -23,6 +23,8 @@
 #include "node/run/duty.h"
 #include "node/run/phase.h"
 #include "node/run/topology.h"
+
+enum { NODE_PATH_BYTES = 4096 };
 
 /* One net thread's rings and reply buffers. */
 struct node_net {
@@ -53,6 +55,7 @@ struct node {
     struct clock clock;
     struct disk *disk;
     struct core core;
+    char history_folder[NODE_PATH_BYTES];
     char admin_token[NET_ADMIN_TOKEN_BYTES];
     struct certificate certificate;
     struct poison poison;
@@ -64,6 +67,7 @@ struct node {
     struct duty *matcher, *journal, *follower; /* the threads that have these roles */
     _Atomic clockid_t background_clock;        /* CPU time of the background thread */
     _Atomic clockid_t keys_clock;              /* and of the keys thread */
+    _Atomic clockid_t history_clock;           /* and of the history thread */
     _Atomic bool announced;                    /* by the first thread: the ready line is printed */
     uint64_t followed_ns;                      /* the first thread's: last clock_follow */
     uint64_t opened_sequence;                  /* of the start's last command; before PHASE_OPEN */

@@ -103,6 +103,12 @@ static int open_core(struct node *node, const struct market_file *markets)
     const char *id_text = config_text(node->options, OPTION_exchange_id);
     bool has_id =
         id_text[0] != '\0' && hex_decode(wanted_id, sizeof wanted_id, id_text, strlen(id_text));
+    int length = snprintf(node->history_folder, sizeof node->history_folder, "%s/history",
+                          config_text(node->options, OPTION_store_data));
+    if (length < 0 || (size_t)length >= sizeof node->history_folder) {
+        log_line(LOG_ERROR, "configuration", "store.data is too long a path");
+        return NODE_EXIT_CONFIGURATION;
+    }
     node->snapshot_child = (struct snapshot_child){
         .disk = node->disk,
         .exchange = &node->core.exchange,
@@ -123,6 +129,7 @@ static int open_core(struct node *node, const struct market_file *markets)
         .frames_in_flight = FRAMES_IN_FLIGHT,
         .group_bytes = JOURNAL_GROUP_BYTES_DEFAULT,
         .history_rows = HISTORY_ROWS_DEFAULT,
+        .history_folder = node->history_folder,
         .follower_lag_max_ns = config_number(node->options, OPTION_node_follower_lag_max) * 1000000,
         .follower_commands_a_turn = FOLLOWER_COMMANDS_A_TURN,
         .is_staged = config_is(node->options, OPTION_exchange_restart, "staged"),

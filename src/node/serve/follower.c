@@ -111,6 +111,7 @@ static int apply(struct follower *follower, const struct record_view *record, ui
     }
     history_prefetch(follower->sink.history, command);
     apply_watched(follower, command);
+    history_keep_publish(&follower->sink.history->keep, sequence);
     published_add(&follower->counters.commands, 1);
     if (command->code == REQUEST_effects_hash) {
         published_add(&follower->counters.hashes, 1);
@@ -275,6 +276,7 @@ static int answer(struct follower *follower)
     }
     if (follower->link_count != 0)
         follower->link_next = (follower->link_next + 1) % follower->link_count;
+    history_keep_end(&follower->sink.history->keep);
     return work;
 }
 
@@ -284,7 +286,8 @@ int follower_step(struct follower *follower)
     uint64_t sequence;
     int work = 0;
 
-    while (work < follower->commands_a_turn) {
+    while (work < follower->commands_a_turn &&
+           !history_keep_is_full(&follower->sink.history->keep)) {
         int got = follow_next(follower->follow, &record, &sequence);
         if (got < 0)
             return got;

@@ -1,0 +1,348 @@
+#include "node/history/history_keep.h"
+
+#include <errno.h>
+
+#include "base/log.h"
+#include "engine/engine.h"
+#include "engine/view/read.h"
+#include "node/history/history.h"
+
+enum {
+    COMMIT_ROWS = 1 << 16,  /* that are committed at once */
+    PENDING_ROWS = 1 << 17, /* of one ring, that may wait */
+    PENDING_SHARE = 8,      /* and of its capacity, one part of so many */
+    LINK_BYTES = sizeof(struct history_link),
+};
+
+#define COMMIT_NS      UINT64_C(1000000000)
+#define COMMIT_IDLE_NS UINT64_C(60000000000) /* when commands made no rows */
+
+static_assert(sizeof(struct fill_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
+static_assert(sizeof(struct payment_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
+static_assert(sizeof(struct house_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
+
+/* Of the file, what metrics and /status tell. */
+static void show(struct history_keep *keep)
+{
+    published_set(&keep->applied, history_file_applied(keep->file));
+    published_set(&keep->from, history_file_from(keep->file));
+}
+
+/* The same without a file: what the rings have. */
+static void show_rings(struct history_keep *keep)
+{
+    uint64_t dropped = 0;
+
+    for (int i = 0; i < HISTORY_TABLES; i++) {
+        uint64_t sequence = history_ring_dropped_sequence(keep->rings[i]);
+        dropped = dropped > sequence ? dropped : sequence;
+    }
+    published_set(&keep->from, dropped + 1);
+}
+
+int history_keep_init(struct history_keep *keep, struct history *history, struct history_file *file)
+{
+    struct history_ring *rings[] = {
+        [HISTORY_FILLS] = &history->fills.fills,
+        [HISTORY_TRADES] = &history->fills.trades,
+        [HISTORY_PAYMENTS] = &history->money.payments,
+        [HISTORY_RATES] = &history->money.rates,
+        [HISTORY_FUND] = &history->money.houses[MONEY_FUND],
+        [HISTORY_FEES] = &history->money.houses[MONEY_FEES],
+    };
+    static_assert(CC_COUNT(rings) == HISTORY_TABLES, "one for each table");
+    uint64_t share = (rings[0]->mask + 1) / PENDING_SHARE;
+
+    memset(keep, 0, sizeof *keep);
+    memcpy(keep->rings, rings, sizeof rings);
+    keep->pending_max = share < PENDING_ROWS ? share : PENDING_ROWS;
+    published_set(&keep->from, 1);
+    if (file == NULL)
+        return 0;
+    keep->file = file;
+    show(keep);
+    keep->cursor = history_cursor_create(file);
+    return keep->cursor != NULL ? 0 : -ENOMEM;
+}
+
+void history_keep_free(struct history_keep *keep)
+{
+    history_cursor_destroy(keep->cursor);
+    keep->cursor = NULL;
+    keep->file = NULL;
+}
+
+static bool is_stopped(const struct history_keep *keep)
+{
+    /* relaxed: a flag; the rows in the file stay whatever it says. */
+    return keep->file == NULL || atomic_load_explicit(&keep->is_stopped, memory_order_relaxed);
+}
+
+static void stop(struct history_keep *keep, const char *what, int failed)
+{
+    atomic_store_explicit(&keep->is_stopped, true, memory_order_relaxed);
+    log_line(LOG_ERROR, "history", "%s: %s; nothing more is written to history/ in this run", what,
+             strerror(-failed));
+}
+
+/* ---- gaps ------------------------------------------------------------------------------------ */
+
+static int put_gap(struct history_keep *keep, enum history_table table, uint64_t key,
+                   uint64_t sequence)
+{
+    return history_file_put_gap(keep->file, table, key, sequence, history_file_applied(keep->file));
+}
+
+static int put_gaps(struct history_keep *keep, const struct engine *engine, uint64_t sequence)
+{
+    struct row_account account;
+    struct row_market market;
+    int failed = 0;
+
+    for (uint64_t id = 0; id < keep->rings[HISTORY_FILLS]->key_count && failed == 0; id++) {
+        if (!read_account(engine, id, &account)) /* dense, from 0 */
+            break;
+        failed = put_gap(keep, HISTORY_FILLS, id, sequence);
+        if (failed == 0)
+            failed = put_gap(keep, HISTORY_PAYMENTS, id, sequence);
+    }
+    for (uint32_t k = 0; k < read_market_count(engine) && failed == 0; k++) {
+        read_market(engine, k, &market);
+        failed = put_gap(keep, HISTORY_TRADES, market.asset_id, sequence);
+        if (failed == 0)
+            failed = put_gap(keep, HISTORY_RATES, market.asset_id, sequence);
+    }
+    if (failed == 0)
+        failed = put_gap(keep, HISTORY_FUND, 0, sequence);
+    return failed != 0 ? failed : put_gap(keep, HISTORY_FEES, 0, sequence);
+}
+
+void history_keep_forget(struct history_keep *keep, const struct engine *engine)
+{
+    uint64_t sequence = engine_sequence(engine);
+
+    if (is_stopped(keep))
+        show_rings(keep);
+    if (is_stopped(keep) || history_file_applied(keep->file) >= sequence)
+        return;
+    log_line(LOG_WARN, "history",
+             "history/ ends with sequence %lu and the state begins with %lu: reads of the time "
+             "between are refused",
+             history_file_applied(keep->file), sequence);
+    int failed = history_file_begin(keep->file);
+    if (failed == 0) {
+        failed = put_gaps(keep, engine, sequence);
+        if (failed == 0)
+            failed = history_file_commit(keep->file, sequence);
+        else
+            history_file_cancel(keep->file);
+    }
+    if (failed != 0)
+        stop(keep, "writing a gap", failed);
+    show(keep);
+}
+
+void history_keep_cut(struct history_keep *keep, uint64_t sequence)
+{
+    if (is_stopped(keep) || history_file_applied(keep->file) <= sequence)
+        return;
+    log_line(LOG_WARN, "history", "history/ has sequence %lu and the journal ends with %lu: cut",
+             history_file_applied(keep->file), sequence);
+    int failed = history_file_begin(keep->file);
+    if (failed == 0) {
+        failed = history_file_cut(keep->file, sequence);
+        if (failed == 0)
+            failed = history_file_commit(keep->file, sequence);
+        else
+            history_file_cancel(keep->file);
+    }
+    if (failed != 0)
+        stop(keep, "cutting it", failed);
+    show(keep);
+}
+
+/* ---- rows into the file ---------------------------------------------------------------------- */
+
+void history_keep_publish(struct history_keep *keep, uint64_t sequence)
+{
+    if (is_stopped(keep))
+        show_rings(keep);
+    if (keep->file == NULL)
+        return;
+    /* Release: the rows below a position are complete (pairs: write_table). */
+    for (int i = 0; i < HISTORY_TABLES; i++)
+        atomic_store_explicit(&keep->added[i], keep->rings[i]->added, memory_order_release);
+    /* Release: the positions hold the rows of this command (pairs: history_keep_flush). */
+    atomic_store_explicit(&keep->sequence, sequence, memory_order_release);
+}
+
+static uint64_t pending(const struct history_keep *keep, int table)
+{
+    /* Acquire of `committed`: the history thread has read the rows below it (pairs: flush). */
+    uint64_t committed = atomic_load_explicit(&keep->committed[table], memory_order_acquire);
+    return atomic_load_explicit(&keep->added[table], memory_order_relaxed) - committed;
+}
+
+bool history_keep_is_full(const struct history_keep *keep)
+{
+    if (is_stopped(keep))
+        return false;
+    for (int i = 0; i < HISTORY_TABLES; i++)
+        if (pending(keep, i) >= keep->pending_max)
+            return true;
+    return false;
+}
+
+static uint64_t key_of(enum history_table table, const struct history_link *link)
+{
+    switch (table) {
+    case HISTORY_FILLS:
+        return ((const struct fill_row *)(const void *)link)->account_id;
+    case HISTORY_TRADES:
+        return ((const struct trade_row *)(const void *)link)->asset_id;
+    case HISTORY_PAYMENTS:
+        return ((const struct payment_row *)(const void *)link)->account_id;
+    case HISTORY_RATES:
+        return ((const struct rate_row *)(const void *)link)->asset_id;
+    case HISTORY_FUND:
+    case HISTORY_FEES:
+    case HISTORY_TABLES:
+        break;
+    }
+    return 0;
+}
+
+/* Rows of one ring up to `sequence`; *at moves over them. */
+static int write_table(struct history_keep *keep, enum history_table table, uint64_t sequence,
+                       uint64_t *at, int *written)
+{
+    const struct history_ring *ring = keep->rings[table];
+    uint64_t applied = history_file_applied(keep->file);
+    uint64_t end = atomic_load_explicit(&keep->added[table], memory_order_acquire);
+
+    if (end - *at > ring->mask + 1)
+        return -EOVERFLOW; /* one command has added more rows than the ring has room for */
+    for (; *at < end; ++*at) {
+        const struct history_link *link = history_ring_row(ring, *at);
+        if (link->sequence > sequence)
+            return 0;
+        if (link->sequence <= applied)
+            continue; /* a replay makes rows that the file has */
+        struct history_place place = { table, key_of(table, link), link->sequence, link->index };
+        int failed = history_file_put(keep->file, &place, link + 1, ring->row_bytes - LINK_BYTES);
+        if (failed != 0)
+            return failed;
+        ++*written;
+    }
+    return 0;
+}
+
+/* One commit. Returns the rows written. */
+static int commit(struct history_keep *keep, uint64_t sequence)
+{
+    uint64_t at[HISTORY_TABLES];
+    int written = 0;
+    int failed = history_file_begin(keep->file);
+
+    if (failed != 0)
+        return failed;
+    for (int i = 0; i < HISTORY_TABLES && failed == 0; i++) {
+        at[i] = atomic_load_explicit(&keep->committed[i], memory_order_relaxed); /* its own */
+        failed = write_table(keep, (enum history_table)i, sequence, &at[i], &written);
+    }
+    if (failed != 0) {
+        history_file_cancel(keep->file);
+        return failed;
+    }
+    failed = history_file_commit(keep->file, sequence);
+    if (failed != 0)
+        return failed;
+    /* Release: these rows were read and may be overwritten (pairs: pending). */
+    for (int i = 0; i < HISTORY_TABLES; i++)
+        atomic_store_explicit(&keep->committed[i], at[i], memory_order_release);
+    published_set(&keep->applied, sequence);
+    published_add(&keep->commits, 1);
+    published_add(&keep->rows, (uint64_t)written);
+    return written;
+}
+
+int history_keep_flush(struct history_keep *keep, bool durable)
+{
+    if (is_stopped(keep))
+        return 0;
+    uint64_t sequence = atomic_load_explicit(&keep->sequence, memory_order_acquire);
+    int written = sequence > history_file_applied(keep->file) ? commit(keep, sequence) : 0;
+    if (written < 0) {
+        if (written == -EOVERFLOW || history_keep_is_full(keep))
+            stop(keep, "a commit", written);
+        return written;
+    }
+    int failed = durable ? history_file_sync(keep->file) : 0;
+    return failed != 0 ? failed : written;
+}
+
+int history_keep_step(struct history_keep *keep, uint64_t now_ns)
+{
+    uint64_t rows = 0;
+    bool is_due = history_keep_is_full(keep);
+
+    if (is_stopped(keep))
+        return 0;
+    for (int i = 0; i < HISTORY_TABLES; i++)
+        rows += pending(keep, i);
+    uint64_t age_ns = now_ns - keep->committed_ns;
+    is_due = is_due || rows >= COMMIT_ROWS || age_ns >= (rows != 0 ? COMMIT_NS : COMMIT_IDLE_NS);
+    if (!is_due)
+        return 0;
+    keep->committed_ns = now_ns;
+    return history_keep_flush(keep, false);
+}
+
+void history_keep_make_room(struct history_keep *keep)
+{
+    int written = history_keep_is_full(keep) ? history_keep_flush(keep, false) : 0;
+
+    if (written < 0 && !is_stopped(keep))
+        stop(keep, "a commit", written);
+}
+
+/* ---- rows from the file ---------------------------------------------------------------------- */
+
+enum history_older history_keep_below(struct history_keep *keep, enum history_table table,
+                                      uint64_t key, uint64_t sequence, uint32_t index,
+                                      const struct history_link **row, uint64_t *lost)
+{
+    struct history_found *found = &keep->found;
+    const struct history_ring *ring = keep->rings[table];
+    struct history_place place = { table, key, sequence, index };
+    size_t bytes = 0;
+
+    *lost = history_ring_dropped_sequence(ring);
+    if (is_stopped(keep))
+        return HISTORY_OLDER_LOST;
+    int got = history_cursor_below(keep->cursor, &place, found->bytes, &bytes);
+    if (got == 0)
+        return HISTORY_OLDER_END;
+    if (got > 0 && bytes == 0)
+        *lost = place.sequence;
+    if (got > 0 && bytes != 0 && bytes != ring->row_bytes - LINK_BYTES)
+        got = -EBADMSG;
+    if (got < 0)
+        log_line(LOG_ERROR, "history", "a row of history/ cannot be read: %s", strerror(-got));
+    if (got < 0 || bytes == 0)
+        return HISTORY_OLDER_LOST;
+    found->link = (struct history_link){
+        .older = HISTORY_IN_FILE,
+        .far = HISTORY_NONE,
+        .sequence = place.sequence,
+        .index = place.index,
+    };
+    *row = &found->link;
+    return HISTORY_OLDER_ROW;
+}
+
+void history_keep_end(struct history_keep *keep)
+{
+    if (keep->cursor != NULL)
+        history_cursor_end(keep->cursor);
+}

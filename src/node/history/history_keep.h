@@ -1,0 +1,96 @@
+/* history_keep.h - rows of the past that outlive the process: from the rings into the file of the
+ * store, and from the file to reads that go below the rings.
+ *
+ *   follower, recovery ── history_keep_publish, after each command ──> positions of the rings
+ *   history thread     ── history_keep_step: the rows up to there ──> one commit with `applied`
+ *   a read             <── ring, then history_keep_below <── the file
+ *
+ * The rings are the list of pending rows: a row leaves its ring only after it was committed, so a
+ * page made of ring and file misses none and repeats none.
+ *
+ * Order.  A commit has the rows of all commands up to its `applied`, and of no later one.
+ * Wait.   While history_keep_is_full the follower applies nothing, until a commit made room.
+ * Owner.  Publish, is_full, below and end: the follower's thread, before it the one that recovers.
+ *         Step and flush: the history thread, before it the one that recovers.
+ * Errors. -errno of history_file.h. A write that fails is tried again; if rows would be overwritten
+ *         meanwhile, the file gets no more in this run, and reads below the rings are refused. */
+#ifndef NODE_HISTORY_HISTORY_KEEP_H
+#define NODE_HISTORY_HISTORY_KEEP_H
+
+#include "base/published.h"
+#include "node/history/history_ring.h"
+#include "store/history_file.h"
+
+struct history;
+struct engine;
+
+/* A row of the file, shaped like a row of a ring. */
+struct history_found {
+    struct history_link link;
+    uint8_t bytes[HISTORY_ROW_BYTES_MAX];
+};
+
+struct history_keep {
+    struct history_file *file; /* NULL: rows are kept in memory only */
+    struct history_cursor *cursor;
+    struct history_ring *rings[HISTORY_TABLES];
+    struct history_found found; /* the row that history_keep_below returned */
+    uint64_t pending_max;       /* rows of one ring */
+    /* The follower's. */
+    _Atomic uint64_t sequence;
+    _Atomic uint64_t added[HISTORY_TABLES]; /* positions */
+    /* The history thread's. */
+    _Atomic uint64_t committed[HISTORY_TABLES]; /* positions below are in the file */
+    _Atomic bool is_stopped;
+    uint64_t committed_ns; /* time of the last commit */
+    struct published applied, commits, rows;
+    struct published from; /* rows from this sequence on are all there */
+};
+
+enum history_older {
+    HISTORY_OLDER_ROW,
+    HISTORY_OLDER_END,  /* the key has no older row */
+    HISTORY_OLDER_LOST, /* older rows are not kept */
+};
+
+/* Keeps the rows of a new `history` in `file`, which outlives it; NULL: in memory only. 0 or
+ * -ENOMEM. */
+CC_MUST_USE int history_keep_init(struct history_keep *keep, struct history *history,
+                                  struct history_file *file);
+void history_keep_free(struct history_keep *keep);
+
+/* A start from a snapshot: rows between the file's and the engine's sequence are never made. */
+void history_keep_forget(struct history_keep *keep, const struct engine *engine);
+
+/* The end of a recovery at `sequence`: rows above it, which the journal has lost, are removed. A
+ * failure ends the writing and is logged. */
+void history_keep_cut(struct history_keep *keep, uint64_t sequence);
+
+/* The command with this sequence has been applied. */
+void history_keep_publish(struct history_keep *keep, uint64_t sequence);
+
+/* Whether rows wait for a commit so many that no command may add more. */
+bool history_keep_is_full(const struct history_keep *keep);
+
+/* Commits when a second has passed, or many rows wait. Returns the rows written. */
+CC_MUST_USE int history_keep_step(struct history_keep *keep, uint64_t now_ns);
+
+/* Commits everything that is published. With `durable` also makes it durable. Returns the rows
+ * written. */
+CC_MUST_USE int history_keep_flush(struct history_keep *keep, bool durable);
+
+/* The newest row of the table and key below (sequence, index) in the file, as a row of its ring
+ * whose link leads to the file again. With HISTORY_OLDER_LOST, *lost is the sequence up to which
+ * rows are not kept. The row is valid until the next call. */
+enum history_older history_keep_below(struct history_keep *keep, enum history_table table,
+                                      uint64_t key, uint64_t sequence, uint32_t index,
+                                      const struct history_link **row, uint64_t *lost);
+
+/* For the thread that recovers, before there is a history thread: commits if the rings are full. A
+ * failure ends the writing and is logged. */
+void history_keep_make_room(struct history_keep *keep);
+
+/* Ends the view of one commit that history_keep_below began. */
+void history_keep_end(struct history_keep *keep);
+
+#endif

@@ -1,0 +1,41 @@
+/* history_check.h - whether the history's file is whole, before LMDB maps it.
+ *
+ *   meta pages ──> roots of tables ──> branch pages ──> leaf pages ──> rows
+ *              └─> list of free pages
+ *
+ * LMDB trusts what is in its pages: a damaged one ends the process, or leads a read to other rows.
+ * So each page that its trees reach is read first, as bytes with every number checked.
+ *
+ * Order.  It finds: a page that is another's, is reached twice or is also free; a key out of order;
+ *         a row whose CRC is wrong; a table whose rows are not those that the head counts.
+ * Wait.   Reads each page once; no page, however damaged, makes it read more.
+ * Errors. 0: whole, or there is no file; -EBADMSG: damaged; else -errno. Nothing is logged. */
+#ifndef STORE_HISTORY_CHECK_H
+#define STORE_HISTORY_CHECK_H
+
+#include "store/history_file.h"
+
+enum { HISTORY_KEY_BYTES = 20, HISTORY_CRC_BYTES = 4 };
+
+/* The value of "head" in the table `head`. */
+struct history_head {
+    uint32_t format;
+    uint32_t crc; /* of all, with 0 here */
+    uint8_t exchange_id[HISTORY_ID_BYTES];
+    uint64_t applied;
+    uint64_t from;                 /* rows from this sequence on are all there */
+    uint64_t rows[HISTORY_TABLES]; /* with gaps */
+    uint64_t sums[HISTORY_TABLES]; /* of the CRCs of the rows */
+};
+
+/* The CRC of a row in its place. */
+CC_MUST_USE uint32_t history_row_crc(enum history_table table, const uint8_t *key, const void *row,
+                                     size_t bytes);
+CC_MUST_USE uint32_t history_head_crc(const struct history_head *head);
+
+extern const char *const history_table_names[HISTORY_TABLES];
+
+/* Checks the file at `path`. */
+CC_MUST_USE int history_check(const char *path);
+
+#endif

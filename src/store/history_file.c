@@ -1,0 +1,452 @@
+#include "store/history_file.h"
+
+#include <errno.h>
+#include <lmdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/history_check.h"
+
+/* A row's key, its numbers most significant byte first:
+ *   key u64[0] sequence u64[8] index u32[16]
+ * and its value: the bytes of the row, then their CRC.
+ * The table `head` has one value under the key "head", struct history_head. */
+enum {
+    KEY_BYTES = HISTORY_KEY_BYTES,
+    CRC_BYTES = HISTORY_CRC_BYTES,
+    FORMAT = 1,
+    PATH_BYTES = 4096,
+    READERS = 16,
+};
+
+#define GAP_INDEX UINT32_MAX /* of a gap, whose row is `after` u64 */
+
+#define MAP_BYTES (UINT64_C(256) << 30) /* of addresses; the file grows as rows come */
+
+struct history_file {
+    MDB_env *environment;
+    MDB_txn *write; /* NULL: none */
+    MDB_dbi tables[HISTORY_TABLES];
+    MDB_dbi head_table;
+    struct history_head head; /* as committed */
+    struct history_head next; /* of the write */
+    uint64_t gaps;
+};
+
+struct history_cursor {
+    struct history_file *file;
+    MDB_txn *read; /* reset while not `active` */
+    MDB_cursor *tables[HISTORY_TABLES];
+    bool active;
+    bool renewed[HISTORY_TABLES];
+};
+
+/* LMDB's own numbers mean a damaged file, but for those that name a lack of room. */
+static int error_of(int code)
+{
+    if (code >= 0)
+        return -code;
+    return code == MDB_MAP_FULL || code == MDB_TXN_FULL || code == MDB_READERS_FULL ? -ENOSPC
+                                                                                    : -EBADMSG;
+}
+
+static bool path_in(char path[PATH_BYTES], const char *folder, const char *name)
+{
+    int count = snprintf(path, PATH_BYTES, "%s/%s", folder, name);
+    return count > 0 && count < PATH_BYTES;
+}
+
+static void store_big64(uint8_t *bytes, uint64_t value)
+{
+    cc_store64(bytes, __builtin_bswap64(value));
+}
+
+static uint64_t load_big64(const uint8_t *bytes)
+{
+    return __builtin_bswap64(cc_load64(bytes));
+}
+
+static void key_of(const struct history_place *place, uint8_t key[KEY_BYTES])
+{
+    store_big64(key, place->key);
+    store_big64(key + 8, place->sequence);
+    cc_store32(key + 16, __builtin_bswap32(place->index));
+}
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+static int open_tables(struct history_file *file)
+{
+    int code = mdb_txn_begin(file->environment, NULL, 0, &file->write);
+
+    for (int i = 0; i < HISTORY_TABLES && code == 0; i++)
+        code = mdb_dbi_open(file->write, history_table_names[i], MDB_CREATE, &file->tables[i]);
+    if (code == 0)
+        code = mdb_dbi_open(file->write, "head", MDB_CREATE, &file->head_table);
+    return error_of(code);
+}
+
+static int load_head(struct history_file *file, const uint8_t *exchange_id)
+{
+    char name[] = "head";
+    MDB_val key = { .mv_size = sizeof name - 1, .mv_data = name }, value;
+    int code = mdb_get(file->write, file->head_table, &key, &value);
+
+    if (code == MDB_NOTFOUND) {
+        file->head.format = FORMAT;
+        file->head.from = 1;
+        memcpy(file->head.exchange_id, exchange_id, HISTORY_ID_BYTES);
+        file->next = file->head;
+        return 0;
+    }
+    if (code != 0)
+        return error_of(code);
+    if (value.mv_size != sizeof file->head)
+        return -EBADMSG;
+    memcpy(&file->head, value.mv_data, sizeof file->head);
+    file->next = file->head;
+    bool is_ours = file->head.format == FORMAT &&
+                   memcmp(file->head.exchange_id, exchange_id, HISTORY_ID_BYTES) == 0;
+    return is_ours ? 0 : -EBADMSG;
+}
+
+static int open_in(struct history_file *file, const char *folder, const uint8_t *exchange_id)
+{
+    char path[PATH_BYTES];
+    int stale = 0;
+
+    if (!path_in(path, folder, "data.mdb"))
+        return -ENAMETOOLONG;
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return -errno;
+    int failed = history_check(path);
+    if (failed != 0)
+        return failed;
+    int code = mdb_env_create(&file->environment);
+    if (code != 0)
+        return error_of(code);
+    mdb_env_set_mapsize(file->environment, MAP_BYTES);
+    mdb_env_set_maxdbs(file->environment, HISTORY_TABLES + 1);
+    mdb_env_set_maxreaders(file->environment, READERS);
+    code =
+        mdb_env_open(file->environment, folder, MDB_NOMETASYNC | MDB_NOTLS | MDB_NORDAHEAD, 0600);
+    if (code != 0)
+        return error_of(code);
+    mdb_reader_check(file->environment, &stale); /* those of a process that was killed */
+    failed = open_tables(file);
+    if (failed == 0)
+        failed = load_head(file, exchange_id);
+    if (failed == 0)
+        failed = history_file_commit(file, file->head.applied);
+    return failed;
+}
+
+int history_file_open(struct history_file **file, const char *folder, const uint8_t *exchange_id)
+{
+    struct history_file *made = calloc(1, sizeof *made);
+
+    *file = NULL;
+    if (made == NULL)
+        return -ENOMEM;
+    int failed = open_in(made, folder, exchange_id);
+    if (failed != 0)
+        history_file_close(made);
+    else
+        *file = made;
+    return failed;
+}
+
+void history_file_close(struct history_file *file)
+{
+    if (file == NULL)
+        return;
+    history_file_cancel(file);
+    if (file->environment != NULL)
+        mdb_env_close(file->environment);
+    free(file);
+}
+
+int history_file_set_aside(const char *folder)
+{
+    char path[PATH_BYTES], aside[PATH_BYTES];
+
+    if (!path_in(path, folder, "data.mdb") || !path_in(aside, folder, "data.mdb.damaged"))
+        return -ENAMETOOLONG;
+    if (rename(path, aside) != 0)
+        return -errno;
+    if (!path_in(path, folder, "lock.mdb"))
+        return -ENAMETOOLONG;
+    return unlink(path) == 0 || errno == ENOENT ? 0 : -errno;
+}
+
+uint64_t history_file_applied(const struct history_file *file)
+{
+    return file->head.applied;
+}
+
+uint64_t history_file_from(const struct history_file *file)
+{
+    return file->head.from;
+}
+
+uint64_t history_file_gaps(const struct history_file *file)
+{
+    return file->gaps;
+}
+
+/* ---- writes ---------------------------------------------------------------------------------- */
+
+int history_file_begin(struct history_file *file)
+{
+    INVARIANT(file->write == NULL);
+    file->next = file->head;
+    return error_of(mdb_txn_begin(file->environment, NULL, 0, &file->write));
+}
+
+void history_file_cancel(struct history_file *file)
+{
+    if (file->write != NULL)
+        mdb_txn_abort(file->write);
+    file->write = NULL;
+}
+
+static bool is_gap(const MDB_val *key)
+{
+    return cc_load32((const uint8_t *)key->mv_data + 16) == GAP_INDEX; /* in either order */
+}
+
+/* A row that leaves the file. */
+static void uncount(struct history_file *file, enum history_table table, const MDB_val *value)
+{
+    const uint8_t *bytes = value->mv_data;
+    file->next.rows[table]--;
+    file->next.sums[table] -= cc_load32(bytes + value->mv_size - CRC_BYTES);
+}
+
+static int put(struct history_file *file, const struct history_place *place, const void *row,
+               size_t bytes)
+{
+    uint8_t key_bytes[KEY_BYTES], value_bytes[HISTORY_ROW_BYTES_MAX + CRC_BYTES];
+
+    INVARIANT(bytes <= HISTORY_ROW_BYTES_MAX && place->table < HISTORY_TABLES);
+    key_of(place, key_bytes);
+    memcpy(value_bytes, row, bytes);
+    uint32_t crc = history_row_crc(place->table, key_bytes, value_bytes, bytes);
+    cc_store32(value_bytes + bytes, crc);
+    MDB_val key = { .mv_size = KEY_BYTES, .mv_data = key_bytes }, former;
+    MDB_val value = { .mv_size = bytes + CRC_BYTES, .mv_data = value_bytes };
+    MDB_dbi table = file->tables[place->table];
+    int code = mdb_get(file->write, table, &key, &former);
+    if (code == 0)
+        uncount(file, place->table, &former);
+    if (code == 0 || code == MDB_NOTFOUND)
+        code = mdb_put(file->write, table, &key, &value, 0);
+    file->next.rows[place->table]++;
+    file->next.sums[place->table] += crc;
+    return error_of(code);
+}
+
+int history_file_put(struct history_file *file, const struct history_place *place, const void *row,
+                     size_t bytes)
+{
+    INVARIANT(bytes != 0 && place->index != GAP_INDEX);
+    return put(file, place, row, bytes);
+}
+
+int history_file_put_gap(struct history_file *file, enum history_table table, uint64_t key,
+                         uint64_t sequence, uint64_t after)
+{
+    struct history_place place = { table, key, sequence, GAP_INDEX };
+
+    file->gaps++;
+    if (file->next.from <= sequence)
+        file->next.from = sequence + 1;
+    return put(file, &place, &after, sizeof after);
+}
+
+/* Removes what the cursor is at. A gap goes on below `sequence`. */
+static int cut_row(struct history_file *file, enum history_table table, MDB_cursor *cursor,
+                   const MDB_val *key, const MDB_val *value, uint64_t sequence)
+{
+    uint64_t id = load_big64(key->mv_data), after = sequence;
+
+    if (is_gap(key))
+        after = cc_load64(value->mv_data);
+
+    uncount(file, table, value);
+    int code = mdb_cursor_del(cursor, 0);
+    if (code != 0)
+        return error_of(code);
+    return after < sequence ? history_file_put_gap(file, table, id, sequence, after) : 0;
+}
+
+static int cut_table(struct history_file *file, enum history_table table, uint64_t sequence)
+{
+    MDB_cursor *cursor;
+    MDB_val key, value;
+    int code = mdb_cursor_open(file->write, file->tables[table], &cursor);
+    int failed = 0;
+
+    if (code != 0)
+        return error_of(code);
+    while (failed == 0 && (code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0)
+        if (load_big64((const uint8_t *)key.mv_data + 8) > sequence)
+            failed = cut_row(file, table, cursor, &key, &value, sequence);
+    mdb_cursor_close(cursor);
+    if (failed != 0)
+        return failed;
+    return code == MDB_NOTFOUND ? 0 : error_of(code);
+}
+
+int history_file_cut(struct history_file *file, uint64_t sequence)
+{
+    if (file->next.from > sequence + 1)
+        file->next.from = sequence + 1;
+    for (int i = 0; i < HISTORY_TABLES; i++) {
+        int failed = cut_table(file, (enum history_table)i, sequence);
+        if (failed != 0)
+            return failed;
+    }
+    return 0;
+}
+
+int history_file_commit(struct history_file *file, uint64_t applied)
+{
+    char name[] = "head";
+    MDB_val key = { .mv_size = sizeof name - 1, .mv_data = name };
+    MDB_val value = { .mv_size = sizeof file->next, .mv_data = &file->next };
+
+    file->next.applied = applied;
+    file->next.crc = history_head_crc(&file->next);
+    int code = mdb_put(file->write, file->head_table, &key, &value, 0);
+    if (code != 0) {
+        history_file_cancel(file);
+        return error_of(code);
+    }
+    code = mdb_txn_commit(file->write); /* frees it, whatever comes */
+    file->write = NULL;
+    if (code == 0)
+        file->head = file->next;
+    return error_of(code);
+}
+
+int history_file_sync(struct history_file *file)
+{
+    return error_of(mdb_env_sync(file->environment, 1));
+}
+
+/* ---- reads ----------------------------------------------------------------------------------- */
+
+struct history_cursor *history_cursor_create(struct history_file *file)
+{
+    struct history_cursor *cursor = calloc(1, sizeof *cursor);
+
+    if (cursor == NULL)
+        return NULL;
+    cursor->file = file;
+    int code = mdb_txn_begin(file->environment, NULL, MDB_RDONLY, &cursor->read);
+    for (int i = 0; i < HISTORY_TABLES && code == 0; i++)
+        code = mdb_cursor_open(cursor->read, file->tables[i], &cursor->tables[i]);
+    if (code == 0) {
+        mdb_txn_reset(cursor->read);
+        return cursor;
+    }
+    history_cursor_destroy(cursor);
+    return NULL;
+}
+
+void history_cursor_destroy(struct history_cursor *cursor)
+{
+    if (cursor == NULL)
+        return;
+    for (int i = 0; i < HISTORY_TABLES; i++)
+        if (cursor->tables[i] != NULL)
+            mdb_cursor_close(cursor->tables[i]);
+    if (cursor->read != NULL)
+        mdb_txn_abort(cursor->read);
+    free(cursor);
+}
+
+void history_cursor_end(struct history_cursor *cursor)
+{
+    if (!cursor->active)
+        return;
+    mdb_txn_reset(cursor->read);
+    cursor->active = false;
+    memset(cursor->renewed, 0, sizeof cursor->renewed);
+}
+
+/* The table's cursor in this commit. */
+static int renew(struct history_cursor *cursor, enum history_table table)
+{
+    int code = 0;
+
+    if (!cursor->active)
+        code = mdb_txn_renew(cursor->read);
+    cursor->active = code == 0;
+    if (code == 0 && !cursor->renewed[table])
+        code = mdb_cursor_renew(cursor->read, cursor->tables[table]);
+    cursor->renewed[table] = code == 0;
+    return code;
+}
+
+static int take(const MDB_val *key, const MDB_val *value, struct history_place *place, void *row,
+                size_t *bytes)
+{
+    const uint8_t *from = value->mv_data;
+
+    if (key->mv_size != KEY_BYTES || value->mv_size < CRC_BYTES ||
+        value->mv_size > HISTORY_ROW_BYTES_MAX + CRC_BYTES)
+        return -EBADMSG;
+    *bytes = value->mv_size - CRC_BYTES;
+    if (history_row_crc(place->table, key->mv_data, from, *bytes) != cc_load32(from + *bytes))
+        return -EBADMSG;
+    memcpy(row, from, *bytes);
+    const uint8_t *key_bytes = key->mv_data;
+    place->sequence = load_big64(key_bytes + 8);
+    place->index = __builtin_bswap32(cc_load32(key_bytes + 16));
+    return 1;
+}
+
+/* Whether an entry is a gap of rows below `wanted`, which is at or below the entry. */
+static bool covers(const MDB_val *key, const MDB_val *value, const struct history_place *wanted)
+{
+    if (load_big64(key->mv_data) != wanted->key || !is_gap(key))
+        return false;
+    uint64_t first = cc_load64(value->mv_data) + 1; /* sequence of a row that may be lost */
+    return wanted->sequence > first || (wanted->sequence == first && wanted->index != 0);
+}
+
+int history_cursor_below(struct history_cursor *cursor, struct history_place *place, void *row,
+                         size_t *bytes)
+{
+    uint8_t wanted[KEY_BYTES];
+    MDB_val key = { .mv_size = KEY_BYTES, .mv_data = wanted }, value;
+
+    INVARIANT(place->table < HISTORY_TABLES);
+    int code = renew(cursor, place->table);
+    if (code != 0)
+        return error_of(code);
+    key_of(place, wanted);
+    MDB_cursor *at = cursor->tables[place->table];
+    code = mdb_cursor_get(at, &key, &value, MDB_SET_RANGE);
+    if (code == 0) {
+        if (!covers(&key, &value, place))
+            code = mdb_cursor_get(at, &key, &value, MDB_PREV);
+    } else if (code == MDB_NOTFOUND) {
+        code = mdb_cursor_get(at, &key, &value, MDB_LAST);
+    }
+    if (code == MDB_NOTFOUND)
+        return 0;
+    if (code != 0)
+        return error_of(code);
+    if (load_big64(key.mv_data) != place->key)
+        return 0;
+    int got = take(&key, &value, place, row, bytes);
+    if (got > 0 && place->index == GAP_INDEX)
+        *bytes = 0;
+    return got;
+}

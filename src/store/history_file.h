@@ -1,0 +1,97 @@
+/* history_file.h - rows of the past, in a file that outlives the process (LMDB, history/data.mdb).
+ *
+ *   table, key (account or market), (sequence, index) ──> bytes of a row, never changed
+ *
+ * Rows are made again from the journal, so the file may lag: each commit carries `applied`, and
+ * rows above it are not in the file. Rows that the file will never get, because a start began with
+ * a newer state, are named by a *gap*. It stands for an unknown number of rows of its key at or
+ * below its sequence and above another, `after`.
+ *
+ * Order.  A commit is all or nothing. A crash of the machine may undo the newest commits that
+ *         were not synced, whole and newest first.
+ * Owner.  Begin to commit belong to one thread at a time. A cursor belongs to one thread.
+ * Wait.   Commits and cursors block as files do.
+ * Errors. 0 or -errno; -EBADMSG: the file is damaged or another's; nothing is logged. */
+#ifndef STORE_HISTORY_FILE_H
+#define STORE_HISTORY_FILE_H
+
+#include "base/compiler.h"
+
+enum history_table {
+    HISTORY_FILLS,    /* key: account */
+    HISTORY_TRADES,   /* asset id */
+    HISTORY_PAYMENTS, /* account */
+    HISTORY_RATES,    /* asset id */
+    HISTORY_FUND,     /* 0 */
+    HISTORY_FEES,     /* 0 */
+    HISTORY_TABLES
+};
+
+enum { HISTORY_ROW_BYTES_MAX = 256, HISTORY_ID_BYTES = 32 };
+
+struct history_file;
+struct history_cursor;
+
+/* Where a row lies. */
+struct history_place {
+    enum history_table table;
+    uint64_t key;
+    uint64_t sequence;
+    uint32_t index;
+};
+
+/* Checks (history_check.h) and opens the file in `folder`, or makes both. `exchange_id` has
+ * HISTORY_ID_BYTES. After -EBADMSG the
+ * caller may call history_file_set_aside and open again. */
+CC_MUST_USE int history_file_open(struct history_file **file, const char *folder,
+                                  const uint8_t *exchange_id);
+void history_file_close(struct history_file *file);
+
+/* Renames the file in `folder`, replacing what was set aside before. */
+CC_MUST_USE int history_file_set_aside(const char *folder);
+
+/* The sequence up to which every row is in the file, but for gaps. The writer's thread. */
+uint64_t history_file_applied(const struct history_file *file);
+
+/* The sequence from which on every row is there: above the newest gap. The writer's thread. */
+uint64_t history_file_from(const struct history_file *file);
+
+/* The gaps put since it was opened. The writer's thread. */
+uint64_t history_file_gaps(const struct history_file *file);
+
+/* Begins a write; history_file_commit or history_file_cancel ends it. */
+CC_MUST_USE int history_file_begin(struct history_file *file);
+
+/* Adds a row of 1 to HISTORY_ROW_BYTES_MAX bytes with an index below UINT32_MAX. The same place
+ * again replaces it. */
+CC_MUST_USE int history_file_put(struct history_file *file, const struct history_place *place,
+                                 const void *row, size_t bytes);
+
+/* Adds a gap: rows above `after` and up to `sequence` will never be there. */
+CC_MUST_USE int history_file_put_gap(struct history_file *file, enum history_table table,
+                                     uint64_t key, uint64_t sequence, uint64_t after);
+
+/* Removes every row above `sequence`: the journal does not have it. A gap above goes on below it.
+ * Slow. */
+CC_MUST_USE int history_file_cut(struct history_file *file, uint64_t sequence);
+
+/* Commits with this `applied`. After a failure nothing was written and the write has ended. */
+CC_MUST_USE int history_file_commit(struct history_file *file, uint64_t applied);
+void history_file_cancel(struct history_file *file);
+
+/* Makes all commits durable. */
+CC_MUST_USE int history_file_sync(struct history_file *file);
+
+/* NULL without memory. Destroy it before the file is closed. */
+struct history_cursor *history_cursor_create(struct history_file *file);
+void history_cursor_destroy(struct history_cursor *cursor);
+
+/* The newest row of place's table and key that is below its (sequence, index): 1, and *place, row
+ * (HISTORY_ROW_BYTES_MAX) and *bytes are it; or 0, there is none. If a gap lies between: 1, *bytes
+ * is 0 and *place is the gap's end. Sees one commit from the first call until history_cursor_end.
+ */
+CC_MUST_USE int history_cursor_below(struct history_cursor *cursor, struct history_place *place,
+                                     void *row, size_t *bytes);
+void history_cursor_end(struct history_cursor *cursor);
+
+#endif

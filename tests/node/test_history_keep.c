@@ -1,0 +1,229 @@
+/* Fills and trades in the file of the history: pages of ring and file equal the list of everything
+ * that happened, over random commands, commits, clean starts, and starts that left a gap; a page
+ * that needs a row of a gap is refused (wire.md W7). */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "exchange_random.h"
+
+enum { ACCOUNTS = 3, CAPACITY = 1024, STARTS = 8, ROUNDS = 60, COMMANDS = 20, GAPS_MAX = STARTS };
+
+static struct exchange exchange;
+static struct reply_pool pool;
+static struct history_file *file;
+static char folder[] = "/tmp/perpd-keep-XXXXXX";
+
+static struct gap {
+    uint64_t after, to; /* rows of (after, to] were never written */
+} gaps[GAPS_MAX];
+static uint32_t gap_count, refused_count, file_rows;
+
+static struct query_task ask(enum query_kind kind, uint64_t account, uint16_t asset, uint32_t limit,
+                             uint64_t before_sequence, uint32_t before_index)
+{
+    struct query_sources sources = { .engine = exchange.host.engine,
+                                     .history = exchange.sink.history };
+    struct query_budget budget = { .rows = QUERY_TASK_ROWS_A_TURN };
+    struct query query = { .kind = (uint16_t)kind,
+                           .account_id = account,
+                           .subaccount_index = QUERY_ANY_INDEX,
+                           .portfolio_index = QUERY_ANY_INDEX,
+                           .pin = -1,
+                           .limit = limit,
+                           .before_sequence = before_sequence,
+                           .before_index = before_index,
+                           .status = QUERY_ANY_STATUS };
+    struct query_task task;
+
+    if (asset != 0)
+        memcpy(query.market, asset == HOST_BTC ? "BTC-PERP" : "ETH-PERP", 8);
+    CHECK(query_begin(&task, &sources, &query, &pool, &budget));
+    history_keep_end(&exchange.sink.history->keep);
+    if (task.reply.buffer != REPLY_NO_BUFFER)
+        reply_pool_free(&pool, task.reply.buffer);
+    return task;
+}
+
+/* The gap that has the sequence, or NULL. */
+static const struct gap *gap_of(uint64_t sequence)
+{
+    for (uint32_t i = 0; i < gap_count; i++)
+        if (sequence > gaps[i].after && sequence <= gaps[i].to)
+            return &gaps[i];
+    return NULL;
+}
+
+/* One list from its newest row to its first. `index` counts down through the list of everything;
+ * the two functions know fills and trades. */
+struct list {
+    enum query_kind kind;
+    uint64_t account;
+    uint16_t asset;
+};
+
+static bool is_of(const struct list *list, uint32_t at)
+{
+    return list->kind == QUERY_fills ? exchange.fills[at].account == list->account
+                                     : exchange.trades[at].asset == list->asset;
+}
+
+static void check_row(const struct list *list, const struct query_task *task, uint32_t number,
+                      uint32_t at)
+{
+    struct row_fill fill;
+    struct row_trade trade;
+
+    if (list->kind == QUERY_fills) {
+        const struct exchange_fill *want = &exchange.fills[at];
+        memcpy(&fill, task->rows + number * sizeof fill, sizeof fill);
+        CHECK(fill.sequence == want->sequence && fill.index == want->index);
+        CHECK(fill.price == want->price && fill.quantity == want->quantity);
+        CHECK(fill.fee == want->fee && fill.trade_seq == want->trade_seq);
+        CHECK(memcmp(fill.request_id, want->order_id, 16) == 0 && fill.side == want->side);
+        return;
+    }
+    const struct exchange_trade *want = &exchange.trades[at];
+    memcpy(&trade, task->rows + sizeof(struct row_trades) + number * sizeof trade, sizeof trade);
+    CHECK(trade.sequence == want->sequence && trade.index == want->index);
+    CHECK(trade.price == want->price && trade.size == want->size);
+    CHECK(trade.trade_seq == want->trade_seq && trade.taker_side == want->taker_side);
+}
+
+static uint64_t sequence_at(const struct list *list, uint32_t at)
+{
+    return list->kind == QUERY_fills ? exchange.fills[at].sequence : exchange.trades[at].sequence;
+}
+
+static uint32_t index_at(const struct list *list, uint32_t at)
+{
+    return list->kind == QUERY_fills ? exchange.fills[at].index : exchange.trades[at].index;
+}
+
+/* Pages of `limit` from the newest row on. A refused one must need a row of a gap; the list goes on
+ * below the gap. */
+static void check_list(const struct list *list, uint32_t limit)
+{
+    uint32_t at = list->kind == QUERY_fills ? exchange.fill_count : exchange.trade_count;
+    uint64_t before = 0;
+    uint32_t before_index = 0, size = limit, head = list->kind == QUERY_trades;
+
+    for (;;) {
+        struct query_task task =
+            ask(list->kind, list->account, list->asset, size, before, before_index);
+        if (task.reply.problem != PROBLEM_none && size > 1) {
+            size = 1; /* find the gap row by row */
+            continue;
+        }
+        if (task.reply.problem != PROBLEM_none) {
+            CHECK(task.reply.problem == PROBLEM_not_ready && task.reply.cause == REPLY_NOT_KEPT);
+            const struct gap *gap = gap_of(task.reply.kept_from - 1);
+            CHECK(gap != NULL && gap->to == task.reply.kept_from - 1);
+            CHECK(before == 0 || gap->to < before || before_index != 0);
+            while (at > 0 && (!is_of(list, at - 1) || sequence_at(list, at - 1) > gap->after)) {
+                at--; /* nothing of the list lies between the last page and the gap */
+                CHECK(!is_of(list, at) || sequence_at(list, at) <= gap->to);
+            }
+            before = gap->after + 1;
+            before_index = 0;
+            size = limit;
+            refused_count++;
+            continue;
+        }
+        uint32_t count = task.reply.row_count - head;
+        for (uint32_t k = 0; k < count; k++) {
+            do
+                CHECK(at-- > 0);
+            while (!is_of(list, at));
+            CHECK(gap_of(sequence_at(list, at)) == NULL);
+            check_row(list, &task, k, at);
+            before = sequence_at(list, at);
+            before_index = index_at(list, at);
+        }
+        if (count < size)
+            break;
+    }
+    while (at > 0)
+        CHECK(!is_of(list, --at));
+}
+
+static void check_all(void)
+{
+    static const uint32_t limits[] = { 1000, 37, 5 };
+
+    for (size_t i = 0; i < CC_COUNT(limits); i++) {
+        for (uint64_t account = 1; account <= ACCOUNTS; account++)
+            check_list(&(struct list){ QUERY_fills, account, 0 }, limits[i]);
+        for (uint16_t asset = HOST_BTC; asset <= EXCHANGE_ETH; asset++)
+            check_list(&(struct list){ QUERY_trades, 0, asset }, limits[i]);
+    }
+}
+
+/* A new process: what was not committed is gone, the state is the engine's. */
+static void start_again(bool is_clean)
+{
+    static const uint8_t id[HISTORY_ID_BYTES] = { 1 };
+    struct history_keep *keep = &exchange.sink.history->keep;
+    uint64_t sequence = engine_sequence(exchange.host.engine);
+
+    if (is_clean)
+        CHECK(history_keep_flush(keep, true) >= 0);
+    file_rows += (uint32_t)published_get(&keep->rows);
+    history_destroy(exchange.sink.history);
+    history_file_close(file);
+    CHECK(history_file_open(&file, folder, id) == 0);
+    uint64_t applied = history_file_applied(file);
+    CHECK(!is_clean || applied == sequence);
+    if (applied < sequence)
+        gaps[gap_count++] = (struct gap){ applied, sequence };
+    exchange.sink.history = history_create(CAPACITY, ACCOUNTS + 2, exchange.host.key);
+    CHECK(exchange.sink.history != NULL && history_attach(exchange.sink.history, file) == 0);
+    history_forget(exchange.sink.history, exchange.host.engine);
+}
+
+static void run(uint32_t rounds)
+{
+    struct history_keep *keep = &exchange.sink.history->keep;
+    uint64_t now_ns = 5000000000;
+
+    for (uint32_t i = 0; i < rounds; i++) {
+        exchange_random_run(&exchange, COMMANDS);
+        history_keep_publish(keep, engine_sequence(exchange.host.engine));
+        if (i % 7 == 0)
+            now_ns += 1000000000; /* a commit each second */
+        CHECK(history_keep_step(keep, now_ns) >= 0);
+        CHECK(!history_keep_is_full(keep));
+    }
+}
+
+int main(void)
+{
+    static uint8_t memory[REPLY_POOL_BYTES] __attribute__((aligned(4096)));
+    static const uint8_t id[HISTORY_ID_BYTES] = { 1 };
+    char path[64];
+
+    reply_pool_init(&pool, memory);
+    CHECK(mkdtemp(folder) != NULL && history_file_open(&file, folder, id) == 0);
+    exchange_open(&exchange, CAPACITY, ACCOUNTS);
+    exchange.seed = 43;
+    exchange.rich = true;
+    history_destroy(exchange.sink.history);
+    exchange.sink.history = history_create(CAPACITY, ACCOUNTS + 2, exchange.host.key);
+    CHECK(exchange.sink.history != NULL && history_attach(exchange.sink.history, file) == 0);
+    for (uint32_t start = 0; start < STARTS; start++) {
+        run(ROUNDS);
+        check_all();
+        start_again(start % 3 != 2);
+        check_all();
+    }
+    CHECK(gap_count == STARTS / 3 && refused_count > 0);
+    CHECK(exchange.fill_count > 2 * CAPACITY && file_rows > 2 * CAPACITY);
+    exchange_close(&exchange);
+    history_file_close(file);
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, i == 0 ? "data.mdb" : "lock.mdb");
+        CHECK(unlink(path) == 0);
+    }
+    CHECK(rmdir(folder) == 0);
+    return 0;
+}

@@ -1,0 +1,463 @@
+/* The file of the history: what is found below a place equals a model over random writes; a killed
+ * writer leaves whole commits; a file that is cut short, another's or damaged is refused. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "store/history_check.h"
+
+enum { KEYS = 3, SEQUENCES = 400, KILLS = 6, ROWS_A_COMMIT = 20, COMMITS = 30, ACCEPTED_MAX = 400 };
+
+static char folder[32] = "/dev/shm/perpd-history-XXXXXX"; /* commits wait for no disk */
+static char path[64];
+static const uint8_t exchange_id[HISTORY_ID_BYTES] = { 7 };
+static uint64_t seed = 1;
+
+static uint64_t below(uint64_t bound)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (seed >> 33) % bound;
+}
+
+static void empty(void)
+{
+    char name[80];
+    static const char *const names[] = { "data.mdb", "lock.mdb", "data.mdb.damaged" };
+    for (size_t i = 0; i < CC_COUNT(names); i++) {
+        snprintf(name, sizeof name, "%s/%s", folder, names[i]);
+        CHECK(unlink(name) == 0 || errno == ENOENT);
+    }
+}
+
+static struct history_file *open_it(void)
+{
+    struct history_file *file;
+    CHECK(history_file_open(&file, folder, exchange_id) == 0);
+    return file;
+}
+
+/* ---- a model --------------------------------------------------------------------------------- */
+
+/* Row of (table, key, sequence): 0 none, 1 gap, else the number of its bytes. A gap begins after
+ * the sequence that gap_after says. */
+static uint16_t model[HISTORY_TABLES][KEYS][SEQUENCES];
+static uint16_t gap_after[HISTORY_TABLES][KEYS][SEQUENCES];
+
+static void row_of(const struct history_place *place, uint8_t *row, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        row[i] = (uint8_t)(place->table * 31 + place->key * 7 + place->sequence * 13 + i);
+}
+
+static void check_below(struct history_cursor *cursor, struct history_place place)
+{
+    uint8_t row[HISTORY_ROW_BYTES_MAX], want[HISTORY_ROW_BYTES_MAX];
+    size_t bytes = 0;
+    uint64_t at = place.sequence < SEQUENCES ? place.sequence : SEQUENCES, next = at;
+    const uint16_t *rows = model[place.table][place.key];
+
+    while (at > 0 && rows[at - 1] == 0)
+        at--;
+    while (next < SEQUENCES && rows[next] == 0)
+        next++;
+    if (next < SEQUENCES && rows[next] == 1 &&
+        place.sequence > gap_after[place.table][place.key][next] + 1u)
+        at = next + 1; /* it begins inside a gap */
+    int got = history_cursor_below(cursor, &place, row, &bytes);
+    CHECK(got == (at > 0));
+    if (got == 0)
+        return;
+    CHECK(place.sequence == at - 1 && place.index == (rows[at - 1] == 1 ? place.index : 5));
+    CHECK(bytes == (rows[at - 1] == 1 ? 0u : rows[at - 1]));
+    row_of(&place, want, bytes);
+    CHECK(rows[at - 1] == 1 || memcmp(row, want, bytes) == 0);
+}
+
+static void check_all(struct history_file *file)
+{
+    struct history_cursor *cursor = history_cursor_create(file);
+
+    CHECK(cursor != NULL);
+    for (int i = 0; i < 2000; i++) {
+        struct history_place place = { (enum history_table)below(HISTORY_TABLES), below(KEYS),
+                                       below(SEQUENCES + 2), 0 };
+        if (below(20) == 0)
+            place.sequence = UINT64_MAX;
+        check_below(cursor, place);
+        if (below(9) == 0)
+            history_cursor_end(cursor);
+    }
+    history_cursor_destroy(cursor);
+}
+
+static void put(struct history_file *file, struct history_place place, size_t bytes)
+{
+    uint8_t row[HISTORY_ROW_BYTES_MAX];
+    uint16_t *is = &model[place.table][place.key][place.sequence];
+    uint16_t after = (uint16_t)(place.sequence - below(place.sequence < 30 ? 1 : 30));
+
+    if (*is != 0 && (*is == 1) != (bytes == 0))
+        return; /* a gap and a row of one sequence have places of their own */
+    *is = (uint16_t)(bytes == 0 ? 1 : bytes);
+    if (bytes == 0) {
+        gap_after[place.table][place.key][place.sequence] = after;
+        CHECK(history_file_put_gap(file, place.table, place.key, place.sequence, after) == 0);
+        return;
+    }
+    row_of(&place, row, bytes);
+    CHECK(history_file_put(file, &place, row, bytes) == 0);
+}
+
+static void check_model(void)
+{
+    struct history_file *file = open_it();
+    uint64_t applied = SEQUENCES;
+
+    CHECK(history_file_applied(file) == 0 && history_file_from(file) == 1);
+    check_all(file);
+    for (int round = 0; round < 40; round++) {
+        CHECK(history_file_begin(file) == 0);
+        bool is_kept = below(4) != 0;
+        static uint16_t before[HISTORY_TABLES][KEYS][SEQUENCES];
+        static uint16_t after[HISTORY_TABLES][KEYS][SEQUENCES];
+        memcpy(before, model, sizeof model);
+        memcpy(after, gap_after, sizeof after);
+        for (uint64_t i = below(60); i > 0; i--)
+            put(file,
+                (struct history_place){ (enum history_table)below(HISTORY_TABLES), below(KEYS),
+                                        below(SEQUENCES), 5 },
+                below(8) == 0 ? 0 : 2 + below(HISTORY_ROW_BYTES_MAX - 1));
+        if (is_kept) {
+            CHECK(history_file_commit(file, applied += 10) == 0);
+        } else {
+            history_file_cancel(file);
+            memcpy(model, before, sizeof model);
+            memcpy(gap_after, after, sizeof after);
+        }
+        if (below(5) == 0) {
+            history_file_close(file);
+            file = open_it();
+        }
+        CHECK(history_file_applied(file) == applied);
+        check_all(file);
+    }
+    CHECK(history_file_begin(file) == 0); /* the journal ends with 200 */
+    CHECK(history_file_cut(file, 200) == 0);
+    CHECK(history_file_commit(file, 200) == 0);
+    for (int t = 0; t < HISTORY_TABLES; t++)
+        for (int k = 0; k < KEYS; k++) {
+            for (int i = 201; i < SEQUENCES; i++)
+                if (model[t][k][i] == 1 && gap_after[t][k][i] < 200) {
+                    model[t][k][200] = 1; /* a gap goes on below */
+                    gap_after[t][k][200] = gap_after[t][k][i];
+                }
+            memset(&model[t][k][201], 0, sizeof model[t][k] - 201 * sizeof model[t][k][0]);
+        }
+    check_all(file);
+    CHECK(history_file_applied(file) == 200);
+    CHECK(history_file_sync(file) == 0);
+    history_file_close(file);
+}
+
+/* ---- a writer that is killed ----------------------------------------------------------------- */
+
+/* Tells `told` of each commit by a byte. */
+static void write_on(int told)
+{
+    struct history_file *file = open_it();
+    uint8_t row[HISTORY_ROW_BYTES_MAX];
+
+    for (uint64_t applied = history_file_applied(file) + 1;; applied++) {
+        CHECK(history_file_begin(file) == 0);
+        for (uint32_t i = 0; i < ROWS_A_COMMIT; i++) {
+            struct history_place place = { HISTORY_FILLS, i % KEYS, applied, i };
+            row_of(&place, row, 100);
+            CHECK(history_file_put(file, &place, row, 100) == 0);
+        }
+        CHECK(history_file_commit(file, applied) == 0);
+        CHECK(write(told, "c", 1) == 1);
+    }
+}
+
+/* Every commit up to `applied` is whole and nothing is above it. Returns `applied`. */
+static uint64_t check_whole(void)
+{
+    struct history_file *file = open_it();
+    struct history_cursor *cursor = history_cursor_create(file);
+    uint64_t applied = history_file_applied(file), rows = 0;
+    uint8_t row[HISTORY_ROW_BYTES_MAX], want[HISTORY_ROW_BYTES_MAX];
+    size_t bytes;
+
+    CHECK(cursor != NULL);
+    for (uint64_t key = 0; key < KEYS; key++) {
+        struct history_place place = { HISTORY_FILLS, key, UINT64_MAX, 0 };
+        while (history_cursor_below(cursor, &place, row, &bytes) == 1) {
+            CHECK(place.sequence <= applied && place.index % KEYS == key && bytes == 100);
+            row_of(&place, want, bytes);
+            CHECK(memcmp(row, want, bytes) == 0);
+            rows++;
+        }
+    }
+    CHECK(rows == applied * ROWS_A_COMMIT);
+    history_cursor_destroy(cursor);
+    history_file_close(file);
+    return applied;
+}
+
+static void check_kill(void)
+{
+    uint64_t last = 0;
+
+    empty();
+    for (int i = 0; i < KILLS; i++) {
+        int told[2];
+        char byte;
+        CHECK(pipe(told) == 0);
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            write_on(told[1]);
+            _exit(1);
+        }
+        uint64_t commits = 1 + below(6);
+        for (uint64_t n = 0; n < commits; n++)
+            CHECK(read(told[0], &byte, 1) == 1);
+        usleep((useconds_t)below(2000));
+        CHECK(kill(child, SIGKILL) == 0);
+        CHECK(waitpid(child, NULL, 0) == child);
+        close(told[0]);
+        close(told[1]);
+        uint64_t applied = check_whole();
+        CHECK(applied >= last + commits);
+        last = applied;
+    }
+}
+
+/* ---- files that are refused ------------------------------------------------------------------ */
+
+static void check_refused(const uint8_t *id)
+{
+    struct history_file *file = NULL;
+    CHECK(history_file_open(&file, folder, id) == -EBADMSG && file == NULL);
+}
+
+static void check_damage(void)
+{
+    static const uint8_t other_id[HISTORY_ID_BYTES] = { 8 };
+    struct stat status;
+    uint8_t zeros[2 * 4096] = { 0 };
+
+    check_refused(other_id);
+    CHECK(stat(path, &status) == 0);
+    CHECK(truncate(path, status.st_size / 2 / 4096 * 4096) == 0);
+    check_refused(exchange_id);
+    CHECK(history_file_set_aside(folder) == 0);
+    struct history_file *file = open_it(); /* another one begins */
+    CHECK(history_file_applied(file) == 0);
+    history_file_close(file);
+    int fd = open(path, O_WRONLY);
+    CHECK(fd >= 0 && pwrite(fd, zeros, sizeof zeros, 0) == (ssize_t)sizeof zeros);
+    close(fd);
+    check_refused(exchange_id);
+    CHECK(history_file_set_aside(folder) == 0);
+    CHECK(history_file_set_aside(folder) == -ENOENT);
+}
+
+/* ---- damaged pages --------------------------------------------------------------------------- */
+
+static uint8_t *whole;
+static size_t whole_bytes;
+
+static void load_whole(void)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY);
+
+    CHECK(fd >= 0 && fstat(fd, &status) == 0);
+    free(whole);
+    whole_bytes = (size_t)status.st_size;
+    whole = malloc(whole_bytes);
+    CHECK(whole != NULL && pread(fd, whole, whole_bytes, 0) == (ssize_t)whole_bytes);
+    close(fd);
+}
+
+/* The file has the first `bytes` of `whole`. */
+static void store_whole(size_t bytes)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    CHECK(fd >= 0 && pwrite(fd, whole, bytes, 0) == (ssize_t)bytes);
+    close(fd);
+}
+
+static void flip(size_t at, uint8_t bits)
+{
+    int fd = open(path, O_WRONLY);
+    whole[at] ^= bits;
+    CHECK(fd >= 0 && pwrite(fd, &whole[at], 1, (off_t)at) == 1);
+    close(fd);
+}
+
+static void write_commits(uint64_t first, uint64_t last, uint32_t rows)
+{
+    struct history_file *file = open_it();
+    uint8_t row[HISTORY_ROW_BYTES_MAX];
+
+    for (uint64_t applied = first; applied <= last; applied++) {
+        CHECK(history_file_begin(file) == 0);
+        for (uint32_t i = 0; i < rows; i++) {
+            struct history_place place = { HISTORY_FILLS, i % KEYS, applied, i };
+            row_of(&place, row, 100);
+            CHECK(history_file_put(file, &place, row, 100) == 0);
+        }
+        CHECK(history_file_commit(file, applied) == 0);
+    }
+    history_file_close(file);
+}
+
+/* Pages in use, free pages, and a list of free pages in pages of its own. */
+static void make_whole(void)
+{
+    empty();
+    write_commits(1, COMMITS, ROWS_A_COMMIT);
+    write_commits(COMMITS + 1, COMMITS + 2, 12000);
+    struct history_file *file = open_it();
+    CHECK(history_file_begin(file) == 0 && history_file_cut(file, COMMITS) == 0);
+    CHECK(history_file_commit(file, COMMITS) == 0);
+    history_file_close(file);
+    file = open_it();
+    history_file_close(file);
+    CHECK(check_whole() == COMMITS);
+    load_whole();
+}
+
+/* The file is refused, or its rows are those of a commit, and the next commit is added to them. */
+static bool is_refused_or_right(void)
+{
+    int failed = history_check(path);
+
+    CHECK(failed == 0 || failed == -EBADMSG);
+    if (failed != 0)
+        return true;
+    uint64_t applied = check_whole();
+    CHECK(applied == COMMITS || applied + 1 >= COMMITS);
+    write_commits(applied + 1, applied + 1, ROWS_A_COMMIT);
+    CHECK(check_whole() == applied + 1);
+    return false;
+}
+
+/* Bytes of page head, places and nodes, and any others. */
+static void check_flipped_pages(void)
+{
+    static const uint16_t places[] = { 0, 10, 12, 14, 16, 18, 24, 28, 40, 48, 64, 88 };
+    uint64_t refused = 0, accepted = 0;
+
+    make_whole();
+    for (size_t page = 0; page * 4096 < whole_bytes; page++) {
+        size_t head = page * 4096, last = head + 4096;
+        for (size_t i = 0; i < CC_COUNT(places) + 6 && accepted < ACCEPTED_MAX; i++) {
+            size_t at = i < CC_COUNT(places) ? head + places[i] : last - 1 - below(1000);
+            uint8_t bits = (uint8_t)(1 << below(8));
+            flip(at, bits);
+            bool is_refused = history_check(path) == -EBADMSG;
+            if (is_refused) {
+                refused++;
+                flip(at, bits);
+                continue;
+            }
+            accepted++; /* what no read uses */
+            CHECK(!is_refused_or_right());
+            whole[at] ^= bits;
+            store_whole(whole_bytes);
+            if (page > 60)
+                break; /* a free page is one of many */
+        }
+    }
+    CHECK(refused > 200 && accepted > 20);
+}
+
+/* A page in the place of another. */
+static void check_copied_pages(void)
+{
+    size_t pages = whole_bytes / 4096;
+
+    for (int i = 0; i < 100; i++) {
+        size_t from = below(60), to = below(60);
+        int fd = open(path, O_WRONLY);
+        CHECK(fd >= 0 && from < pages && to < pages);
+        CHECK(pwrite(fd, whole + from * 4096, 4096, (off_t)(to * 4096)) == 4096);
+        close(fd);
+        (void)is_refused_or_right();
+        store_whole(whole_bytes);
+    }
+}
+
+static void check_short_files(void)
+{
+    size_t used = 0;
+
+    for (size_t bytes = 4096; bytes < whole_bytes; bytes += bytes < 60 * 4096 ? 2048 : 128 * 4096) {
+        store_whole(bytes);
+        used += is_refused_or_right();
+    }
+    CHECK(used > 50);
+    store_whole(0);
+    struct history_file *file = open_it(); /* LMDB begins it again */
+    CHECK(history_file_applied(file) == 0);
+    history_file_close(file);
+}
+
+/* An older copy is right up to its own sequence. */
+static void check_older_copy(void)
+{
+    empty();
+    write_commits(1, 5, ROWS_A_COMMIT);
+    load_whole();
+    write_commits(6, 30, ROWS_A_COMMIT);
+    store_whole(whole_bytes);
+    CHECK(check_whole() == 5);
+    write_commits(6, 9, ROWS_A_COMMIT);
+    CHECK(check_whole() == 9);
+    free(whole);
+}
+
+/* A file without one of its rows, or with a row of another table, differs from what it counts. */
+static void check_lost_row(void)
+{
+    struct history_head head = { .format = 1 }, other;
+    uint8_t key[HISTORY_KEY_BYTES] = { 1 };
+
+    CHECK(history_row_crc(HISTORY_FUND, key, "row", 3) !=
+          history_row_crc(HISTORY_FEES, key, "row", 3));
+    other = head;
+    other.rows[HISTORY_FEES] = 1;
+    CHECK(history_head_crc(&head) != history_head_crc(&other));
+    other = head;
+    other.crc = 1;
+    CHECK(history_head_crc(&head) == history_head_crc(&other));
+}
+
+int main(void)
+{
+    if (mkdtemp(folder) == NULL) {
+        memcpy(folder, "/tmp/perpd-history-XXXXXX", sizeof "/tmp/perpd-history-XXXXXX");
+        CHECK(mkdtemp(folder) != NULL);
+    }
+    snprintf(path, sizeof path, "%s/data.mdb", folder);
+    check_model();
+    check_kill();
+    check_damage();
+    check_flipped_pages();
+    check_copied_pages();
+    check_short_files();
+    check_older_copy();
+    check_lost_row();
+    empty();
+    CHECK(rmdir(folder) == 0);
+    return 0;
+}
