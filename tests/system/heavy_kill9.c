@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/json_scan.h"
@@ -20,7 +21,8 @@ enum {
     SENT_MAX = 20000,
     PRICE_RAW = 1000000, /* 100,000.0 USDC */
     ASSET = 1,
-    LOOKS = 60, /* acknowledged orders read back a trader a cycle */
+    REPLAY_S = 115, /* from the first request of a cycle on, ids are taken for 120 s */
+    LOOKS = 60,     /* acknowledged orders read back a trader a cycle */
     ROOM_BYTES = 8192,
     OTHERS_ODDS = 5, /* one request in so many is no plain order */
     OTHERS_COUNT = 9,
@@ -202,8 +204,17 @@ static void *send_load(void *context)
     return NULL;
 }
 
-/* The same bytes again: executed once, with the outcome that was acknowledged. */
-static void replay(struct rig *rig, struct load *load)
+static time_t monotonic_s(void)
+{
+    struct timespec now;
+
+    CHECK(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
+    return now.tv_sec;
+}
+
+/* The same bytes again: executed once, with the outcome that was acknowledged. After `end_s` their
+ * ids may be too old to say so; then only what was acknowledged by then counts as replayed. */
+static uint32_t replay(struct rig *rig, struct load *load, time_t end_s)
 {
     static uint8_t frame[REQUEST_FRAME_MAX];
     struct client client;
@@ -229,6 +240,10 @@ static void replay(struct rig *rig, struct load *load)
             const struct outcome *first = &load->sent[i].outcome;
             CHECK(client_read(&client, &answer) == 0);
             outcome_read(&outcome, &answer);
+            if (first->sequence != 0 && monotonic_s() >= end_s) {
+                client_close(&client);
+                return i;
+            }
             if (first->sequence == 0)
                 continue; /* refused without a sequence: its id is unused */
             CHECK(outcome.kind == OUTCOME_DUPLICATE);
@@ -237,6 +252,7 @@ static void replay(struct rig *rig, struct load *load)
         }
     }
     client_close(&client);
+    return load->answered_count;
 }
 
 /* Acknowledged placements are readable, with the sequence that was acknowledged. */
@@ -321,7 +337,7 @@ int main(int argc, char **argv)
     uint32_t cycles = argc > 1        ? (uint32_t)atoi(argv[1])
                       : asked != NULL ? (uint32_t)atoi(asked)
                                       : CYCLES;
-    uint64_t acknowledged = 0, unanswered = 0, looked = 0;
+    uint64_t acknowledged = 0, replayed = 0, unanswered = 0, looked = 0;
     char perpd[RIG_PATH_BYTES];
     struct rig rig;
     const char *build = getenv("PERPD_BUILD");
@@ -332,21 +348,23 @@ int main(int argc, char **argv)
     CHECK(rig_start(&rig, options));
     open_traders(&rig, loads);
     for (uint32_t cycle = 0; cycle < cycles; cycle++) {
+        time_t end_s = monotonic_s() + REPLAY_S;
         kill_under_load(&rig, loads, cycle);
         CHECK(rig_start(&rig, options));
         for (int i = 0; i < TRADERS; i++) {
             acknowledged += loads[i].answered_count;
             unanswered += loads[i].sent_count - loads[i].answered_count;
             looked += look(&rig, &loads[i]);
-            replay(&rig, &loads[i]);
+            replayed += replay(&rig, &loads[i], end_s);
         }
         audit(&rig);
     }
     CHECK(rig_end(&rig, SIGTERM) == 0); /* a clean stop: exit code 0 */
     printf("cycles %u acknowledged %lu replayed %lu unanswered_at_kill %lu read_back %lu\n", cycles,
-           acknowledged, acknowledged, unanswered, looked);
+           acknowledged, replayed, unanswered, looked);
     /* Of use only under load: requests were in flight when it was killed. */
     CHECK(acknowledged > 50u * cycles && unanswered > cycles && looked > 10u * cycles);
+    CHECK(replayed > acknowledged / 2); /* the rest: starts of a machine that had no time */
     for (size_t k = 0; k < CC_COUNT(others); k++) {
         uint64_t completed = 0;
         for (int i = 0; i < TRADERS; i++)
