@@ -111,7 +111,7 @@ try:
 
     # What the operator is refused names the field and its rule.
     done = run("withdrawal", "settle", first, code=1)
-    check("withdrawal_id must be: of a withdrawal" in done.stderr, done.stderr)
+    check("withdrawal_id must be: of a pending withdrawal" in done.stderr, done.stderr)
 
     # Lists. Seller's orders: newest placing first, all live.
     live = answer("orders", "--open")
