@@ -92,7 +92,9 @@ common = ["--url", exchange.url, "--account", "7", "--session-key", "session.key
           "master.key", "--dry-run"]
 for words in (["order", "BTC-PERP", "buy", "0.1", "100000", *common[:6], "--dry-run"],
               ["account", "create", "--save", *common[:2], *common[4:]],
-              ["apikey", "create", "--out", "made.key", "--save", *common]):
+              ["apikey", "create", "--out", "made.key", "--save", *common],
+              ["login", "--out", "made.key", "--save", *common],
+              ["logout", "--device-key", "x", *common[:6], "--dry-run"]):
     done = perp.run(*words)
     check('"payload"' in done.stdout, words, done)
 after = {path.name: path.read_bytes() for path in perp.folder.rglob("*") if path.is_file()}

@@ -208,6 +208,14 @@ try:
     check(len(answer("orders", "--open")) == 3)
     answer("cancel-all")
     check(answer("orders", "--open") == [])
+
+    # A device key is made, kept, and ends with the session on logout; a second logout does nothing.
+    device = answer("login")["device_key"]
+    ended = answer("logout", "--device-key", device)
+    check(ended["device_key_deleted"] is True and ended["session_revoked"] is True, ended)
+    check(rejected("order", "BTC-PERP", "sell", "0.01", "100010") == "rejected_unauthorized")
+    again = run("logout", "--device-key", device, code=1)
+    check("session_not_revoked" in again.stderr and "perp session list" in again.stderr, again)
     check(answer("session", "revoke-all")["message"] == "session_revoked")
     check(rejected("order", "BTC-PERP", "sell", "0.01", "100010") == "rejected_unauthorized")
     check(perpd.end(signal.SIGTERM) == 0)

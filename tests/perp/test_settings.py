@@ -77,6 +77,27 @@ check(exchange.last()[2]["x-api-key"] == "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2Vjcm
 check("exists" in perp.run("apikey", "create", "--out", "api.key", code=2).stderr)
 check("c2VjcmV0" in perp.run("apikey", "create").stdout)
 
+# So it is with a device key; logout sends the one of the profile.
+exchange.answers["/api/v1/login"] = (200, {
+    "success": True, "message": "request_completed", "processed_at_ns": 1, "sequence": 14,
+    "device_key_id": "0198c0de-0008-71cb-8000-000003000002",
+    "device_key": "ZGV2aWNlZGV2aWNlZGV2aWNlZGV2aWNlZGV2aWNlZGU="})
+exchange.answers["/api/v1/logout"] = (200, {"device_key_deleted": True, "session_revoked": True})
+check("needs a device key (perp login" in perp.run("logout", code=2).stderr)
+done = perp.run("login", "--save", "--out", "device.key")
+check("ZGV2aWNl" not in done.stdout + done.stderr)
+check("device_key = ZGV2aWNl" in config.read_text())
+check((perp.folder / "device.key").read_text().startswith("ZGV2aWNl"))
+check("exists" in perp.run("login", "--out", "device.key", code=2).stderr)
+for words in ((), ("--device-key", "@device.key")):
+    perp.run("logout", *words)
+    method, path, headers = exchange.last()[:3]
+    check((method, path) == ("POST", "/api/v1/logout"), path)
+    check(headers["x-device-key"] == "ZGV2aWNlZGV2aWNlZGV2aWNlZGV2aWNlZGV2aWNlZGU=")
+check("longer than 44" in perp.run("logout", "--device-key", "A" * 45, code=2).stderr)
+exchange.answers["/api/v1/logout"] = (200, {"device_key_deleted": True, "session_revoked": False})
+check("session_not_revoked" in perp.run("logout", code=1).stderr)
+
 # Reads: what is asked, and how a book is shown.
 exchange.answers["/api/v1/portfolio/balance"] = (200, {"cash_balance": "7495.75", "name": "Main"})
 check("7495.75" in perp.run("balance", "--subaccount", "2").stdout)

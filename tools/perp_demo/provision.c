@@ -174,8 +174,8 @@ static bool make_api_key(struct provision *provision, struct client *client,
     draft_set_bytes(&draft, "label", account->name, strlen(account->name));
     if (!perform(provision, client, &draft, session, &outcome))
         return false;
-    snprintf(account->api_key, sizeof account->api_key, "%s", outcome.api_key);
-    return write_text(account->api_key_path, outcome.api_key);
+    snprintf(account->api_key, sizeof account->api_key, "%s", outcome.secret);
+    return write_text(account->api_key_path, outcome.secret);
 }
 
 static bool deposit(struct provision *provision, struct client *client,

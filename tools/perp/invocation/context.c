@@ -156,17 +156,18 @@ static int refuse(struct context *context, const struct outcome *outcome,
     return EXIT_CODE_problem;
 }
 
-static bool read_api_key(struct context *context, char text[SETTINGS_VALUE_MAX])
+/* The text of a secret setting; `what` names it, `wanted` says how to get one. */
+static bool read_secret(struct context *context, uint32_t setting, const char *what,
+                        const char *wanted, char text[SETTINGS_VALUE_MAX])
 {
-    const char *value = context->settings->values[SETTING_api_key];
+    const char *value = context->settings->values[setting];
     if (value[0] == '\0')
-        return name_setting(context, SETTING_api_key,
-                            "needs an API key (perp apikey create makes one)");
+        return name_setting(context, (enum setting)setting, wanted);
     snprintf(text, SETTINGS_VALUE_MAX, "%s", value);
     if (value[0] == '@') {
         FILE *file = fopen(value + 1, "re");
         if (file == NULL)
-            return context_fail(context, EXIT_CODE_usage, "cannot read the API key from %s: %s",
+            return context_fail(context, EXIT_CODE_usage, "cannot read the %s from %s: %s", what,
                                 value + 1, strerror(errno));
         size_t count = fread(text, 1, 256, file);
         fclose(file);
@@ -176,9 +177,29 @@ static bool read_api_key(struct context *context, char text[SETTINGS_VALUE_MAX])
     for (const char *at = text; *at != '\0'; at++) {
         if (*at <= ' ' || *at > '~')
             return context_fail(context, EXIT_CODE_usage,
-                                "the API key (%s) holds a character that no key has",
-                                context->settings->from[SETTING_api_key]);
+                                "the %s (%s) holds a character that no key has", what,
+                                context->settings->from[setting]);
     }
+    return true;
+}
+
+static bool read_api_key(struct context *context, char text[SETTINGS_VALUE_MAX])
+{
+    return read_secret(context, SETTING_api_key, "API key",
+                       "needs an API key (perp apikey create makes one)", text);
+}
+
+bool context_device_key(struct context *context, char text[CONTEXT_DEVICE_KEY_MAX])
+{
+    char value[SETTINGS_VALUE_MAX];
+    if (!read_secret(context, SETTING_device_key, "device key",
+                     "needs a device key (perp login makes one)", value))
+        return false;
+    if (strlen(value) >= CONTEXT_DEVICE_KEY_MAX)
+        return context_fail(
+            context, EXIT_CODE_usage, "the device key (%s) is longer than %d characters",
+            context->settings->from[SETTING_device_key], CONTEXT_DEVICE_KEY_MAX - 1);
+    memcpy(text, value, strlen(value) + 1);
     return true;
 }
 
@@ -350,15 +371,13 @@ static void explain(struct context *context, const struct draft *draft, const ch
         fprintf(stderr,
                 "\nprintf %%s '%s' | base64 -d | curl -sS%s%s%s -X POST '%.*s%s' "
                 "-H 'Content-Type: application/octet-stream'%s%s%s --data-binary @-\n\n",
-                text, trust, ca, trusted, url_count, url, draft->request->path, open, header,
-                close);
+                text, trust, ca, trusted, url_count, url, draft->path, open, header, close);
     } else {
         (void)draft_envelope(draft, text);
         fprintf(stderr,
                 "\ncurl -sS%s%s%s -X POST '%.*s%s' -H 'Content-Type: application/json'%s%s%s "
                 "-d '%s'\n\n",
-                trust, ca, trusted, url_count, url, draft->request->path, open, header, close,
-                text);
+                trust, ca, trusted, url_count, url, draft->path, open, header, close, text);
     }
 }
 
@@ -379,7 +398,7 @@ static int send_draft(struct context *context, const struct draft *draft, const 
         snprintf(headers, sizeof headers, "%s\r\n", header);
     struct client_request request = {
         .method = "POST",
-        .target = draft->request->path,
+        .target = draft->path,
         .headers = headers,
         .content_type = binary ? "application/octet-stream" : "application/json",
         .body = body,
@@ -407,6 +426,14 @@ static int send_draft(struct context *context, const struct draft *draft, const 
     }
 }
 
+/* The member of the answer that is written elsewhere, or NULL. */
+static const char *hidden_secret(const struct context *context, const struct outcome *outcome)
+{
+    if (!context->hide_secret || outcome->secret[0] == '\0')
+        return NULL;
+    return outcome->is_device_key ? "device_key" : "api_key";
+}
+
 static void show_answer(struct context *context, const struct draft *draft, int code,
                         const struct outcome *outcome, const struct client_answer *answer)
 {
@@ -415,7 +442,7 @@ static void show_answer(struct context *context, const struct draft *draft, int 
     uuid_format(&uuid, id);
     const struct report_extra extra[] = {
         { "request_id", id },
-        { context->hide_secret && outcome->api_key[0] != '\0' ? "api_key" : NULL, NULL },
+        { hidden_secret(context, outcome), NULL },
         { NULL, NULL },
     };
     struct binary_ack ack;

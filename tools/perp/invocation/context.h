@@ -15,13 +15,15 @@
 struct arguments;
 struct settings;
 
+enum { CONTEXT_DEVICE_KEY_MAX = 45 }; /* Base64 of 32 bytes, with its closing zero */
+
 struct context {
     const struct arguments *arguments;
     const struct settings *settings;
     struct client client;
     bool client_ready;
-    bool hide_secret;       /* leave `api_key` out of the answer shown */
-    const char *ack_header; /* of --ack, NULL without it */
+    bool hide_secret;       /* leave `api_key` or `device_key` out of the answer shown */
+    const char *ack_header; /* of --ack or of logout, NULL without it */
     int exit_code;
     struct instrument record; /* of the command's market, when asked for */
     bool has_record;
@@ -38,6 +40,9 @@ CC_MUST_USE bool context_key(struct context *context, uint32_t setting, uint32_t
 /* The same for a path; `what` names it in messages. */
 CC_MUST_USE bool context_key_at(struct context *context, const char *path, const char *what,
                                 uint32_t curve, bool make, struct key_file *key);
+
+/* The device key of the settings (or its file), as text. */
+CC_MUST_USE bool context_device_key(struct context *context, char text[CONTEXT_DEVICE_KEY_MAX]);
 
 /* A setting that must be an integer of 0..maximum. */
 CC_MUST_USE bool context_number(struct context *context, uint32_t setting, uint64_t maximum,

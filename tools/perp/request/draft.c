@@ -28,6 +28,7 @@ static void begin(struct draft *draft, uint32_t code, uint32_t signature_type,
 {
     *draft = (struct draft){ .request = request_find(code) };
     INVARIANT(draft->request != NULL && draft->request->path[0] != '\0');
+    draft->path = draft->request->path;
     draft->count = REQUEST_BODY_AT + body_bytes;
     INVARIANT(draft->count % 8 == 0 && draft->count <= sizeof draft->payload);
     draft->payload[0] = REQUEST_VERSION;

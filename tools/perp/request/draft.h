@@ -14,6 +14,7 @@
 
 struct draft {
     const struct request *request;
+    const char *path; /* the request's; code 14 has a second one */
     uint8_t payload[REQUEST_PAYLOAD_MAX];
     size_t count;     /* bytes of payload */
     size_t key_bytes; /* 0: not signed */

@@ -82,6 +82,8 @@
       "no key removes itself: sign with another admin key") \
     X(master_key_rejected_last_key, \
       "an account keeps an admin key: perp masterkey add makes another first") \
+    X(session_not_revoked, \
+      "the session of --session-key is unknown, expired or ended before: perp session list") \
     X(session_rejected_max_sessions, \
       "revoke a session or let one expire first") \
     X(creation_rejected, \
@@ -175,6 +177,8 @@ enum {
     ORIGINAL_PROCESSED_MEMBER,
     ACCOUNT_MEMBER,
     API_KEY_MEMBER,
+    DEVICE_KEY_MEMBER,
+    REVOKED_MEMBER,
     CODE_MEMBER,
     DETAIL_MEMBER,
     FIELD_MEMBER,
@@ -212,7 +216,9 @@ static void read_write(struct outcome *outcome, const struct json_member *member
     copy(outcome->reason, sizeof outcome->reason, &members[REASON_MEMBER]);
     copy(outcome->parameter, sizeof outcome->parameter, &members[FIELD_MEMBER]);
     copy(outcome->detail, sizeof outcome->detail, &members[RULE_MEMBER]);
-    copy(outcome->api_key, sizeof outcome->api_key, &members[API_KEY_MEMBER]);
+    outcome->is_device_key = members[DEVICE_KEY_MEMBER].kind != JSON_NONE;
+    copy(outcome->secret, sizeof outcome->secret,
+         &members[outcome->is_device_key ? DEVICE_KEY_MEMBER : API_KEY_MEMBER]);
     copy(original, sizeof original, &members[ORIGINAL_MEMBER]);
     outcome->sequence = number(&members[SEQUENCE_MEMBER]);
     outcome->processed_at_ns = number(&members[PROCESSED_MEMBER]);
@@ -220,6 +226,15 @@ static void read_write(struct outcome *outcome, const struct json_member *member
     outcome->original_processed_at_ns = number(&members[ORIGINAL_PROCESSED_MEMBER]);
     outcome->status = find_status(outcome->word);
     outcome->original = find_status(original);
+    judge(outcome);
+}
+
+/* W6: the answer of /logout has no status. */
+static void read_logout(struct outcome *outcome, bool is_revoked)
+{
+    outcome->status = is_revoked ? STATUS_session_revoked : STATUS_session_rejected;
+    snprintf(outcome->word, sizeof outcome->word, "%s",
+             is_revoked ? "session_revoked" : "session_not_revoked");
     judge(outcome);
 }
 
@@ -246,6 +261,8 @@ void outcome_read(struct outcome *outcome, const struct client_answer *answer)
         [ORIGINAL_PROCESSED_MEMBER] = JSON_MEMBER("original_processed_at_ns"),
         [ACCOUNT_MEMBER] = JSON_MEMBER("account_id"),
         [API_KEY_MEMBER] = JSON_MEMBER("api_key"),
+        [DEVICE_KEY_MEMBER] = JSON_MEMBER("device_key"),
+        [REVOKED_MEMBER] = JSON_MEMBER("session_revoked"),
         [CODE_MEMBER] = JSON_MEMBER("code"),
         [DETAIL_MEMBER] = JSON_MEMBER("detail"),
         [FIELD_MEMBER] = JSON_MEMBER("field"),
@@ -270,6 +287,8 @@ void outcome_read(struct outcome *outcome, const struct client_answer *answer)
     else if (answer->status == 200 && (members[STATUS_MEMBER].kind == JSON_STRING ||
                                        members[MESSAGE_MEMBER].kind == JSON_STRING))
         read_write(outcome, members);
+    else if (answer->status == 200 && members[REVOKED_MEMBER].kind != JSON_NONE)
+        read_logout(outcome, members[REVOKED_MEMBER].kind == JSON_TRUE);
 }
 
 const char *outcome_hint(const char *word)

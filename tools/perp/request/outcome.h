@@ -32,8 +32,9 @@ struct outcome {
     char reason[OUTCOME_TEXT_MAX];     /* "" when none */
     char detail[OUTCOME_DETAIL_MAX]; /* of a problem, or the rule of a refused operator code; cut */
     char parameter[OUTCOME_TEXT_MAX]; /* the field or parameter that it names */
-    char api_key[OUTCOME_TEXT_MAX];   /* 34 */
-    uint64_t server_time_ms;          /* of request_timestamp_out_of_window, else 0 */
+    char secret[OUTCOME_TEXT_MAX];    /* 33: the device key, 34: the API key; else "" */
+    bool is_device_key;
+    uint64_t server_time_ms; /* of request_timestamp_out_of_window, else 0 */
 };
 
 /* Did the request, now or when it was first sent, have its effect. */
