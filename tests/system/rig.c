@@ -273,7 +273,7 @@ void rig_open_account(struct rig *rig, struct client *client, struct rig_trader 
     draft_set(&draft, "account_id", trader->account_id);
     draft_set(&draft, "subaccount_pin", UINT32_MAX);
     demand(rig, client, &draft, &trader->session, &outcome);
-    snprintf(trader->api_key, sizeof trader->api_key, "%s", outcome.api_key);
+    snprintf(trader->api_key, sizeof trader->api_key, "%s", outcome.secret);
 }
 
 void rig_deposit(struct rig *rig, struct client *client, uint64_t account_id, uint64_t amount_usdc)
