@@ -405,20 +405,21 @@ static enum operator_rule fill_oracle(struct market_record *record, const struct
 static enum operator_rule fill_state(struct market_record *record, const struct value *values)
 {
     const struct value *value = &values[MEMBER_state];
-    static const char *const names[] = {
-#define X(name, code, next) #name,
+    static const struct {
+        const char *text;
+        size_t bytes;
+    } names[] = {
+#define X(name, code, next) { #name, sizeof #name - 1 },
         MARKET_STATE_LIST(X)
 #undef X
     };
 
     record->state = MARKET_ACTIVE;
-    if (value->kind == JSON_NONE)
-        return OPERATOR_RULE_none;
     if (value->kind != JSON_STRING)
-        return OPERATOR_RULE_state;
+        return value->kind == JSON_NONE ? OPERATOR_RULE_none : OPERATOR_RULE_state;
     for (uint8_t state = 0; state < MARKET_STATE_COUNT; state++) {
         record->state = state;
-        if (json_scan_equal(&value->span, names[state], strlen(names[state])))
+        if (json_scan_equal(&value->span, names[state].text, names[state].bytes))
             return OPERATOR_RULE_none;
     }
     return OPERATOR_RULE_state;
