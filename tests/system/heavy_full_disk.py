@@ -33,14 +33,14 @@ def fill(exchange, enough=lambda: False):
             connection.sendall(b"".join(exchange.signed(MARKET_DEFINE, BODY, exchange.operator,
                                                         None, True) for _ in range(BATCH)))
             text = b""
-            while len(re.findall(rb'"sequence":(\d+)}', text)) < BATCH:
+            while len(re.findall(rb'"sequence":(\d+)[,}]', text)) < BATCH:
                 try:
                     text += connection.recv(1 << 20)
                 except TimeoutError:  # the machine may be slow, or no segment is left
                     if metric(exchange, "segments_ready") == 0:
-                        return max([last, *map(int, re.findall(rb'"sequence":(\d+)}', text))])
+                        return max([last, *map(int, re.findall(rb'"sequence":(\d+)[,}]', text))])
                     assert time.monotonic() < until
-            last = max(map(int, re.findall(rb'"sequence":(\d+)}', text)))
+            last = max(map(int, re.findall(rb'"sequence":(\d+)[,}]', text)))
             if last % 64 < BATCH and enough():
                 return last
     raise AssertionError("the journal never ran out of segments")

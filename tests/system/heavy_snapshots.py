@@ -37,7 +37,7 @@ def fill(exchange, enough):
                     exchange.signed(MARKET_DEFINE, BODY, exchange.operator, None, True)
                     for _ in range(BATCH)))
                 text = b""
-                while len(re.findall(rb'"sequence":(\d+)}', text)) < BATCH:
+                while len(re.findall(rb'"sequence":(\d+)[,}]', text)) < BATCH:
                     text += connection.recv(1 << 20)
 
 
