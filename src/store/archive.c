@@ -387,9 +387,9 @@ enum refusal_kind archive_load(const struct archive *archive, struct disk *disk,
 
 /* ---- the list made again --------------------------------------------------------------------- */
 
-enum refusal_kind archive_remake(struct archive *archive, struct disk *disk,
-                                 const struct exchange_file *exchange, uint32_t segment_bytes,
-                                 struct refusal *refusal)
+static enum refusal_kind remake(struct archive *archive, struct disk *disk,
+                                const struct exchange_file *exchange, uint32_t segment_bytes,
+                                struct refusal *refusal)
 {
     uint64_t first, end;
     int error = archive_folder_range(disk, &first, &end);
@@ -433,7 +433,7 @@ enum refusal_kind archive_mend(struct archive *archive, struct disk *disk,
         return kind;
     archive_close(archive);
     refusal_clear(refusal);
-    kind = archive_remake(archive, disk, exchange, segment_bytes, refusal);
+    kind = remake(archive, disk, exchange, segment_bytes, refusal);
     *relisted = archive->count;
     return kind;
 }

@@ -43,19 +43,13 @@ CC_MUST_USE enum refusal_kind archive_open(struct archive *archive, struct disk 
                                            struct refusal *refusal);
 void archive_close(struct archive *archive);
 
-/* Makes archive/index again from the files of the folder, for a list that is missing, damaged or
- * too short: of the files N.seg.zst the highest and all below it without a gap. Each is read whole,
- * and must be a segment of this exchange that chains to the one before. No file is an empty list,
- * and none is written. On success `archive` (empty before) holds the list, and it is durable.
- * Refused (archive_damaged) when a file is wrong; nothing was written then, and `archive` is empty.
- * What the lowest files were before they were removed, nobody can tell from the others.
- * Time: reads the whole archive. */
-CC_MUST_USE enum refusal_kind archive_remake(struct archive *archive, struct disk *disk,
-                                             const struct exchange_file *exchange,
-                                             uint32_t segment_bytes, struct refusal *refusal);
-
-/* archive_open for a start: a list that is damaged (archive_list), or ends below segment
- * `journal_first`, is made again. *relisted is the number of its segments then, else 0. */
+/* archive_open for a start: a list that is damaged, or ends below segment `journal_first` (a
+ * missing one too), is made again: of the files N.seg.zst the highest and all below it without a
+ * gap. Each is read whole, and must be a segment of this exchange that chains to the one before.
+ * No file is an empty list, and none is written. *relisted is the number of segments of a list
+ * made again, which is durable then; else 0. Refused (archive_damaged) when a file is wrong;
+ * nothing was written then, and `archive` is empty. Which lower segments were listed before,
+ * nobody can tell from the others. Time: to make a list again the whole archive is read. */
 CC_MUST_USE enum refusal_kind archive_mend(struct archive *archive, struct disk *disk,
                                            const struct exchange_file *exchange,
                                            uint32_t segment_bytes, uint64_t journal_first,

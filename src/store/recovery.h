@@ -16,7 +16,7 @@
  * when no slot of `witness` is whole.
  *
  * A list of the archive that is missing, damaged, or ends below f is made again from the archive's
- * files (archive_remake).
+ * files (archive_mend).
  *
  * Bound.  Memory: two segments and one frame. Time: each segment of the journal from the start
  *         position on is read twice (scan, apply), each archived one once. */
