@@ -44,8 +44,8 @@ enum {
 #define META_VERSION 1
 #define ROOT_NONE    UINT64_MAX
 
-const char *const history_table_names[HISTORY_TABLES] = { "fills", "trades", "payments",
-                                                          "rates", "fund",   "fees" };
+const char *const history_check_table_names[HISTORY_TABLES] = { "fills", "trades", "payments",
+                                                                "rates", "fund",   "fees" };
 
 struct tree {
     uint16_t flags, depth;
@@ -97,14 +97,14 @@ struct walk {
     struct level levels[DEPTH_MAX];
 };
 
-uint32_t history_row_crc(enum history_table table, const uint8_t *key, const void *row,
-                         size_t bytes)
+uint32_t history_check_row_crc(enum history_table table, const uint8_t *key, const void *row,
+                               size_t bytes)
 {
     uint8_t name = (uint8_t)table;
     return crc32c_extend(crc32c_extend(crc32c(&name, 1), key, HISTORY_KEY_BYTES), row, bytes);
 }
 
-uint32_t history_head_crc(const struct history_head *head)
+uint32_t history_check_head_crc(const struct history_head *head)
 {
     struct history_head copy = *head;
     copy.crc = 0;
@@ -365,7 +365,7 @@ static int take_table(struct walk *walk, const struct node *node)
         return 0;
     }
     for (int i = 0; i < HISTORY_TABLES; i++)
-        if (is_named(node, history_table_names[i])) {
+        if (is_named(node, history_check_table_names[i])) {
             check->tables[i] = tree;
             check->has_table[i] = true;
             return 0;
@@ -380,7 +380,7 @@ static int take_head(struct walk *walk, const struct node *node)
     if (node->flags != 0 || !is_named(node, "head") || node->data_bytes != sizeof check->head)
         return -EBADMSG;
     memcpy(&check->head, node->data, sizeof check->head);
-    return check->head.crc == history_head_crc(&check->head) ? 0 : -EBADMSG;
+    return check->head.crc == history_check_head_crc(&check->head) ? 0 : -EBADMSG;
 }
 
 static int take_row(struct walk *walk, const struct node *node)
@@ -392,7 +392,7 @@ static int take_row(struct walk *walk, const struct node *node)
         node->data_bytes > HISTORY_ROW_BYTES_MAX + HISTORY_CRC_BYTES)
         return -EBADMSG;
     size_t bytes = node->data_bytes - HISTORY_CRC_BYTES;
-    uint32_t crc = history_row_crc(walk->table, node->key, node->data, bytes);
+    uint32_t crc = history_check_row_crc(walk->table, node->key, node->data, bytes);
     if (crc != cc_load32(node->data + bytes))
         return -EBADMSG;
     if (__builtin_bswap64(cc_load64(node->key + 8)) > check->head.applied)

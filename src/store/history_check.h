@@ -29,11 +29,11 @@ struct history_head {
 };
 
 /* The CRC of a row in its place. */
-CC_MUST_USE uint32_t history_row_crc(enum history_table table, const uint8_t *key, const void *row,
-                                     size_t bytes);
-CC_MUST_USE uint32_t history_head_crc(const struct history_head *head);
+CC_MUST_USE uint32_t history_check_row_crc(enum history_table table, const uint8_t *key,
+                                           const void *row, size_t bytes);
+CC_MUST_USE uint32_t history_check_head_crc(const struct history_head *head);
 
-extern const char *const history_table_names[HISTORY_TABLES];
+extern const char *const history_check_table_names[HISTORY_TABLES];
 
 /* Checks the file at `path`. */
 CC_MUST_USE int history_check(const char *path);

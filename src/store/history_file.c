@@ -33,7 +33,6 @@ struct history_file {
     MDB_dbi head_table;
     struct history_head head; /* as committed */
     struct history_head next; /* of the write */
-    uint64_t gaps;
 };
 
 struct history_cursor {
@@ -83,7 +82,8 @@ static int open_tables(struct history_file *file)
     int code = mdb_txn_begin(file->environment, NULL, 0, &file->write);
 
     for (int i = 0; i < HISTORY_TABLES && code == 0; i++)
-        code = mdb_dbi_open(file->write, history_table_names[i], MDB_CREATE, &file->tables[i]);
+        code =
+            mdb_dbi_open(file->write, history_check_table_names[i], MDB_CREATE, &file->tables[i]);
     if (code == 0)
         code = mdb_dbi_open(file->write, "head", MDB_CREATE, &file->head_table);
     return error_of(code);
@@ -192,11 +192,6 @@ uint64_t history_file_from(const struct history_file *file)
     return file->head.from;
 }
 
-uint64_t history_file_gaps(const struct history_file *file)
-{
-    return file->gaps;
-}
-
 /* ---- writes ---------------------------------------------------------------------------------- */
 
 int history_file_begin(struct history_file *file)
@@ -234,7 +229,7 @@ static int put(struct history_file *file, const struct history_place *place, con
     INVARIANT(bytes <= HISTORY_ROW_BYTES_MAX && place->table < HISTORY_TABLES);
     key_of(place, key_bytes);
     memcpy(value_bytes, row, bytes);
-    uint32_t crc = history_row_crc(place->table, key_bytes, value_bytes, bytes);
+    uint32_t crc = history_check_row_crc(place->table, key_bytes, value_bytes, bytes);
     cc_store32(value_bytes + bytes, crc);
     MDB_val key = { .mv_size = KEY_BYTES, .mv_data = key_bytes }, former;
     MDB_val value = { .mv_size = bytes + CRC_BYTES, .mv_data = value_bytes };
@@ -261,7 +256,6 @@ int history_file_put_gap(struct history_file *file, enum history_table table, ui
 {
     struct history_place place = { table, key, sequence, GAP_INDEX };
 
-    file->gaps++;
     if (file->next.from <= sequence)
         file->next.from = sequence + 1;
     return put(file, &place, &after, sizeof after);
@@ -320,7 +314,7 @@ int history_file_commit(struct history_file *file, uint64_t applied)
     MDB_val value = { .mv_size = sizeof file->next, .mv_data = &file->next };
 
     file->next.applied = applied;
-    file->next.crc = history_head_crc(&file->next);
+    file->next.crc = history_check_head_crc(&file->next);
     int code = mdb_put(file->write, file->head_table, &key, &value, 0);
     if (code != 0) {
         history_file_cancel(file);
@@ -340,7 +334,7 @@ int history_file_sync(struct history_file *file)
 
 /* ---- reads ----------------------------------------------------------------------------------- */
 
-struct history_cursor *history_cursor_create(struct history_file *file)
+struct history_cursor *history_file_cursor_create(struct history_file *file)
 {
     struct history_cursor *cursor = calloc(1, sizeof *cursor);
 
@@ -354,11 +348,11 @@ struct history_cursor *history_cursor_create(struct history_file *file)
         mdb_txn_reset(cursor->read);
         return cursor;
     }
-    history_cursor_destroy(cursor);
+    history_file_cursor_destroy(cursor);
     return NULL;
 }
 
-void history_cursor_destroy(struct history_cursor *cursor)
+void history_file_cursor_destroy(struct history_cursor *cursor)
 {
     if (cursor == NULL)
         return;
@@ -370,7 +364,7 @@ void history_cursor_destroy(struct history_cursor *cursor)
     free(cursor);
 }
 
-void history_cursor_end(struct history_cursor *cursor)
+void history_file_cursor_end(struct history_cursor *cursor)
 {
     if (!cursor->active)
         return;
@@ -402,7 +396,7 @@ static int take(const MDB_val *key, const MDB_val *value, struct history_place *
         value->mv_size > HISTORY_ROW_BYTES_MAX + CRC_BYTES)
         return -EBADMSG;
     *bytes = value->mv_size - CRC_BYTES;
-    if (history_row_crc(place->table, key->mv_data, from, *bytes) != cc_load32(from + *bytes))
+    if (history_check_row_crc(place->table, key->mv_data, from, *bytes) != cc_load32(from + *bytes))
         return -EBADMSG;
     memcpy(row, from, *bytes);
     const uint8_t *key_bytes = key->mv_data;
@@ -420,8 +414,8 @@ static bool covers(const MDB_val *key, const MDB_val *value, const struct histor
     return wanted->sequence > first || (wanted->sequence == first && wanted->index != 0);
 }
 
-int history_cursor_below(struct history_cursor *cursor, struct history_place *place, void *row,
-                         size_t *bytes)
+int history_file_cursor_below(struct history_cursor *cursor, struct history_place *place, void *row,
+                              size_t *bytes)
 {
     uint8_t wanted[KEY_BYTES];
     MDB_val key = { .mv_size = KEY_BYTES, .mv_data = wanted }, value;

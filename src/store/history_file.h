@@ -56,9 +56,6 @@ uint64_t history_file_applied(const struct history_file *file);
 /* The sequence from which on every row is there: above the newest gap. The writer's thread. */
 uint64_t history_file_from(const struct history_file *file);
 
-/* The gaps put since it was opened. The writer's thread. */
-uint64_t history_file_gaps(const struct history_file *file);
-
 /* Begins a write; history_file_commit or history_file_cancel ends it. */
 CC_MUST_USE int history_file_begin(struct history_file *file);
 
@@ -83,15 +80,15 @@ void history_file_cancel(struct history_file *file);
 CC_MUST_USE int history_file_sync(struct history_file *file);
 
 /* NULL without memory. Destroy it before the file is closed. */
-struct history_cursor *history_cursor_create(struct history_file *file);
-void history_cursor_destroy(struct history_cursor *cursor);
+struct history_cursor *history_file_cursor_create(struct history_file *file);
+void history_file_cursor_destroy(struct history_cursor *cursor);
 
 /* The newest row of place's table and key that is below its (sequence, index): 1, and *place, row
  * (HISTORY_ROW_BYTES_MAX) and *bytes are it; or 0, there is none. If a gap lies between: 1, *bytes
- * is 0 and *place is the gap's end. Sees one commit from the first call until history_cursor_end.
- */
-CC_MUST_USE int history_cursor_below(struct history_cursor *cursor, struct history_place *place,
-                                     void *row, size_t *bytes);
-void history_cursor_end(struct history_cursor *cursor);
+ * is 0 and *place is the gap's end. Sees one commit from the first call until
+ * history_file_cursor_end. */
+CC_MUST_USE int history_file_cursor_below(struct history_cursor *cursor,
+                                          struct history_place *place, void *row, size_t *bytes);
+void history_file_cursor_end(struct history_cursor *cursor);
 
 #endif

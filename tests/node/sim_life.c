@@ -234,7 +234,7 @@ static enum refusal_kind open_core(struct sim *sim, struct refusal *refusal)
     rot_history(sim);
     kind = core_recover(&sim->core, refusal);
     if (sim->core.history_file != NULL)
-        sim->has_gap = sim->has_gap || history_file_gaps(sim->core.history_file) != 0;
+        sim->has_gap = sim->has_gap || history_file_from(sim->core.history_file) != 1;
     if (kind != REFUSAL_none)
         core_destroy(&sim->core);
     return kind;

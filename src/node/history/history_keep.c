@@ -61,13 +61,13 @@ int history_keep_init(struct history_keep *keep, struct history *history, struct
         return 0;
     keep->file = file;
     show(keep);
-    keep->cursor = history_cursor_create(file);
+    keep->cursor = history_file_cursor_create(file);
     return keep->cursor != NULL ? 0 : -ENOMEM;
 }
 
 void history_keep_free(struct history_keep *keep)
 {
-    history_cursor_destroy(keep->cursor);
+    history_file_cursor_destroy(keep->cursor);
     keep->cursor = NULL;
     keep->file = NULL;
 }
@@ -320,7 +320,7 @@ enum history_older history_keep_below(struct history_keep *keep, enum history_ta
     *lost = history_ring_dropped_sequence(ring);
     if (is_stopped(keep))
         return HISTORY_OLDER_LOST;
-    int got = history_cursor_below(keep->cursor, &place, found->bytes, &bytes);
+    int got = history_file_cursor_below(keep->cursor, &place, found->bytes, &bytes);
     if (got == 0)
         return HISTORY_OLDER_END;
     if (got > 0 && bytes == 0)
@@ -344,5 +344,5 @@ enum history_older history_keep_below(struct history_keep *keep, enum history_ta
 void history_keep_end(struct history_keep *keep)
 {
     if (keep->cursor != NULL)
-        history_cursor_end(keep->cursor);
+        history_file_cursor_end(keep->cursor);
 }
