@@ -111,11 +111,6 @@ uint32_t history_check_head_crc(const struct history_head *head)
     return crc32c(&copy, sizeof copy);
 }
 
-static uint16_t load16(const uint8_t *bytes)
-{
-    return (uint16_t)(bytes[0] | bytes[1] << 8);
-}
-
 /* ---- pages ----------------------------------------------------------------------------------- */
 
 static int read_page(const struct check *check, uint64_t number, uint8_t *page)
@@ -142,15 +137,15 @@ static int mark(const struct check *check, uint64_t number)
 /* Node k of a page whose places were counted. */
 static bool load_node(const uint8_t *page, uint32_t k, struct node *node)
 {
-    bool is_branch = (load16(page + 10) & PAGE_BRANCH) != 0;
-    uint32_t place = load16(page + HEAD_BYTES + 2 * k), upper = load16(page + 14);
+    bool is_branch = (cc_load16(page + 10) & PAGE_BRANCH) != 0;
+    uint32_t place = cc_load16(page + HEAD_BYTES + 2 * k), upper = cc_load16(page + 14);
 
     if (place < upper || place % 2 != 0 || place + NODE_BYTES > PAGE_BYTES)
         return false;
     const uint8_t *at = page + place;
-    uint32_t low = load16(at), high = load16(at + 2);
-    node->flags = load16(at + 4);
-    node->key_bytes = load16(at + 6);
+    uint32_t low = cc_load16(at), high = cc_load16(at + 2);
+    node->flags = cc_load16(at + 4);
+    node->key_bytes = cc_load16(at + 6);
     node->key = at + NODE_BYTES;
     node->data = node->key + node->key_bytes;
     node->data_bytes = is_branch ? 0 : low | high << 16;
@@ -163,8 +158,8 @@ static bool load_node(const uint8_t *page, uint32_t k, struct node *node)
 /* The nodes fill the page from `upper` to its end. */
 static bool is_page_sound(const uint8_t *page, uint64_t number)
 {
-    uint32_t flags = load16(page + 10) & PAGE_FLAGS;
-    uint32_t lower = load16(page + 12), upper = load16(page + 14), bytes = 0;
+    uint32_t flags = cc_load16(page + 10) & PAGE_FLAGS;
+    uint32_t lower = cc_load16(page + 12), upper = cc_load16(page + 14), bytes = 0;
     struct node node;
 
     if (cc_load64(page) != number || (flags != PAGE_BRANCH && flags != PAGE_LEAF))
@@ -223,8 +218,8 @@ static int enter(struct walk *walk, uint64_t number)
         failed = -EBADMSG;
     if (failed != 0)
         return failed;
-    bool is_leaf = (load16(level->page + 10) & PAGE_LEAF) != 0;
-    level->count = (load16(level->page + 12) - HEAD_BYTES) / 2u;
+    bool is_leaf = (cc_load16(level->page + 10) & PAGE_LEAF) != 0;
+    level->count = (cc_load16(level->page + 12) - HEAD_BYTES) / 2u;
     level->next = 0;
     walk->depth++;
     walk->leaves += is_leaf;
@@ -278,8 +273,8 @@ static int walk_tree(struct check *check, const struct tree *tree, enum history_
 static struct tree load_tree(const uint8_t *at)
 {
     return (struct tree){
-        .flags = load16(at + 4),
-        .depth = load16(at + 6),
+        .flags = cc_load16(at + 4),
+        .depth = cc_load16(at + 6),
         .branches = cc_load64(at + 8),
         .leaves = cc_load64(at + 16),
         .overflows = cc_load64(at + 24),
@@ -324,7 +319,7 @@ static int take_big(struct walk *walk, uint64_t first, uint64_t bytes)
         if (failed == 0)
             failed = read_page(check, first + k, pages + k * PAGE_BYTES);
     }
-    if (failed == 0 && (cc_load64(pages) != first || load16(pages + 10) != PAGE_OVERFLOW ||
+    if (failed == 0 && (cc_load64(pages) != first || cc_load16(pages + 10) != PAGE_OVERFLOW ||
                         cc_load32(pages + 12) != count))
         failed = -EBADMSG;
     walk->overflows += count;
@@ -439,7 +434,7 @@ static bool load_meta(const uint8_t *page, uint32_t number, struct meta *meta)
     };
     /* A commit goes to the page of its transaction's parity; a new file has two of number 0. */
     bool is_in_place = meta->transaction % META_PAGES == number || meta->transaction == 0;
-    return cc_load64(page) == number && load16(page + 10) == PAGE_META &&
+    return cc_load64(page) == number && cc_load16(page + 10) == PAGE_META &&
            cc_load32(at) == META_MAGIC && cc_load32(at + 4) == META_VERSION && is_in_place &&
            cc_load32(at + 24) == PAGE_BYTES && meta->free.flags == TREE_INTEGERS &&
            meta->main.flags == 0;
