@@ -85,6 +85,15 @@ static void stop(struct history_keep *keep, const char *what, int failed)
              strerror(-failed));
 }
 
+/* Commits a write with this `applied`, or cancels it if it has failed. 0 or -errno. */
+static int end_write(struct history_keep *keep, int failed, uint64_t sequence)
+{
+    if (failed == 0)
+        return history_file_commit(keep->file, sequence);
+    history_file_cancel(keep->file);
+    return failed;
+}
+
 /* ---- gaps ------------------------------------------------------------------------------------ */
 
 static int put_gap(struct history_keep *keep, enum history_table table, uint64_t key,
@@ -130,13 +139,8 @@ void history_keep_forget(struct history_keep *keep, const struct engine *engine)
              "between are refused",
              history_file_applied(keep->file), sequence);
     int failed = history_file_begin(keep->file);
-    if (failed == 0) {
-        failed = put_gaps(keep, engine, sequence);
-        if (failed == 0)
-            failed = history_file_commit(keep->file, sequence);
-        else
-            history_file_cancel(keep->file);
-    }
+    if (failed == 0)
+        failed = end_write(keep, put_gaps(keep, engine, sequence), sequence);
     if (failed != 0)
         stop(keep, "writing a gap", failed);
     show(keep);
@@ -149,13 +153,8 @@ void history_keep_cut(struct history_keep *keep, uint64_t sequence)
     log_line(LOG_WARN, "history", "history/ has sequence %lu and the journal ends with %lu: cut",
              history_file_applied(keep->file), sequence);
     int failed = history_file_begin(keep->file);
-    if (failed == 0) {
-        failed = history_file_cut(keep->file, sequence);
-        if (failed == 0)
-            failed = history_file_commit(keep->file, sequence);
-        else
-            history_file_cancel(keep->file);
-    }
+    if (failed == 0)
+        failed = end_write(keep, history_file_cut(keep->file, sequence), sequence);
     if (failed != 0)
         stop(keep, "cutting it", failed);
     show(keep);
@@ -250,11 +249,7 @@ static int commit(struct history_keep *keep, uint64_t sequence)
         at[i] = atomic_load_explicit(&keep->committed[i], memory_order_relaxed); /* its own */
         failed = write_table(keep, (enum history_table)i, sequence, &at[i], &written);
     }
-    if (failed != 0) {
-        history_file_cancel(keep->file);
-        return failed;
-    }
-    failed = history_file_commit(keep->file, sequence);
+    failed = end_write(keep, failed, sequence);
     if (failed != 0)
         return failed;
     /* Release: these rows were read and may be overwritten (pairs: pending). */
