@@ -223,3 +223,18 @@ enum status exchange_market_order(struct exchange *exchange, uint32_t account, u
                                     .key_bytes = sizeof key };
     return host_signed(&exchange->host, &request);
 }
+
+struct query_task exchange_ask(struct exchange *exchange, struct reply_pool *pool,
+                               const struct query *query)
+{
+    struct query_sources sources = { .engine = exchange->host.engine,
+                                     .history = exchange->sink.history };
+    struct query_budget budget = { .rows = QUERY_TASK_ROWS_A_TURN };
+    struct query_task task;
+
+    CHECK(query_begin(&task, &sources, query, pool, &budget));
+    history_keep_end(&exchange->sink.history->keep);
+    if (task.reply.buffer != REPLY_NO_BUFFER)
+        reply_pool_free(pool, task.reply.buffer);
+    return task;
+}

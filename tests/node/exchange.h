@@ -66,6 +66,10 @@ struct exchange {
 void exchange_open(struct exchange *exchange, uint32_t capacity, uint32_t accounts);
 void exchange_close(struct exchange *exchange);
 
+/* Begins a query that one turn completes; its buffer is back in the pool. */
+struct query_task exchange_ask(struct exchange *exchange, struct reply_pool *pool,
+                               const struct query *query);
+
 /* Code 5. `quantity` is signed. */
 enum status exchange_market_order(struct exchange *exchange, uint32_t account, uint16_t asset,
                                   int64_t quantity, bool reduce_only);

@@ -15,9 +15,6 @@ static uint64_t floor_sequence; /* of the snapshot */
 static struct query_task ask(enum query_kind kind, uint64_t account, const uint8_t *id,
                              uint32_t limit, uint16_t asset, uint8_t status)
 {
-    struct query_sources sources = { .engine = exchange.host.engine,
-                                     .history = exchange.sink.history };
-    struct query_budget budget = { .rows = QUERY_TASK_ROWS_A_TURN };
     struct query query = { .kind = (uint16_t)kind,
                            .account_id = account,
                            .subaccount_index = QUERY_ANY_INDEX,
@@ -25,17 +22,12 @@ static struct query_task ask(enum query_kind kind, uint64_t account, const uint8
                            .pin = -1,
                            .limit = limit,
                            .status = status };
-    struct query_task task;
 
     if (id != NULL)
         memcpy(query.id, id, sizeof query.id);
     if (asset != 0)
         memcpy(query.market, asset == HOST_BTC ? "BTC-PERP" : "ETH-PERP", 8);
-    bool done = query_begin(&task, &sources, &query, &pool, &budget);
-    CHECK(done);
-    if (task.reply.buffer != REPLY_NO_BUFFER)
-        reply_pool_free(&pool, task.reply.buffer);
-    return task;
+    return exchange_ask(&exchange, &pool, &query);
 }
 
 static bool is_not_kept(const struct query_task *task)

@@ -13,9 +13,6 @@ static struct reply_pool pool;
 static struct query_task ask(enum query_kind kind, uint64_t account, int32_t pin, const uint8_t *id,
                              const char *market)
 {
-    struct query_sources sources = { .engine = exchange.host.engine,
-                                     .history = exchange.sink.history };
-    struct query_budget budget = { .rows = QUERY_TASK_ROWS_A_TURN };
     struct query query = { .kind = (uint16_t)kind,
                            .account_id = account,
                            .subaccount_index = QUERY_ANY_INDEX,
@@ -23,15 +20,11 @@ static struct query_task ask(enum query_kind kind, uint64_t account, int32_t pin
                            .pin = pin,
                            .limit = 100,
                            .status = QUERY_ANY_STATUS };
-    struct query_task task;
 
     if (id != NULL)
         memcpy(query.id, id, sizeof query.id);
     snprintf(query.market, sizeof query.market, "%s", market);
-    CHECK(query_begin(&task, &sources, &query, &pool, &budget));
-    if (task.reply.buffer != REPLY_NO_BUFFER)
-        reply_pool_free(&pool, task.reply.buffer);
-    return task;
+    return exchange_ask(&exchange, &pool, &query);
 }
 
 static void limit(uint32_t account, uint64_t price, int64_t quantity)

@@ -22,9 +22,6 @@ static uint32_t gap_count, refused_count, file_rows;
 static struct query_task ask(enum query_kind kind, uint64_t account, uint16_t asset, uint32_t limit,
                              uint64_t before_sequence, uint32_t before_index)
 {
-    struct query_sources sources = { .engine = exchange.host.engine,
-                                     .history = exchange.sink.history };
-    struct query_budget budget = { .rows = QUERY_TASK_ROWS_A_TURN };
     struct query query = { .kind = (uint16_t)kind,
                            .account_id = account,
                            .subaccount_index = QUERY_ANY_INDEX,
@@ -34,15 +31,10 @@ static struct query_task ask(enum query_kind kind, uint64_t account, uint16_t as
                            .before_sequence = before_sequence,
                            .before_index = before_index,
                            .status = QUERY_ANY_STATUS };
-    struct query_task task;
 
     if (asset != 0)
         memcpy(query.market, asset == HOST_BTC ? "BTC-PERP" : "ETH-PERP", 8);
-    CHECK(query_begin(&task, &sources, &query, &pool, &budget));
-    history_keep_end(&exchange.sink.history->keep);
-    if (task.reply.buffer != REPLY_NO_BUFFER)
-        reply_pool_free(&pool, task.reply.buffer);
-    return task;
+    return exchange_ask(&exchange, &pool, &query);
 }
 
 /* The gap that has the sequence, or NULL. */
