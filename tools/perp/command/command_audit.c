@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/decimal.h"
 #include "perp/command/command.h"
 #include "perp/data/chain_marks.h"
 #include "perp/data/chain_walk.h"
 #include "perp/data/replay_run.h"
+#include "perp/invocation/choice.h"
 #include "perp/print/report.h"
 
 enum { CHECKPOINT_SEQUENCES = 65536 };
@@ -102,7 +102,6 @@ static bool read_arguments(struct context *context, struct auditing *audit,
 {
     const struct arguments *arguments = context->arguments;
     const char *end = arguments->values[FLAG_accept_end];
-    int64_t sequence;
 
     if (!replay_run_start(context, FOLD_GENESIS, &audit->run))
         return false;
@@ -114,9 +113,8 @@ static bool read_arguments(struct context *context, struct auditing *audit,
     }
     if (end == NULL)
         return true;
-    if (decimal_parse(end, strlen(end), 0, 0, INT64_MAX, &sequence) != DECIMAL_OK)
-        return context_fail(context, EXIT_CODE_usage, "'%.60s' is no sequence", end);
-    audit->end = (uint64_t)sequence;
+    if (!choice_sequence(context, end, 0, &audit->end))
+        return false;
     audit->marks.end = &audit->end;
     return true;
 }

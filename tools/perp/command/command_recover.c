@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/decimal.h"
 #include "base/hex.h"
 #include "perp/command/command.h"
 #include "perp/data/chain_walk.h"
+#include "perp/invocation/choice.h"
 #include "perp/print/report.h"
 #include "store/small_file.h"
 #include "store/snapshot.h"
@@ -182,21 +182,20 @@ int command_recover(struct context *context)
     struct recovery recovery = { .context = context,
                                  .directory = &directory,
                                  .reason = arguments->values[FLAG_reason] };
-    int64_t sequence;
+    uint64_t sequence;
 
     if (arguments->word_count != 1 || end == NULL || recovery.reason == NULL)
         return context_fail(context, EXIT_CODE_usage, "DATA, --accept-end and --reason are needed"),
                EXIT_CODE_usage;
-    if (decimal_parse(end, strlen(end), 0, 0, INT64_MAX, &sequence) != DECIMAL_OK)
-        return context_fail(context, EXIT_CODE_usage, "'%.60s' is no sequence", end),
-               EXIT_CODE_usage;
+    if (!choice_sequence(context, end, 0, &sequence))
+        return context->exit_code;
     if (!reason_is_fit(recovery.reason))
         return context_fail(context, EXIT_CODE_usage,
                             "--reason is 1 to %d printable ASCII characters", REASON_MAX),
                EXIT_CODE_usage;
     if (!data_directory_open(context, arguments->words[0], &directory))
         return context->exit_code;
-    if (recover(&recovery, (uint64_t)sequence))
+    if (recover(&recovery, sequence))
         show(&recovery);
     explicit_bzero(&recovery.exchange, sizeof recovery.exchange);
     data_directory_close(&directory);

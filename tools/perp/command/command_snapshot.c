@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/decimal.h"
 #include "base/hex.h"
 #include "node/recover/fold.h"
 #include "perp/command/command.h"
 #include "perp/data/data_directory.h"
+#include "perp/invocation/choice.h"
 #include "perp/print/image_text.h"
 #include "perp/print/report.h"
 
@@ -33,14 +33,8 @@ static bool choose(struct context *context, const struct data_directory *directo
                    uint64_t *sequence)
 {
     uint64_t sequences[LISTED_MAX];
-    int64_t number;
-    if (context->arguments->word_count > 0) {
-        const char *word = context->arguments->words[0];
-        if (decimal_parse(word, strlen(word), 0, 1, INT64_MAX, &number) != DECIMAL_OK)
-            return context_fail(context, EXIT_CODE_usage, "'%.60s' is no sequence", word);
-        *sequence = (uint64_t)number;
-        return true;
-    }
+    if (context->arguments->word_count > 0)
+        return choice_sequence(context, context->arguments->words[0], 1, sequence);
     int count = list(context, directory, sequences);
     if (count == 0)
         return context_fail(context, EXIT_CODE_rejected, "%s has no snapshot", directory->path);

@@ -196,6 +196,15 @@ bool choice_amount(struct context *context, const char *what, const char *text,
                                                   : "no plain decimal");
 }
 
+bool choice_sequence(struct context *context, const char *text, int64_t minimum, uint64_t *sequence)
+{
+    int64_t number = 0;
+    enum decimal_error wrong = decimal_parse(text, strlen(text), 0, minimum, INT64_MAX, &number);
+    *sequence = (uint64_t)number;
+    return wrong == DECIMAL_OK ||
+           context_fail(context, EXIT_CODE_usage, "'%.60s' is no sequence", text);
+}
+
 bool choice_count(struct context *context, const char *what, const char *text, uint64_t minimum,
                   uint64_t maximum, uint64_t *value)
 {

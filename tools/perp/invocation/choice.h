@@ -32,6 +32,10 @@ CC_MUST_USE bool choice_amount(struct context *context, const char *what, const 
 CC_MUST_USE bool choice_count(struct context *context, const char *what, const char *text,
                               uint64_t minimum, uint64_t maximum, uint64_t *value);
 
+/* A word or flag that must be a sequence of at least `minimum`. */
+CC_MUST_USE bool choice_sequence(struct context *context, const char *text, int64_t minimum,
+                                 uint64_t *sequence);
+
 /* --max-slippage in ppm; 0, the market's own, without the flag. */
 CC_MUST_USE bool choice_slippage(struct context *context, uint64_t *ppm);
 
