@@ -97,3 +97,11 @@ run
 want "set-up that fails" "0 passed, 1 failed" 1
 run --no-such-option
 want "unknown option" "tools/test: unknown option --no-such-option (see tools/test --help)" 2
+# By a relative path from another folder, help is printed and nothing runs.
+cp "$source/tools/nightly" "$box/tree/tools/"
+for tool in test nightly; do
+    rm -f "$box/asked"
+    out=$(cd "$box" && PATH=$box/bin:$PATH "tree/tools/$tool" --help 2>&1) && code=0 || code=$?
+    [[ $code -eq 0 && $out == "$tool "*" - "* && ! -e $box/asked ]] ||
+        { echo "failed: $tool --help from another folder: exit $code, $out"; exit 1; }
+done
