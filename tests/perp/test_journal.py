@@ -155,6 +155,21 @@ data[record.at:record.at + 8] = (records[10].t_ns).to_bytes(8, "little")
 Directory(copy).write(place.number, data)
 check("sequence 12" in journal("verify", code=1, data=copy).stderr)
 
+# In a frame of several records the first that is wrong is named, and one that does not parse.
+shutil.rmtree(copy)
+subprocess.run(["cp", "-r", "--sparse=always", house.data, copy], check=True)
+last_t_ns, last_sequence = records[-1].t_ns, records[-1].sequence
+Directory(copy).append_records([(2000, bytes(8), last_t_ns + after) for after in (1, 2, 2, 3, 4)])
+said = journal("verify", code=1, data=copy).stderr
+check(f"sequence {last_sequence + 3}, " in said and "does not rise" in said, said)
+data = bytearray(place.data)
+data[record.at + 8:record.at + 12] = (4).to_bytes(4, "little")
+shutil.rmtree(copy)
+subprocess.run(["cp", "-r", "--sparse=always", house.data, copy], check=True)
+Directory(copy).write(place.number, data)
+said = journal("verify", code=1, data=copy).stderr
+check("sequence 12, " in said and "do not parse" in said, said)
+
 # What is no data directory: exit code 3, and nothing is made there.
 nowhere = house.folder / "nowhere"
 for words in (("journal", "ls"), ("snapshot", "ls"), ("replay",), ("audit",)):

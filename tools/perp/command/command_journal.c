@@ -256,14 +256,16 @@ static bool check_frame(void *context, const struct chain_frame *frame)
     check->segment = frame->segment;
     frame_records_begin(&records, &frame->header, frame->bytes);
     while ((found = frame_records_next(&records, &record, &sequence)) > 0) {
-        if (record.t_ns <= check->last_t_ns)
+        if (record.t_ns <= check->last_t_ns) {
             check->bad = "its time does not rise";
+            break;
+        }
         check->last_t_ns = record.t_ns;
     }
     if (found < 0)
         check->bad = "its records do not parse";
     if (check->bad != NULL)
-        check->bad_sequence = sequence;
+        check->bad_sequence = found < 0 ? records.sequence : sequence;
     return check->bad == NULL;
 }
 
