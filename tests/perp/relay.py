@@ -120,16 +120,18 @@ if os.path.exists(os.path.join(data, "journal", "0000000000.seg")):
 os.execv("PERPD", ["PERPD", *sys.argv[1:]])
 '''
 
-# Started again on data, it first forgets the last quarter of its journal.
+# Started again on data, it first forgets the last quarter of its frames, and so does its witness.
 FORGETFUL = r'''#!/usr/bin/env python3
-import os, sys
+import os, pathlib, sys
+sys.path.insert(0, "TESTS")
+from journal_reader import Directory, blake
 data = next(word.split("=", 1)[1] for word in sys.argv if word.startswith("--store.data="))
-segment = os.path.join(data, "journal", "0000000000.seg")
-if os.path.exists(segment):
-    with open(segment, "r+b") as file:
-        size = os.path.getsize(segment)
-        used = len(file.read().rstrip(b"\0"))
-        file.truncate(used * 3 // 4)
-        file.truncate(size)
+if os.path.exists(os.path.join(data, "journal")):
+    directory = Directory(pathlib.Path(data))
+    kept = len(directory.frames) * 3 // 4
+    for frame in directory.frames[kept:]:
+        directory.put(frame.segment, frame.offset, bytes(frame.length))
+    last = directory.frames[kept - 1]
+    directory.name_in_witness(last, blake(last.data))
 os.execv("PERPD", ["PERPD", *sys.argv[1:]])
 '''

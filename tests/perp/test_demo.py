@@ -43,7 +43,9 @@ def place(script=None, lie=""):
         shutil.copy2(BUILD / "perpd", folder)
     else:
         (folder / "lie").write_text(lie)
-        (folder / "perpd").write_text(script.replace("PERPD", str(BUILD / "perpd")))
+        tests = str(pathlib.Path(__file__).resolve().parent)
+        (folder / "perpd").write_text(
+            script.replace("PERPD", str(BUILD / "perpd")).replace("TESTS", tests))
         (folder / "perpd").chmod(0o755)
     return folder
 
