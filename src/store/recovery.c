@@ -6,7 +6,6 @@
 #include "store/chain.h"
 #include "store/segment_set.h"
 #include "store/snapshot.h"
-#include "store/witness_check.h"
 
 /* One recovery under way. */
 struct recovery {
@@ -65,9 +64,12 @@ static enum refusal_kind frame_apply(struct recovery *recovery, const struct fra
 static enum refusal_kind witness_find(struct recovery *recovery)
 {
     const struct recovery_config *config = recovery->config;
+    enum refusal_kind kind =
+        witness_check_begin(&recovery->witness, config->disk, config->exchange, recovery->refusal);
 
-    return witness_check_begin(&recovery->witness, config->disk, config->exchange,
-                               recovery->refusal);
+    recovery->witness.marks = config->marks;
+    recovery->witness.mark_count = config->mark_count;
+    return kind;
 }
 
 static enum refusal_kind witness_judge(struct recovery *recovery)

@@ -12,8 +12,8 @@
  * (step 1's lock). b is the number of the first frame that is missing; D is the largest
  * durable_frame that the newest boot left. If b <= D, an acknowledged frame is damaged: refused,
  * and nothing is written. If b > D, the tail was never acknowledged: it is zeroed and synced. So is
- * it refused when the chain ends below the frame that `witness` names, has another frame there, or
- * when no slot of `witness` is whole.
+ * it refused when the chain ends below the frame that `witness` names, has another frame there or
+ * where a snapshot names one (snapshot_ahead), or when no slot of `witness` is whole.
  *
  * A list of the archive that is missing, damaged, or ends below f is made again from the archive's
  * files (archive_mend).
@@ -25,7 +25,7 @@
 
 #include "store/journal.h"
 #include "store/refusal.h"
-#include "store/witness.h"
+#include "store/witness_check.h"
 
 /* Called with each record of the chain, in order, with its journalled t. A result other than 0 ends
  * recovery with REFUSAL_record_refused and refusal->error = that value (the caller's: a 2014 of
@@ -44,7 +44,9 @@ struct recovery_config {
      * read from its beginning; after_hash is not read. */
     uint64_t after_frame;
     uint8_t after_hash[HASH_BYTES];
-    uint64_t durable_frame; /* known durable otherwise: a snapshot covers it; 0: none */
+    uint64_t durable_frame;         /* known durable otherwise: a snapshot covers it; 0: none */
+    const struct frame_mark *marks; /* of the snapshots that are there, in any order */
+    uint32_t mark_count;
 };
 
 struct recovery_result {

@@ -17,6 +17,10 @@ enum refusal_kind witness_check_begin(struct witness_check *check, struct disk *
 
 void witness_check_pass(struct witness_check *check, const struct frame_tail *tail)
 {
+    for (uint32_t i = 0; i < check->mark_count && check->unlike == NULL; i++)
+        if (check->marks[i].frame == tail->number &&
+            memcmp(check->marks[i].hash, tail->hash, HASH_BYTES) != 0)
+            check->unlike = &check->marks[i];
     if (!check->is_there || tail->number != check->named.frame)
         return;
     memcpy(check->hash, tail->hash, sizeof check->hash);
@@ -29,6 +33,11 @@ enum refusal_kind witness_check_judge(const struct witness_check *check,
 {
     const struct witness *named = &check->named;
 
+    if (check->unlike != NULL)
+        return refusal_set(refusal, REFUSAL_snapshot_ahead,
+                           "snapshot %" PRIu64 " names frame %" PRIu64
+                           ", which has another hash in the journal",
+                           check->unlike->snapshot, check->unlike->frame);
     if (!check->is_there) {
         if (!is_needed)
             return REFUSAL_none;

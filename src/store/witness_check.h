@@ -1,4 +1,5 @@
-/* witness_check.h - whether a chain reaches what the witness names (journal.md, Recovery, step 5).
+/* witness_check.h - whether a chain has what the witness and the snapshots name (journal.md,
+ * Recovery, step 5).
  *
  *   begin: read the file ──> pass: each frame of the chain ──> judge: the end of the chain
  *
@@ -10,12 +11,22 @@
 #include "store/refusal.h"
 #include "store/witness.h"
 
+/* The frame that a snapshot ends with: a chain that passes it must have it with this hash. */
+struct frame_mark {
+    uint64_t snapshot; /* its sequence */
+    uint64_t frame;
+    uint8_t hash[HASH_BYTES];
+};
+
 struct witness_check {
-    struct witness named;     /* by the newest slot */
-    struct slot_place slots;  /* as found */
-    bool is_there;            /* a slot is whole and of this journal */
-    bool is_met;              /* the chain came past the frame ... */
-    uint8_t hash[HASH_BYTES]; /* ... and this is its hash there */
+    struct witness named;           /* by the newest slot */
+    struct slot_place slots;        /* as found */
+    bool is_there;                  /* a slot is whole and of this journal */
+    bool is_met;                    /* the chain came past the frame ... */
+    uint8_t hash[HASH_BYTES];       /* ... and this is its hash there */
+    const struct frame_mark *marks; /* the caller's, set after begin; they outlive the check */
+    uint32_t mark_count;
+    const struct frame_mark *unlike; /* the first whose frame passed with another hash */
 };
 
 /* Reads `witness`. Refused only as REFUSAL_machine: that no slot is whole is judged later. */

@@ -143,6 +143,25 @@ for sequence in files:
     (target / f"snapshot/{sequence}.snap").unlink()
 check(house.store("journal", "verify", data=target)["last_frame"] == frame.number - 1)
 
+# A signature changed below the snapshots, which changes no state, everything sealed again behind it
+# and named in the witness: a start passes the older snapshot's frame and finds another hash.
+target = copy("resealed")
+resealed = Directory(target)
+place, record = next((frame, record) for frame in resealed.frames for record in frame.records
+                     if record.kind == 1 and record.sequence < files[0])
+data = bytearray(place.data)
+data[record.at + 24 + len(record.payload) + len(record.key)] ^= 1
+resealed.write(place.number, data)
+end = Directory(target).frames[-1]
+resealed.name_in_witness(end, blake(end.data))
+refused = subprocess.run([house.build / "perpd", f"--store.data={target}", *house.OPTIONS,
+                          "--net.listen=127.0.0.1:0", "--admin.listen=127.0.0.1:0", *house.keys],
+                         capture_output=True, text=True, timeout=200)
+check(refused.returncode == 3, refused)
+named = Snapshot(house.data / f"snapshot/{files[0]}.snap").frame
+check(f"lacks the frame that its snapshot ends with: snapshot {files[0]} names frame {named}, "
+      "which has another hash in the journal" in refused.stderr, refused)
+
 # A forgery with right checksums: one more micro-USDC in the cash of portfolio 1.
 target = copy("forged")
 path = target / f"snapshot/{files[0]}.snap"

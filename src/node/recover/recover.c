@@ -21,6 +21,8 @@ struct recovering {
     struct refusal *refusal;
     uint64_t sequences[LISTED_MAX]; /* of the snapshot files, newest first */
     int count;
+    struct frame_mark marks[LISTED_MAX]; /* of those with a whole head */
+    uint32_t mark_count;
     uint64_t frame;            /* newest that a snapshot covers */
     bool from_genesis;         /* whatever snapshots there are */
     struct snapshot_head seen; /* with from_genesis: compared in passing; sequence 0: none */
@@ -325,6 +327,9 @@ static enum refusal_kind look(struct recovering *recovering)
             *recovering->refusal = why;
             return why.kind;
         }
+        struct frame_mark *mark = &recovering->marks[recovering->mark_count++];
+        *mark = (struct frame_mark){ .snapshot = head.sequence, .frame = head.frame };
+        memcpy(mark->hash, head.frame_hash, sizeof mark->hash);
         if (recovering->seen.sequence == 0)
             recovering->seen = head;
         if (head.frame > recovering->frame)
@@ -394,6 +399,8 @@ enum refusal_kind recover_state(struct recover_engines *engines,
         .apply = replay,
         .context = &recovering,
         .durable_frame = recovering.frame,
+        .marks = recovering.marks,
+        .mark_count = recovering.mark_count,
     };
 
     while (kind == REFUSAL_none) {
