@@ -166,21 +166,21 @@ static inline uint32_t book_order_count(const struct book *book, enum order_side
 /* Prefetches the level where an order would rest. */
 static inline void book_prefetch_level(const struct book *book, enum order_side side, uint32_t tick)
 {
-    __builtin_prefetch(&book->sides[side].levels[tick], 1);
-    __builtin_prefetch(&book->sides[side].order_counts[tick], 1);
+    CC_PREFETCH(&book->sides[side].levels[tick]);
+    CC_PREFETCH(&book->sides[side].order_counts[tick]);
 }
 
 /* Prefetches the last order of that level, which an insert links (after book_prefetch_level). */
 static inline void book_prefetch_tail(const struct book *book, enum order_side side, uint32_t tick)
 {
-    __builtin_prefetch(&book->orders[book->sides[side].levels[tick].tail], 1);
+    CC_PREFETCH(&book->orders[book->sides[side].levels[tick].tail]);
 }
 
 /* Prefetches the neighbours of an order, which its removal links (after order_prefetch). */
 static inline void book_prefetch_neighbours(const struct book *book, const struct order *order)
 {
-    __builtin_prefetch(&book->orders[order->next], 1);
-    __builtin_prefetch(&book->orders[order->prev], 1);
+    CC_PREFETCH(&book->orders[order->next]);
+    CC_PREFETCH(&book->orders[order->prev]);
 }
 
 #endif

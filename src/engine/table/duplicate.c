@@ -116,8 +116,8 @@ static void duplicate_free_dead(struct duplicate *set)
     uint32_t *fetching = &set->fetching[set->freed++ % CC_COUNT(set->fetching)];
     uint32_t near = set->rows[*fetching].place;
 
-    __builtin_prefetch(&set->index.buckets[near >> HASH_INDEX_PLACE_BITS], 1);
-    __builtin_prefetch(&set->rows[slot->ahead], 1);
+    CC_PREFETCH(&set->index.buckets[near >> HASH_INDEX_PLACE_BITS]);
+    CC_PREFETCH(&set->rows[slot->ahead]);
     *fetching = slot->ahead;
     hash_index_remove(&set->index, slot->home, slot->place);
     set->dead_head = slot->next;

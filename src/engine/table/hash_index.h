@@ -117,7 +117,7 @@ static inline bool hash_index_next(const struct hash_index *map, struct hash_ind
 
 static inline void hash_index_prefetch(const struct hash_index *map, uint64_t hash)
 {
-    __builtin_prefetch(&map->buckets[hash_index_home(map, hash)], 1);
+    CC_PREFETCH(&map->buckets[hash_index_home(map, hash)]);
 }
 
 /* Returns the likely index of the record, for a prefetch. It is not checked; 0: none at home. */

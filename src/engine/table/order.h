@@ -194,7 +194,7 @@ static inline enum order_tif order_tif(const struct order *order)
 /* Prefetches the hot line of an order for a later command. Any index is allowed. */
 static inline void order_prefetch(const struct order_table *table, uint32_t index)
 {
-    __builtin_prefetch(&table->hot[index], 1);
+    CC_PREFETCH(&table->hot[index]);
 }
 
 #endif

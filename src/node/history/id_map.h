@@ -41,7 +41,7 @@ CC_MUST_USE uint32_t id_map_find(const struct id_map *map, uint64_t account_id,
 /* Prefetches the cache line where a search for an id with this hash (mix_id) begins. */
 static inline void id_map_prefetch(const struct id_map *map, uint64_t hash)
 {
-    __builtin_prefetch(&map->slots[(uint32_t)(hash >> 32) & map->mask], 1);
+    CC_PREFETCH(&map->slots[(uint32_t)(hash >> 32) & map->mask]);
 }
 
 /* Adds a row whose account and id are not in the map. */
