@@ -166,7 +166,8 @@ static void abandon(struct net *net, struct conn *conn)
 
 static bool is_between_requests(const struct conn *conn)
 {
-    return conn->phase != CONN_BODY && conn->scanned == 0 && conn_input_bytes(conn) == 0;
+    return conn->phase != CONN_BODY && conn->phase != CONN_STREAM && conn->scanned == 0 &&
+           conn_input_bytes(conn) == 0;
 }
 
 /* Does for a connection what is due after a turn: send, receive, shut down, close. */
@@ -403,6 +404,7 @@ void net_drain(struct net *net)
     if (protocol->context.draining)
         return;
     protocol->context.draining = true;
+    stream_feed_drain(&protocol->streams);
     for (uint32_t i = 0; i < LISTENERS; i++) {
         if (net->accepting[i] && net->uring.started)
             uring_cancel(&net->uring, uring_user_data(URING_ACCEPT, i));
@@ -442,6 +444,11 @@ bool net_awaits_answers(const struct net *net)
 {
     return net->protocol.sender.commands_out != 0 ||
            net->protocol.pipeline.reads.sequences.count != 0;
+}
+
+bool net_has_streams(const struct net *net)
+{
+    return published_get(&net->protocol.streams.open) != 0;
 }
 
 void net_show_others(struct net *net, const struct net *const *others, uint32_t count)

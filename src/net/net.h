@@ -13,7 +13,8 @@
  *         on (the kernel enforces it) and makes all later calls, unless a function says otherwise.
  * Units.  Times are unix ns of the node clock; timeouts are ns.
  * Bound.  NET_CONNECTIONS_MAX connections, `output_pool_bytes` unsent bytes. All memory is mapped
- *         by net_create; nothing is allocated afterwards but the sessions of TLS (secure.h). */
+ *         by net_create; nothing is allocated afterwards but the sessions of TLS (secure.h) and
+ *         streams (stream.h). */
 #ifndef NET_NET_H
 #define NET_NET_H
 
@@ -66,6 +67,10 @@ const char *net_host(const struct net *net);
 /* True while a command awaits its answer, or a read a sequence; a sleeping thread must then be
  * woken when durable() advances. */
 CC_MUST_USE bool net_awaits_answers(const struct net *net);
+
+/* Whether the net has streams; it must then be woken when the follower has added events. Any
+ * thread. */
+CC_MUST_USE bool net_has_streams(const struct net *net);
 
 /* Sets the other net threads, whose counters and stages this one's metrics page adds. Call it
  * before the first net_step; the others must outlive the last one. */

@@ -199,6 +199,8 @@ static bool accept_request(struct protocol *protocol, struct conn *conn, const c
             return false;
     } else if (conn->route.kind == ROUTE_PLAIN) {
         plain_write_accept(protocol->jobs, conn, text, text + conn->head.bytes, body_bytes);
+    } else if (conn->route.kind == ROUTE_STREAM) {
+        stream_open(&protocol->streams, conn, text);
     } else if (conn->route.kind == ROUTE_PREVIEW || conn->route.kind == ROUTE_DEBUG) {
         /* Its search for mistakes is as long as a turn may be: it is the last of this one. */
         if (conn->route.kind == ROUTE_DEBUG)
@@ -286,6 +288,8 @@ static enum progress read_body(struct protocol *protocol, struct conn *conn, cha
         conn_queue_push(&protocol->context.conns, CONN_STALLED, conn);
         return PROGRESS_BLOCKED;
     }
+    if (conn->route.kind == ROUTE_STREAM && conn->pending_count > 0)
+        return PROGRESS_BLOCKED; /* answers before it are HTTP */
     if (conn->complete_bytes == 0 && conn->head.chunked) {
         enum progress progress = read_chunks(protocol, conn, text, count);
         if (progress != PROGRESS_DONE)
@@ -300,7 +304,7 @@ static enum progress read_body(struct protocol *protocol, struct conn *conn, cha
         return PROGRESS_BLOCKED;
     *used = conn->complete_bytes;
     conn->complete_bytes = 0;
-    conn->phase = CONN_HEAD;
+    conn->phase = conn->stream != NULL ? CONN_STREAM : CONN_HEAD;
     conn->scanned = 0;
     return PROGRESS_DONE;
 }
@@ -350,6 +354,17 @@ size_t parser_run(struct protocol *protocol, struct conn *conn, char *text, size
         if (!may_accept(protocol, conn)) {
             conn->blocked = true;
             break;
+        }
+        if (conn->phase == CONN_STREAM) {
+            size_t read = stream_receive(conn->stream, text + used, left);
+            conn->blocked = read == 0;
+            if (read == 0)
+                break;
+            protocol->budget--;
+            used += read;
+            conn_time_start(&protocol->context.conns, conn, CONN_TIME_IDLE,
+                            protocol->context.now_ns);
+            continue;
         }
         if (conn->phase == CONN_PROXY) {
             progress = read_proxy_header(protocol, conn, text + used, left, &request_bytes);

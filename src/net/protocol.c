@@ -13,6 +13,8 @@ int protocol_init(struct protocol *protocol, const struct net_config *config, ui
         error = pipeline_init(&protocol->pipeline, &protocol->context);
     if (error == 0)
         error = job_table_create(&protocol->jobs, &protocol->pipeline);
+    if (error == 0)
+        error = stream_init(&protocol->streams, &protocol->pipeline);
     if (error != 0) {
         protocol_free(protocol);
         return error;
@@ -24,6 +26,7 @@ int protocol_init(struct protocol *protocol, const struct net_config *config, ui
 
 void protocol_free(struct protocol *protocol)
 {
+    stream_free(&protocol->streams);
     job_table_destroy(protocol->jobs);
     pipeline_free(&protocol->pipeline);
     context_free(&protocol->context);
@@ -254,12 +257,14 @@ uint32_t protocol_turn_end(struct protocol *protocol)
     protocol->work += verify_run(&protocol->verifier);
     protocol->work += command_send_run(&protocol->sender);
     protocol->work += reads_run(&protocol->pipeline);
+    protocol->work += stream_feed_run(&protocol->streams);
     run_times(protocol);
     return protocol->work;
 }
 
 void protocol_close(struct protocol *protocol, struct conn *conn)
 {
+    stream_close(conn);
     pipeline_drop(&protocol->pipeline, conn);
     output_clear(&protocol->context.outputs, &conn->wire);
     protocol->context.metrics.counters.connections_closed++;
@@ -270,6 +275,9 @@ uint64_t protocol_deadline_ns(const struct protocol *protocol)
 {
     uint64_t deadline = conn_time_next_ns(&protocol->context.conns);
     uint64_t other = command_send_deadline_ns(&protocol->sender);
+    if (other < deadline)
+        deadline = other;
+    other = stream_feed_deadline_ns(&protocol->streams);
     if (other < deadline)
         deadline = other;
     other = read_send_deadline_ns(&protocol->pipeline.reads);
@@ -283,8 +291,8 @@ bool protocol_has_work(const struct protocol *protocol)
         conn_queue_count(&protocol->context.conns, CONN_DIRTY) > 0 ||
         conn_queue_count(&protocol->context.conns, CONN_SHAKING) > 0 ||
         conn_queue_count(&protocol->context.conns, CONN_SHAKEN) > 0 ||
-        verify_has_work(&protocol->verifier) || command_send_has_work(&protocol->sender) ||
-        ring_ready(protocol->config.replies) > 0)
+        stream_feed_has_work(&protocol->streams) || verify_has_work(&protocol->verifier) ||
+        command_send_has_work(&protocol->sender) || ring_ready(protocol->config.replies) > 0)
         return true;
     if (ring_ready(answers) == 0)
         return false;

@@ -21,6 +21,8 @@
 #include "net/command/command_send.h"
 #include "net/command/verify.h"
 #include "net/http/route.h"
+#include "net/stream/stream.h"
+#include "net/stream/stream_feed.h"
 
 enum {
     PROTOCOL_OUTPUT_PAUSE = 256 * 1024, /* unsent bytes above which a connection is not read */
@@ -32,6 +34,7 @@ struct protocol {
 
     struct context context;
     struct pipeline pipeline;
+    struct streams streams;
     struct route_table routes;
     struct job_table *jobs;
     struct verifier verifier;

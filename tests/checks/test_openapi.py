@@ -93,7 +93,7 @@ for path, item in DOCUMENT["paths"].items():
               set(re.findall(r"{(\w+)}", path)), path)
         check(all(row["required"] for row in parameters if row["in"] == "path"), path)
         check(len({(row["name"], row["in"]) for row in parameters}) == len(parameters), path)
-        check({"default"} < set(operation["responses"]) & {"200", "201", "default"}, path)
+        check({"default"} < set(operation["responses"]) & {"101", "200", "201", "default"}, path)
         check(("requestBody" in operation) == (method != "get"), path, method)
         for row in operation["security"]:
             check(set(row) <= set(DOCUMENT["components"]["securitySchemes"]), path)

@@ -90,7 +90,7 @@ def refused_options(world):
         ("--limits.total_rate=1000", "limits.total_rate"),
         ("--limits.write_rate=1", "limits.write_rate"),
         ("--limits.portfolios=0", "limits.portfolios"),
-        ("--limits.stream_backlog=1M", "limits.stream_backlog"),
+        ("--limits.stream_backlog=9M", "limits.stream_backlog"),
         ("--net.listen=nowhere", "net.listen"),
         ("--net.listen=127.0.0.1", "net.listen"),
         ("--net.listen=127.0.0.1:65536", "net.listen"),

@@ -197,7 +197,7 @@ def reads_without_a_handler(world):
     account = world.account(0)
     for path in ("/cash/history",
                  "/markets/BTC-PERP/book/l3", "/markets/BTC-PERP/candles",
-                 "/asyncapi.json", "/stream"):
+                 "/asyncapi.json"):
         for key in (None, account.api_key):
             table.problem(path, world.exchange.get("/api/v1" + path, key), 404, "not_found")
     for method, path in (("POST", "/faucet"), ("POST", "/debug/payload")):

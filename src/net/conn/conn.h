@@ -37,6 +37,7 @@ enum conn_queue_kind {
     CONN_STARVED, /* has an answer that found no room in the output pool, or an audit too early */
     CONN_SHAKING, /* has bytes of a handshake of TLS */
     CONN_SHAKEN,  /* has bytes that came with the end of its handshake */
+    CONN_SHOWN,   /* a stream whose snapshot has come, or was refused */
     CONN_QUEUES,
 };
 

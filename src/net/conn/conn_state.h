@@ -25,10 +25,11 @@ enum conn_time {
 #define CONN_DEAF_NS   (75 * CONN_SECOND_NS) /* a peer that reads nothing for so long is gone */
 
 /* CONN_PROXY: before all else, the header of a proxy (net.proxy_from). CONN_HANDSHAKE: of TLS; the
- * input keeps what the peer sends, as it is. */
-enum conn_phase { CONN_HEAD, CONN_BODY, CONN_PROXY, CONN_HANDSHAKE };
+ * input keeps what the peer sends, as it is. CONN_STREAM: frames of a WebSocket. */
+enum conn_phase { CONN_HEAD, CONN_BODY, CONN_PROXY, CONN_HANDSHAKE, CONN_STREAM };
 
 struct ssl_st;
+struct stream;
 
 struct conn {
     /* The request being read. */
@@ -73,6 +74,8 @@ struct conn {
     bool tls_ended;     /* close_notify is in `wire`, or none can be sent */
     struct ssl_st *tls; /* from the first byte of the handshake */
     struct output wire; /* unsent ciphertext; the answers are in `output` */
+
+    struct stream *stream; /* of a WebSocket (stream.h); NULL: the connection speaks HTTP */
 
     uint32_t index;
     uint32_t input_start, input_end;

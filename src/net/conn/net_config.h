@@ -6,6 +6,7 @@
 #define NET_CONN_NET_CONFIG_H
 
 #include "base/clock.h"
+#include "base/event_log.h"
 #include "base/host.h"
 #include "base/keyring.h"
 #include "base/mix.h"
@@ -87,6 +88,7 @@ struct net_config {
     struct ring *audits;           /* producer, of audited verdicts (verdict_audit.h); NULL: none */
     bool audits_rejects;           /* report every bad signature */
     const struct symbols *symbols;
+    const struct event_log *events; /* of the follower; read only while the source is ready */
     const struct clock *clock;
     const struct option_engine *options; /* the engine options in force */
     struct relying_party relying_party;  /* of passkeys; all zero: none */
@@ -105,6 +107,9 @@ struct net_config {
     bool rate_limits;                        /* limits.*; false: the two below are ignored */
     uint32_t unknown_key_rate; /* per second and address, for all threads of the port together */
     uint32_t bad_signature_rate;
+    uint32_t stream_connections;   /* limits.stream_connections, for each thread of the port */
+    uint32_t stream_subscriptions; /* limits.stream_subscriptions */
+    uint32_t stream_backlog;       /* limits.stream_backlog */
 
     const uint16_t
         *codes_off; /* request types that are answered not_ready until an operator acts */

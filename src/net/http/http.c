@@ -92,6 +92,8 @@ static void read_connection(struct http_head *head, const char *value, size_t co
             head->keep_alive = false;
         else if (length == 10 && IS(first, "keep-alive") && head->minor == 0)
             head->keep_alive = true;
+        else if (length == 7 && IS(first, "upgrade"))
+            head->asks_upgrade = true;
     }
 }
 
@@ -227,6 +229,26 @@ static int parse_sender(struct http_head *head, struct seen *seen, const char *t
     return again ? fail(head, HTTP_FAULT_TWICE, name.at) : 0;
 }
 
+/* The headers of a WebSocket handshake (RFC 6455, 4.2.1). */
+static int parse_handshake(struct http_head *head, const char *text, struct http_span name,
+                           struct http_span value)
+{
+    const char *key = text + name.at;
+    struct http_span *kept = NULL;
+    if (name.count == 7 && IS(key, "upgrade"))
+        kept = &head->upgrade;
+    else if (name.count == 17 && IS(key, "sec-websocket-key"))
+        kept = &head->ws_key;
+    else if (name.count == 21 && IS(key, "sec-websocket-version"))
+        kept = &head->ws_version;
+    if (kept == NULL)
+        return 0;
+    if (kept->count != 0)
+        return fail(head, HTTP_FAULT_TWICE, name.at);
+    *kept = value;
+    return 0;
+}
+
 /* The headers that are read; all others are ignored. */
 static int parse_header(struct http_head *head, struct seen *seen, const char *text,
                         struct http_span name, struct http_span value)
@@ -234,7 +256,8 @@ static int parse_header(struct http_head *head, struct seen *seen, const char *t
     const char *key = text + name.at;
     const char *content = text + value.at;
     if (parse_framing(head, seen, text, name, value) != 0 ||
-        parse_sender(head, seen, text, name, value) != 0)
+        parse_sender(head, seen, text, name, value) != 0 ||
+        parse_handshake(head, text, name, value) != 0)
         return -1;
     if (name.count == 5 && IS(key, "x-ack")) {
         if (head->ack != HTTP_ACK_NONE)

@@ -83,9 +83,13 @@ struct http_head {
     struct http_span device_key;
     struct http_span cookie; /* count 0: none, as the next */
     struct http_span authorization;
-    struct http_span origin; /* the same */
-    uint32_t fault_at;       /* of the fault, in bytes from the start of the head */
-    uint8_t fault;           /* enum http_fault */
+    struct http_span origin;     /* the same */
+    struct http_span upgrade;    /* count 0: none, as the next */
+    struct http_span ws_key;     /* Sec-WebSocket-Key */
+    struct http_span ws_version; /* Sec-WebSocket-Version */
+    bool asks_upgrade;           /* Connection names upgrade */
+    uint32_t fault_at;           /* of the fault, in bytes from the start of the head */
+    uint8_t fault;               /* enum http_fault */
 };
 
 /* Reads one head from the `count` bytes at `text`. Returns its length; 0 if it is not complete yet;

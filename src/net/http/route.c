@@ -32,6 +32,7 @@ enum { TARGET_MAX = 256 };
     X(LIMITS, false, "/api/v1/limits")        \
     X(EIP712, false, "/api/v1/eip712/")       \
     X(OPENAPI, false, "/api/v1/openapi.json") \
+    X(STREAM, false, "/api/v1/stream")        \
     X(LIVEZ, true, "/livez")                  \
     X(READYZ, true, "/readyz")                \
     X(METRICS, true, "/metrics")

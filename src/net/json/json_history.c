@@ -66,12 +66,12 @@ void json_history_request(struct writer *writer, const struct row_request *row)
     WRITER_TEXT(writer, "}");
 }
 
-static void write_trade(struct writer *writer, const struct row_trades *market,
-                        const struct row_trade *row)
+void json_history_trade(struct writer *writer, const struct row_trade *row, unsigned price_decimals,
+                        unsigned size_decimals)
 {
     WRITER_TEXT(writer, "{\"price\":");
-    writer_decimal(writer, row->price, market->price_decimals);
-    JSON_FIELD_DECIMAL(writer, "size", row->size, market->size_decimals);
+    writer_decimal(writer, row->price, price_decimals);
+    JSON_FIELD_DECIMAL(writer, "size", row->size, size_decimals);
     JSON_FIELD_WORD(writer, "taker_side", JSON_FIELD_NAME_OF(json_field_sides, row->taker_side));
     JSON_FIELD_BOOL(writer, "liquidation", row->liquidation != 0);
     JSON_FIELD_UINT(writer, "trade_seq", row->trade_seq);
@@ -80,6 +80,27 @@ static void write_trade(struct writer *writer, const struct row_trades *market,
     JSON_FIELD_UINT(writer, "time", row->time_ns / 1000000);
     JSON_FIELD_UINT(writer, "time_ns", row->time_ns);
     WRITER_TEXT(writer, "}");
+}
+
+static void write_trades(struct writer *writer, const struct row_trades *market,
+                         const uint8_t *rows, struct row_trade *last)
+{
+    for (uint32_t i = 0; i < market->trade_count; i++) {
+        memcpy(last, rows + sizeof *market + i * sizeof *last, sizeof *last);
+        if (i > 0)
+            WRITER_TEXT(writer, ",");
+        json_history_trade(writer, last, market->price_decimals, market->size_decimals);
+    }
+}
+
+void json_history_snapshot(struct writer *writer, const uint8_t *rows)
+{
+    struct row_trades market;
+    struct row_trade trade = { 0 };
+    memcpy(&market, rows, sizeof market);
+    WRITER_TEXT(writer, "{\"trades\":[");
+    write_trades(writer, &market, rows, &trade);
+    WRITER_TEXT(writer, "]}");
 }
 
 void json_history_trades(struct writer *writer, const struct reply *reply, const uint8_t *rows)
@@ -92,12 +113,7 @@ void json_history_trades(struct writer *writer, const struct reply *reply, const
     json_field_padded(writer, market.market, sizeof market.market);
     JSON_FIELD_UINT(writer, "seq", market.book_seq);
     WRITER_TEXT(writer, ",\"trades\":[");
-    for (uint32_t i = 0; i < market.trade_count; i++) {
-        memcpy(&trade, rows + sizeof market + i * sizeof trade, sizeof trade);
-        if (i > 0)
-            WRITER_TEXT(writer, ",");
-        write_trade(writer, &market, &trade);
-    }
+    write_trades(writer, &market, rows, &trade);
     if (reply->more == 0 || market.trade_count == 0) {
         WRITER_TEXT(writer, "],\"next_before_sequence\":null,\"next_before_index\":null}");
         return;

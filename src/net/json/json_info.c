@@ -16,28 +16,26 @@ void json_info_time(uint64_t unix_ns, struct writer *writer)
     WRITER_TEXT(writer, "}");
 }
 
-void json_info_status(const struct net_config *config, bool draining, struct writer *writer)
+void json_info_status(const struct net_facts *facts, bool draining, struct writer *writer)
 {
-    struct net_facts facts = { 0 };
     const char *state = "ready";
-    config->source.facts(config->source.context, &facts);
-    if (draining || (facts.not_ready & NET_NOT_ACCEPTING) != 0)
+    if (draining || (facts->not_ready & NET_NOT_ACCEPTING) != 0)
         state = "draining";
-    else if ((facts.not_ready & NET_NOT_FOLLOWER) != 0)
+    else if ((facts->not_ready & NET_NOT_FOLLOWER) != 0)
         state = "lagging";
     WRITER_TEXT(writer, "{\"state\":\"");
     writer_text(writer, state);
     WRITER_TEXT(writer, "\",\"applied\":");
-    writer_uint(writer, facts.applied);
+    writer_uint(writer, facts->applied);
     WRITER_TEXT(writer, ",\"durable\":");
-    writer_uint(writer, facts.durable);
+    writer_uint(writer, facts->durable);
     WRITER_TEXT(writer, ",\"lag_ms\":");
-    writer_uint(writer, facts.lag_ms);
+    writer_uint(writer, facts->lag_ms);
     WRITER_TEXT(writer, ",\"history_from_sequence\":");
-    writer_uint(writer, facts.history_from);
-    if (facts.fund_deficit)
+    writer_uint(writer, facts->history_from);
+    if (facts->fund_deficit)
         WRITER_TEXT(writer, ",\"insurance_fund_deficit\":true");
-    if (facts.profits_wait)
+    if (facts->profits_wait)
         WRITER_TEXT(writer, ",\"text\":\"profits are paid again when the insurance fund is whole; "
                             "deposits can be withdrawn\"");
     WRITER_TEXT(writer, "}");
@@ -71,6 +69,9 @@ static void write_limits(const struct net_config *config, struct writer *writer)
     }
     write_limit(writer, OPTION_limits_unknown_key_rate, config->unknown_key_rate);
     write_limit(writer, OPTION_limits_bad_signature_rate, config->bad_signature_rate);
+    write_limit(writer, OPTION_limits_stream_connections, config->stream_connections);
+    write_limit(writer, OPTION_limits_stream_subscriptions, config->stream_subscriptions);
+    write_limit(writer, OPTION_limits_stream_backlog, config->stream_backlog);
     WRITER_TEXT(writer, ",\"rate_limits\":");
     writer_bool(writer, config->rate_limits);
     WRITER_TEXT(writer, "}");

@@ -49,9 +49,21 @@ static void free_outcome(struct context *context, const struct pending *pending)
         body_pool_free(&context->bodies, pending->local.body);
 }
 
+void pipeline_remove_first(struct pipeline *pipeline, struct conn *conn)
+{
+    free_outcome(pipeline->context, pending_at(&pipeline->context->pendings, conn->pending_head));
+    pending_remove_first(&pipeline->context->pendings, conn);
+}
+
 /* Writes the answers at the front of the pipeline. False: the output pool had no room. */
 static bool flush(struct pipeline *pipeline, struct conn *conn)
 {
+    if (conn->stream != NULL) { /* its outcomes are no HTTP answers: stream.h takes them */
+        if (conn->pending_head != PENDING_NONE &&
+            pending_at(&pipeline->context->pendings, conn->pending_head)->state == PENDING_DONE)
+            conn_queue_push(&pipeline->context->conns, CONN_SHOWN, conn);
+        return true;
+    }
     while (conn->pending_head != PENDING_NONE) {
         struct pending *pending = pending_at(&pipeline->context->pendings, conn->pending_head);
         if (pending->state != PENDING_DONE)

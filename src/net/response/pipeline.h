@@ -36,6 +36,9 @@ void pipeline_refuse(struct pipeline *pipeline, struct conn *conn,
  * connection whose unsent bytes are the oldest of all is closed. */
 void pipeline_starve(struct pipeline *pipeline, struct conn *starved);
 
+/* Frees the oldest request of a stream and what its outcome holds. */
+void pipeline_remove_first(struct pipeline *pipeline, struct conn *conn);
+
 /* Drops the requests and the unsent bytes of a connection that is about to be closed. */
 void pipeline_drop(struct pipeline *pipeline, struct conn *conn);
 

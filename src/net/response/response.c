@@ -10,6 +10,7 @@
 #include "net/json/ack.h"
 #include "net/json/json_info.h"
 #include "net/json/json_pairing.h"
+#include "net/json/json_problem.h"
 #include "net/json/json_reply.h"
 #include "net/json/json_typed_data.h"
 #include "net/json/openapi.h"
@@ -203,75 +204,14 @@ static void write_head(struct response_writer *responses, struct writer *head,
     WRITER_TEXT(head, "\r\n\r\n");
 }
 
-static void write_extra_number(struct writer *writer, const char *name, uint64_t number)
-{
-    WRITER_TEXT(writer, ",\"");
-    writer_text(writer, name);
-    WRITER_TEXT(writer, "\":");
-    writer_uint(writer, number);
-}
-
-static void write_extra_text(struct writer *writer, const char *name, const char *text)
-{
-    WRITER_TEXT(writer, ",\"");
-    writer_text(writer, name);
-    WRITER_TEXT(writer, "\":");
-    writer_string(writer, text, strlen(text));
-}
-
-/* J8: the extra members of each code. */
-static void write_extra(struct writer *writer, const struct problem_detail *problem)
-{
-    switch (problem->code) {
-    case PROBLEM_request_timestamp_out_of_window:
-        write_extra_number(writer, "server_time_ms", problem->number);
-        break;
-    case PROBLEM_request_type_not_allowed:
-        write_extra_number(writer, "request_type", problem->number);
-        break;
-    case PROBLEM_payload_too_large:
-        write_extra_number(writer, "max_bytes", problem->number);
-        break;
-    case PROBLEM_rate_limited:
-        write_extra_number(writer, "retry_after_ms", problem->number);
-        break;
-    case PROBLEM_not_ready:
-        if (problem->has_number)
-            write_extra_number(writer, "lag_ms", problem->number);
-        break;
-    case PROBLEM_invalid_parameter:
-        write_extra_text(writer, "parameter", problem->member);
-        break;
-    case PROBLEM_malformed_payload:
-    case PROBLEM_invalid_base64:
-        if (problem->member != NULL)
-            write_extra_text(writer, "field", problem->member);
-        break;
-    default:
-        break;
-    }
-}
-
 static void write_problem(struct writer *writer, const struct problem_detail *problem,
                           struct frame *frame)
 {
-    const char *code = problem_code(problem->code);
     frame->http_status = problem_http_status(problem->code);
     frame->media = MEDIA_PROBLEM;
     if (problem->code == PROBLEM_rate_limited)
         frame->retry_after_ms = problem->number;
-    WRITER_TEXT(writer, "{\"type\":\"urn:perps:problem:");
-    writer_text(writer, code);
-    WRITER_TEXT(writer, "\",\"title\":\"");
-    writer_text(writer, problem_http_title(frame->http_status));
-    WRITER_TEXT(writer, "\",\"status\":");
-    writer_uint(writer, frame->http_status);
-    WRITER_TEXT(writer, ",\"code\":\"");
-    writer_text(writer, code);
-    WRITER_TEXT(writer, "\",\"detail\":");
-    writer_string(writer, problem->detail, strlen(problem->detail));
-    write_extra(writer, problem);
-    WRITER_TEXT(writer, "}");
+    json_problem(writer, problem);
 }
 
 /* What not_ready means (roles.md, Flow control). */
@@ -403,6 +343,7 @@ static void write_report(struct context *context, struct writer *writer,
 static void write_local(struct context *context, struct writer *writer,
                         const struct pending_local *local, struct frame *frame)
 {
+    struct net_facts facts = { 0 };
     switch ((enum route_kind)local->kind) {
     case ROUTE_OPTIONS:
         frame->http_status = 204;
@@ -421,7 +362,8 @@ static void write_local(struct context *context, struct writer *writer,
         json_info_time(context->unix_ns, writer);
         break;
     case ROUTE_STATUS:
-        json_info_status(context->config, context->draining, writer);
+        context->config->source.facts(context->config->source.context, &facts);
+        json_info_status(&facts, context->draining, writer);
         break;
     case ROUTE_EXCHANGE:
         json_info_exchange(context->config, writer);

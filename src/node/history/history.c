@@ -69,6 +69,33 @@ void history_forget(struct history *history, const struct engine *engine)
     history_keep_forget(&history->keep, engine);
 }
 
+/* Adds a public trade, which the fill log has just counted, to the events. */
+static void show_trade(const struct history_sink *self, const struct effect *effect)
+{
+    struct history *history = self->history;
+    struct effect_trade body;
+
+    memcpy(&body, effect->bytes, sizeof body);
+    market_names_refresh(&history->names, effect->engine);
+    const struct market_name *name = market_names_of(&history->names, body.asset_id);
+    struct event_log_trade event = {
+        .seq = body.book_seq,
+        .trade = { .price = body.price,
+                   .size = body.size,
+                   .trade_seq = body.trade_seq,
+                   .sequence = effect->sequence,
+                   .time_ns = effect->t_ns,
+                   .index = history->fills.counted,
+                   .taker_side = body.taker_side,
+                   .liquidation = body.flags & 1 },
+        .asset_id = body.asset_id,
+        .price_decimals = name->price_decimals,
+        .size_decimals = name->size_decimals,
+    };
+    memcpy(event.market, name->symbol, sizeof event.market);
+    event_log_add(self->events, &event);
+}
+
 static void emit(struct engine_sink *sink, const struct effect *effect)
 {
     /* The sink is the first member. */
@@ -90,6 +117,8 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
     money_log_append(&history->money, effect,
                      history->fills.sequence == effect->sequence ? history->fills.counted : 0);
     fill_log_append(&history->fills, effect);
+    if (effect->code == EFFECT_trade && self->events != NULL)
+        show_trade(self, effect);
     request_log_append(&history->requests, effect);
     withdrawal_log_append(&history->withdrawals, effect);
 }
@@ -105,6 +134,7 @@ void history_sink_init(struct history_sink *sink, struct history *history)
     sink->sink.ignores = ignored;
     sink->history = history;
     sink->exchange_counters = NULL;
+    sink->events = NULL;
     sink->watch = NULL;
 }
 

@@ -14,6 +14,7 @@
 #ifndef NODE_HISTORY_HISTORY_H
 #define NODE_HISTORY_HISTORY_H
 
+#include "base/event_log.h"
 #include "base/message.h"
 #include "engine/state/effects.h"
 #include "engine/view/watch.h"
@@ -47,7 +48,8 @@ struct history_sink {
     struct engine_sink sink; /* first */
     struct history *history;
     struct exchange_counters *exchange_counters; /* NULL: effects are not counted, as in a replay */
-    struct watch *watch; /* gets every effect but order states; NULL: nothing is watched */
+    struct event_log *events; /* gets public trades; NULL: a replay shows nobody anything */
+    struct watch *watch;      /* gets every effect but order states; NULL: nothing is watched */
 };
 
 /* `capacity` rows of each kind, a power of two. Account ids are below account_count. NULL without

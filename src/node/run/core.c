@@ -163,6 +163,10 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
                            core->config.follower_lag_max_ns, core->config.follower_commands_a_turn);
     if (failed != 0)
         return refusal_machine(refusal, "the follower", failed);
+    failed = event_log_init(&core->events);
+    if (failed != 0)
+        return refusal_machine(refusal, "the events of streams", failed);
+    core->follower.sink.events = &core->events;
     failed = make_snapshotter(core);
     if (failed != 0)
         return refusal_machine(refusal, "looking at its snapshots", failed);
@@ -359,6 +363,7 @@ void core_destroy(struct core *core)
         keyring_free(core->keyring);
     disconnect_restart_free(&core->matcher.disconnect_restart);
     follower_free(&core->follower);
+    event_log_free(&core->events);
     history_file_close(core->history_file);
     recover_unmap(&core->engines);
     snapshotter_end(&core->snapshotter);

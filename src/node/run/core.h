@@ -72,6 +72,7 @@ struct core {
     struct segment_pool *pool;
     struct journal *journal;
     struct matcher matcher;
+    struct event_log events; /* of the follower, for streams */
     struct follower follower;
     uint8_t configuration[REQUEST_BODY_MAX]; /* body of record 2013 of this start */
     uint32_t configuration_bytes;

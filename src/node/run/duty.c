@@ -224,9 +224,12 @@ static uint32_t step_follower(struct duty *duty, enum phase_name phase)
         lifecycle_fail(node, NODE_EXIT_FAILED);
         return 0;
     }
+    uint64_t events = event_log_count(&node->core.events);
+    bool is_shown = events != node->events_woken;
+    node->events_woken = events;
     for (uint32_t i = 0; done != 0 && i < node->topology.net_count; i++) {
         struct node_net *net = &node->nets[i];
-        if (net->replies.claimed == net->replies_woken)
+        if (net->replies.claimed == net->replies_woken && !(is_shown && net_has_streams(net->net)))
             continue;
         net->replies_woken = net->replies.claimed;
         wake(duty, net->duty, PARK_INPUT);

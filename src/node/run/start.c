@@ -240,6 +240,7 @@ static int open_net(struct node *node, uint32_t number)
         .audits = audits ? &node->key_keeper.verdicts[number] : NULL,
         .audits_rejects = config_is(node->options, OPTION_crypto_shadow, "rejects"),
         .symbols = &node->core.primary_sink.symbols,
+        .events = &node->core.events,
         .clock = &node->clock,
         .options = &node->core.options,
         .source = net_source_of(node),
@@ -256,6 +257,11 @@ static int open_net(struct node *node, uint32_t number)
         .unknown_key_rate = (uint32_t)config_number(node->options, OPTION_limits_unknown_key_rate),
         .bad_signature_rate =
             (uint32_t)config_number(node->options, OPTION_limits_bad_signature_rate),
+        .stream_connections =
+            (uint32_t)config_number(node->options, OPTION_limits_stream_connections),
+        .stream_subscriptions =
+            (uint32_t)config_number(node->options, OPTION_limits_stream_subscriptions),
+        .stream_backlog = (uint32_t)config_number(node->options, OPTION_limits_stream_backlog),
     };
     if (!list_proxies(node->options, &config.proxies))
         return NODE_EXIT_CONFIGURATION;

@@ -1,0 +1,294 @@
+#include "net/stream/stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <wslay/wslay.h>
+
+#include "base/text.h"
+#include "net/stream/handshake.h"
+#include "net/stream/stream_op.h"
+
+enum {
+    RECEIVE_MAX = 1024,    /* bytes read before others have their turn */
+    CONTROL_MAX = 2 + 125, /* a control frame */
+    SHORT_MAX = 125,       /* of a frame whose head has two bytes */
+    OPEN_WAIT_MS = 1000,
+    FIN_TEXT = 0x81,
+    FIN_CLOSE = 0x88,
+    CODE_BYTES = 2, /* of a close frame */
+    LENGTH_16 = 126,
+};
+
+int stream_init(struct streams *streams, struct pipeline *pipeline)
+{
+    streams->pipeline = pipeline;
+    streams->coded = calloc(STREAM_CODED, sizeof *streams->coded);
+    streams->text = malloc(STREAM_TEXT_MAX);
+    return streams->coded == NULL || streams->text == NULL ? -ENOMEM : 0;
+}
+
+void stream_free(struct streams *streams)
+{
+    while (streams->first != NULL)
+        stream_close(streams->first->conn);
+    free(streams->coded);
+    free(streams->text);
+    streams->coded = NULL;
+    streams->text = NULL;
+}
+
+/* ---- frames of the client -------------------------------------------------------------------- */
+
+/* The close frame is written: the connection closes when it is sent. */
+static void note_end(struct stream *stream)
+{
+    struct conn *conn = stream->conn;
+    stream->ended = true;
+    conn->last = true;
+    conn->phase = CONN_HEAD;
+    conn->blocked = false;
+    context_mark_dirty(stream->owner->pipeline->context, conn);
+}
+
+/* wslay gets one byte at a time: it then knows of no message behind the one that must be answered
+ * first. */
+static ssize_t on_read(wslay_event_context_ptr frames, uint8_t *bytes, size_t count, int flags,
+                       void *context)
+{
+    struct stream *stream = context;
+    (void)flags;
+    if (stream->left == 0 || stream->awaits || count == 0) {
+        wslay_event_set_error(frames, WSLAY_ERR_WOULDBLOCK);
+        return -1;
+    }
+    *bytes = *stream->bytes++;
+    stream->left--;
+    return 1;
+}
+
+/* Gets control frames only; `flush` has made sure of the room. */
+static ssize_t on_write(wslay_event_context_ptr frames, const uint8_t *bytes, size_t count,
+                        int flags, void *context)
+{
+    struct stream *stream = context;
+    struct context *shared = stream->owner->pipeline->context;
+    (void)frames;
+    (void)flags;
+    output_append(&shared->outputs, &stream->conn->output, bytes, count, shared->now_ns);
+    return (ssize_t)count;
+}
+
+/* Of a close frame wslay checks the code alone (RFC 6455, 5.5.1), and answers it. */
+static void check_close(struct stream *stream, const struct wslay_event_on_msg_recv_arg *message)
+{
+    const char *text = (const char *)message->msg;
+    if (message->msg_length == 1)
+        stream_end(stream, STREAM_CLOSE_PROTOCOL, "");
+    else if (message->msg_length > CODE_BYTES &&
+             !text_is_utf8(text + CODE_BYTES, message->msg_length - CODE_BYTES))
+        stream_end(stream, STREAM_CLOSE_TEXT, "");
+}
+
+static void on_message(wslay_event_context_ptr frames,
+                       const struct wslay_event_on_msg_recv_arg *message, void *context)
+{
+    struct stream *stream = context;
+    (void)frames;
+    if (message->opcode == WSLAY_CONNECTION_CLOSE)
+        check_close(stream, message);
+    else if (message->opcode == WSLAY_BINARY_FRAME)
+        stream_end(stream, STREAM_CLOSE_UNSUPPORTED, "");
+    else if (message->opcode == WSLAY_TEXT_FRAME) /* wslay answers the others */
+        stream_op_run(stream, (const char *)message->msg, message->msg_length);
+}
+
+/* Sends the control frames that wslay has; after a close frame the stream has ended. False: there
+ * is no room. */
+static bool flush(struct stream *stream)
+{
+    struct context *context = stream->owner->pipeline->context;
+    struct conn *conn = stream->conn;
+    size_t most = wslay_event_get_queued_msg_count(stream->frames) * CONTROL_MAX;
+    if (most == 0 || stream->ended)
+        return true;
+    if (most > OUTPUT_CONNECTION_MAX - conn->output.bytes ||
+        !output_fits(&context->outputs, &conn->output, most))
+        return false;
+    if (wslay_event_send(stream->frames) != 0)
+        conn->broken = true;
+    if (wslay_event_get_close_sent(stream->frames))
+        note_end(stream);
+    context_mark_dirty(context, conn);
+    return true;
+}
+
+size_t stream_receive(struct stream *stream, const char *bytes, size_t count)
+{
+    size_t given = count < RECEIVE_MAX ? count : RECEIVE_MAX;
+    if (stream->awaits)
+        return 0;
+    if (!flush(stream)) {
+        pipeline_starve(stream->owner->pipeline, stream->conn);
+        return 0;
+    }
+    stream->bytes = (const uint8_t *)bytes;
+    stream->left = given;
+    if (wslay_event_recv(stream->frames) != 0)
+        stream_end(stream, STREAM_CLOSE_PROTOCOL, ""); /* wslay's has no code */
+    size_t used = given - stream->left;
+    stream->bytes = NULL;
+    stream->left = 0;
+    if (!flush(stream))
+        pipeline_starve(stream->owner->pipeline, stream->conn);
+    if (stream->ended || !wslay_event_want_read(stream->frames))
+        used = count; /* nothing after a close frame counts */
+    context_mark_dirty(stream->owner->pipeline->context, stream->conn);
+    return used;
+}
+
+void stream_end(struct stream *stream, uint16_t code, const char *reason)
+{
+    struct context *context = stream->owner->pipeline->context;
+    struct conn *conn = stream->conn;
+    uint8_t frame[CONTROL_MAX] = { FIN_CLOSE };
+    size_t count = strlen(reason) + CODE_BYTES;
+    if (stream->ended)
+        return;
+    INVARIANT(count <= SHORT_MAX);
+    frame[1] = (uint8_t)count;
+    frame[2] = (uint8_t)(code >> 8);
+    frame[3] = (uint8_t)code;
+    memcpy(frame + 4, reason, count - CODE_BYTES);
+    if (conn->output.bytes + count + 2 > OUTPUT_CONNECTION_MAX ||
+        !output_fits(&context->outputs, &conn->output, count + 2)) {
+        conn->broken = true;
+        context_mark_dirty(context, conn);
+        return;
+    }
+    output_append(&context->outputs, &conn->output, frame, count + 2, context->now_ns);
+    note_end(stream);
+}
+
+/* ---- frames to the client -------------------------------------------------------------------- */
+
+struct writer stream_text(struct streams *streams)
+{
+    return writer_begin(streams->text + STREAM_FRAME_HEAD, STREAM_TEXT_MAX - STREAM_FRAME_HEAD);
+}
+
+bool stream_send(struct stream *stream, const struct writer *writer)
+{
+    struct context *context = stream->owner->pipeline->context;
+    struct conn *conn = stream->conn;
+    size_t count = writer_count(writer);
+    INVARIANT(!writer->full && count <= UINT16_MAX);
+    size_t head = count <= SHORT_MAX ? 2 : 4;
+    uint8_t *frame = (uint8_t *)writer->start - head;
+    if (stream->ended || conn->broken || conn->last)
+        return true;
+    frame[0] = FIN_TEXT;
+    if (head == 2) {
+        frame[1] = (uint8_t)count;
+    } else {
+        frame[1] = LENGTH_16;
+        frame[2] = (uint8_t)(count >> 8);
+        frame[3] = (uint8_t)count;
+    }
+    if ((size_t)conn->output.bytes + conn->wire.bytes + head + count >
+        context->config->stream_backlog) {
+        stream_end(stream, STREAM_CLOSE_SLOW, "slow_consumer");
+        return true;
+    }
+    if (!output_fits(&context->outputs, &conn->output, head + count))
+        return false;
+    output_append(&context->outputs, &conn->output, frame, head + count, context->now_ns);
+    context_mark_dirty(context, conn);
+    return true;
+}
+
+void stream_answer(struct stream *stream, const struct writer *writer)
+{
+    if (stream_send(stream, writer))
+        return;
+    stream->conn->broken = true;
+    context_mark_dirty(stream->owner->pipeline->context, stream->conn);
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+static uint32_t count_of_address(const struct streams *streams, uint64_t address)
+{
+    uint32_t count = 0;
+    for (const struct stream *stream = streams->first; stream != NULL; stream = stream->next)
+        count += stream->conn->address == address;
+    return count;
+}
+
+static struct stream *make(struct streams *streams, struct conn *conn)
+{
+    static const struct wslay_event_callbacks callbacks = {
+        .recv_callback = on_read,
+        .send_callback = on_write,
+        .on_msg_recv_callback = on_message,
+    };
+    struct stream *stream = calloc(1, sizeof *stream);
+    if (stream == NULL)
+        return NULL;
+    if (wslay_event_context_server_init(&stream->frames, &callbacks, stream) != 0) {
+        free(stream);
+        return NULL;
+    }
+    wslay_event_config_set_max_recv_msg_length(stream->frames, STREAM_MESSAGE_MAX);
+    stream->owner = streams;
+    stream->conn = conn;
+    stream->next = streams->first;
+    if (stream->next != NULL)
+        stream->next->previous = stream;
+    streams->first = stream;
+    streams->count++;
+    published_set(&streams->open, streams->count);
+    return stream;
+}
+
+void stream_open(struct streams *streams, struct conn *conn, const char *text)
+{
+    struct context *context = streams->pipeline->context;
+    struct problem_detail problem;
+    char answer[HANDSHAKE_BYTES_MAX];
+    bool good = handshake_check(context->config, &conn->head, text, &problem);
+    if (good && count_of_address(streams, conn->address) >= context->config->stream_connections)
+        good = problem_detail_set_number(&problem, PROBLEM_rate_limited, OPEN_WAIT_MS,
+                                         "this address has as many streams as it may");
+    size_t count = good ? handshake_answer(&conn->head, text, answer) : 0;
+    if (good && (count == 0 || !output_fits(&context->outputs, &conn->output, count) ||
+                 (conn->stream = make(streams, conn)) == NULL))
+        good = problem_detail_set(&problem, PROBLEM_not_ready, NULL, "no memory for a stream");
+    if (!good) {
+        pipeline_refuse(streams->pipeline, conn, &problem, NULL);
+        return;
+    }
+    output_append(&context->outputs, &conn->output, answer, count, context->now_ns);
+    conn->stream->beat_ns = UINT64_MAX;
+    conn->last = false;
+    context_mark_dirty(context, conn);
+}
+
+void stream_close(struct conn *conn)
+{
+    struct stream *stream = conn->stream;
+    if (stream == NULL)
+        return;
+    struct streams *streams = stream->owner;
+    if (stream->previous != NULL)
+        stream->previous->next = stream->next;
+    else
+        streams->first = stream->next;
+    if (stream->next != NULL)
+        stream->next->previous = stream->previous;
+    streams->count--;
+    published_set(&streams->open, streams->count);
+    streams->status_count -= stream->has_status;
+    wslay_event_context_free(stream->frames);
+    free(stream);
+    conn->stream = NULL;
+}

@@ -1,0 +1,287 @@
+#include "net/stream/stream_feed.h"
+
+#include "net/json/json_field.h"
+#include "net/json/json_history.h"
+#include "net/json/json_info.h"
+#include "net/stream/stream.h"
+#include "net/stream/stream_op.h"
+
+enum { EVENTS_A_TURN = 64 /* of a stream */ };
+
+#define BEAT_NS (5 * CONN_SECOND_NS) /* W9 */
+#define LOOK_NS (CONN_SECOND_NS / 4) /* how late a change of the status is seen */
+
+/* Whether nothing more is sent. */
+static bool is_over(const struct stream *stream)
+{
+    return stream->ended || stream->conn->broken || stream->conn->last;
+}
+
+static const struct net_config *config_of(const struct streams *streams)
+{
+    return streams->pipeline->context->config;
+}
+
+static void read_facts(const struct streams *streams, struct net_facts *facts)
+{
+    const struct net_source *source = &config_of(streams)->source;
+    *facts = (struct net_facts){ 0 };
+    source->facts(source->context, facts);
+}
+
+/* ---- trades ---------------------------------------------------------------------------------- */
+
+/* {"channel":"trades","market":"..","seq":..,"prev_seq":.. */
+static struct writer begin_trades(struct stream *stream, const struct stream_trades *trades,
+                                  uint64_t seq)
+{
+    struct writer writer = stream_text(stream->owner);
+    WRITER_TEXT(&writer, "{\"channel\":\"trades\",\"market\":");
+    json_field_padded(&writer, trades->market, sizeof trades->market);
+    JSON_FIELD_UINT(&writer, "seq", seq);
+    JSON_FIELD_UINT(&writer, "prev_seq", trades->seq);
+    return writer;
+}
+
+/* The event of that number and its text; NULL: it has been overwritten. */
+static const struct stream_coded *code(struct streams *streams, uint64_t number)
+{
+    struct stream_coded *coded = &streams->coded[number % STREAM_CODED];
+    struct event_log_trade event;
+    if (coded->number == number + 1)
+        return coded;
+    if (!event_log_read(config_of(streams)->events, number, &event))
+        return NULL;
+    struct writer writer = writer_begin(coded->text, sizeof coded->text);
+    JSON_FIELD_UINT(&writer, "engine_seq", event.trade.sequence);
+    JSON_FIELD_UINT(&writer, "time_ns", event.trade.time_ns);
+    WRITER_TEXT(&writer, ",\"type\":\"update\",\"data\":");
+    json_history_trade(&writer, &event.trade, event.price_decimals, event.size_decimals);
+    WRITER_TEXT(&writer, "}");
+    INVARIANT(!writer.full);
+    coded->number = number + 1;
+    coded->event = event;
+    coded->count = (uint32_t)writer_count(&writer);
+    return coded;
+}
+
+/* Sends an event to the subscription, unless its snapshot had it. False without room. */
+static bool send_event(struct stream *stream, struct stream_trades *trades,
+                       const struct stream_coded *coded)
+{
+    uint64_t seq = coded->event.seq;
+    if (!trades->live || seq <= trades->seq)
+        return true;
+    struct writer writer = begin_trades(stream, trades, seq);
+    writer_bytes(&writer, coded->text, coded->count);
+    if (!stream_send(stream, &writer))
+        return false;
+    trades->seq = seq;
+    return true;
+}
+
+static struct stream_trades *subscription_of(struct stream *stream, uint16_t asset_id)
+{
+    for (uint32_t i = 0; i < stream->trades_count; i++)
+        if (stream->trades[i].asset_id == asset_id)
+            return &stream->trades[i];
+    return NULL;
+}
+
+/* Sends events until the stream has seen `end`, or it may not go on. */
+static uint32_t send_events(struct stream *stream, uint64_t end)
+{
+    uint32_t passed = 0;
+    while (stream->at < end && passed < EVENTS_A_TURN && !stream->ended) {
+        const struct stream_coded *coded = code(stream->owner, stream->at);
+        if (coded == NULL) {
+            stream_end(stream, STREAM_CLOSE_SLOW, "slow_consumer");
+            break;
+        }
+        struct stream_trades *trades = subscription_of(stream, coded->event.asset_id);
+        if (trades != NULL && !send_event(stream, trades, coded)) {
+            pipeline_starve(stream->owner->pipeline, stream->conn);
+            return passed;
+        }
+        stream->at++;
+        passed++;
+    }
+    if (stream->at < end && !stream->ended)
+        stream->owner->behind = true;
+    return passed;
+}
+
+void stream_feed_trades(struct stream *stream, struct stream_trades *trades,
+                        const struct reply *reply, const uint8_t *rows)
+{
+    struct context *context = stream->owner->pipeline->context;
+    uint64_t live = 0;
+    struct writer writer = begin_trades(stream, trades, trades->seq);
+    JSON_FIELD_UINT(&writer, "engine_seq", reply->applied);
+    JSON_FIELD_UINT(&writer, "time_ns", reply->time_ns);
+    WRITER_TEXT(&writer, ",\"type\":\"snapshot\",\"data\":");
+    json_history_snapshot(&writer, rows);
+    WRITER_TEXT(&writer, "}");
+    stream_answer(stream, &writer);
+    for (uint32_t i = 0; i < stream->trades_count; i++)
+        live += stream->trades[i].live;
+    if (live == 1) { /* no other subscription: the stream has passed nothing */
+        stream->at = stream->from;
+        stream->beat_ns = context->now_ns + BEAT_NS;
+    }
+    for (uint64_t number = stream->from; number < stream->at && !stream->ended; number++) {
+        const struct stream_coded *coded = code(stream->owner, number);
+        if (coded == NULL ||
+            (coded->event.asset_id == trades->asset_id && !send_event(stream, trades, coded)))
+            stream_end(stream, STREAM_CLOSE_SLOW, "slow_consumer");
+    }
+}
+
+/* Says for each subscription which frame was the last. */
+static void beat(struct stream *stream, const struct net_facts *facts)
+{
+    for (uint32_t i = 0; i < stream->trades_count; i++) {
+        const struct stream_trades *trades = &stream->trades[i];
+        if (!trades->live)
+            continue;
+        struct writer writer = begin_trades(stream, trades, trades->seq);
+        JSON_FIELD_UINT(&writer, "engine_seq", facts->applied);
+        JSON_FIELD_UINT(&writer, "time_ns", facts->applied_time_ns);
+        WRITER_TEXT(&writer, ",\"type\":\"heartbeat\",\"data\":{}}");
+        stream_answer(stream, &writer);
+    }
+    stream->beat_ns = stream->owner->pipeline->context->now_ns + BEAT_NS;
+}
+
+/* ---- status ---------------------------------------------------------------------------------- */
+
+static void send_status(struct stream *stream, const struct net_facts *facts, const char *type)
+{
+    bool is_first = strcmp(type, "snapshot") == 0;
+    struct writer writer = stream_text(stream->owner);
+    WRITER_TEXT(&writer, "{\"channel\":\"status\",\"seq\":");
+    writer_uint(&writer, facts->applied);
+    JSON_FIELD_UINT(&writer, "prev_seq", is_first ? facts->applied : stream->status_seq);
+    JSON_FIELD_UINT(&writer, "engine_seq", facts->applied);
+    JSON_FIELD_UINT(&writer, "time_ns", facts->applied_time_ns);
+    JSON_FIELD_WORD(&writer, "type", type);
+    WRITER_TEXT(&writer, ",\"data\":");
+    json_info_status(facts, stream->owner->pipeline->context->draining, &writer);
+    WRITER_TEXT(&writer, "}");
+    stream_answer(stream, &writer);
+    stream->status_seq = facts->applied;
+}
+
+/* What a change of which is told at once. */
+static uint32_t shown_of(const struct net_facts *facts)
+{
+    return (facts->not_ready & (NET_NOT_ACCEPTING | NET_NOT_FOLLOWER)) << 2 |
+           (uint32_t)facts->fund_deficit << 1 | facts->profits_wait;
+}
+
+static void note_status(struct streams *streams, const struct net_facts *facts)
+{
+    uint64_t now_ns = streams->pipeline->context->now_ns;
+    streams->status_shown = shown_of(facts);
+    streams->status_beat_ns = now_ns + BEAT_NS;
+    streams->look_ns = now_ns + LOOK_NS;
+}
+
+void stream_feed_status(struct stream *stream)
+{
+    struct net_facts facts;
+    read_facts(stream->owner, &facts);
+    send_status(stream, &facts, "snapshot");
+    if (stream->owner->status_count == 1)
+        note_status(stream->owner, &facts);
+}
+
+void stream_feed_drain(struct streams *streams)
+{
+    struct net_facts facts;
+    if (streams->count == 0)
+        return;
+    read_facts(streams, &facts);
+    for (struct stream *stream = streams->first; stream != NULL; stream = stream->next) {
+        if (stream->has_status)
+            send_status(stream, &facts, "update");
+        stream_end(stream, STREAM_CLOSE_GOING_AWAY, "the service stops");
+    }
+}
+
+static void run_status(struct streams *streams)
+{
+    uint64_t now_ns = streams->pipeline->context->now_ns;
+    struct net_facts facts;
+    if (streams->status_count == 0 || streams->look_ns > now_ns)
+        return;
+    streams->look_ns = now_ns + LOOK_NS;
+    read_facts(streams, &facts);
+    if (shown_of(&facts) == streams->status_shown && streams->status_beat_ns > now_ns)
+        return;
+    note_status(streams, &facts);
+    for (struct stream *stream = streams->first; stream != NULL; stream = stream->next)
+        if (stream->has_status)
+            send_status(stream, &facts, "update");
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+static uint32_t run_shown(struct streams *streams)
+{
+    struct conn_table *conns = &streams->pipeline->context->conns;
+    uint32_t count = conn_queue_count(conns, CONN_SHOWN);
+    for (uint32_t i = 0; i < count; i++) {
+        struct conn *conn = conn_queue_pop(conns, CONN_SHOWN);
+        if (conn->open && !conn->broken && conn->stream != NULL &&
+            conn->pending_head != PENDING_NONE && !stream_op_shown(conn->stream))
+            pipeline_starve(streams->pipeline, conn); /* which asks pipeline_advance again */
+    }
+    return count;
+}
+
+uint32_t stream_feed_run(struct streams *streams)
+{
+    struct context *context = streams->pipeline->context;
+    struct net_facts facts = { 0 };
+    if (streams->count == 0)
+        return 0;
+    uint32_t work = run_shown(streams);
+    bool is_ready = config_of(streams)->source.ready(config_of(streams)->source.context);
+    run_status(streams);
+    if (is_ready)
+        read_facts(streams, &facts); /* before the count: what is applied is in the log */
+    uint64_t end = event_log_count(config_of(streams)->events);
+    streams->seen = end;
+    streams->behind = false;
+    for (struct stream *stream = streams->first; stream != NULL; stream = stream->next) {
+        if (is_over(stream) || !is_ready)
+            continue;
+        if (stream->trades_count == 0) {
+            stream->at = end;
+            stream->beat_ns = UINT64_MAX;
+            continue;
+        }
+        work += send_events(stream, end);
+        if (stream->beat_ns <= context->now_ns)
+            beat(stream, &facts);
+    }
+    return work;
+}
+
+uint64_t stream_feed_deadline_ns(const struct streams *streams)
+{
+    uint64_t deadline = streams->status_count != 0 ? streams->look_ns : UINT64_MAX;
+    for (const struct stream *stream = streams->first; stream != NULL; stream = stream->next)
+        if (!is_over(stream) && stream->beat_ns < deadline)
+            deadline = stream->beat_ns;
+    return deadline;
+}
+
+bool stream_feed_has_work(const struct streams *streams)
+{
+    if (streams->count == 0)
+        return false;
+    return streams->behind || streams->seen != event_log_count(config_of(streams)->events) ||
+           conn_queue_count(&streams->pipeline->context->conns, CONN_SHOWN) > 0;
+}

@@ -1,0 +1,16 @@
+/* stream_op.h - what clients ask of a stream: subscribe, unsubscribe, ping (json.md J9). Net
+ * thread. */
+#ifndef NET_STREAM_STREAM_OP_H
+#define NET_STREAM_STREAM_OP_H
+
+#include "net/stream/stream_state.h"
+
+/* Runs one message, and answers it; a subscribe that needs the follower is answered by
+ * stream_op_shown. */
+void stream_op_run(struct stream *stream, const char *text, size_t count);
+
+/* The snapshot that the stream awaits has come, or was refused: it is the oldest request of the
+ * connection. False: the output pool has no room; nothing has changed. */
+CC_MUST_USE bool stream_op_shown(struct stream *stream);
+
+#endif

@@ -1,0 +1,367 @@
+"""test_streams.py - GET /api/v1/stream from outside: handshakes, frames that a client may and may
+not send, subscriptions, and trades that equal REST's through reconnections and kill -9.
+
+W: wire.md, J: json.md, RFC: 6455.
+"""
+import os
+import signal
+import sys
+import time
+
+import client
+import test_restart
+from client import IOC, Perpd, request_bytes
+from harness import Suite, Table, only, perpd_program
+from world import ETH
+from ws_client import BINARY, CLOSE, PING, PONG, TEXT, Stream, frame, handshake
+
+suite = Suite("streams")
+ETH_PRICE = 300_000
+MEMBERS = ["channel", "market", "seq", "prev_seq", "engine_seq", "time_ns", "type", "data"]
+
+
+class World(test_restart.World):
+    def trade(self, maker, taker, count=1):
+        for _ in range(count):
+            maker.limit(ETH_PRICE, -100, asset=ETH)
+            taker.limit(ETH_PRICE, 100, expiry=IOC, asset=ETH)
+
+    def rest(self, market="ETH-PERP", limit=50):
+        return self.exchange.get(f"/api/v1/markets/{market}/trades?limit={limit}").json
+
+
+def subscribe(table, stream, market="ETH-PERP", **more):
+    """Subscribes to trades; the snapshot, its head and reply looked at."""
+    stream.ask(op="subscribe", channel="trades", market=market, **more)
+    table.same("the reply", stream.next(),
+               {"op": "subscribe", **more, "channel": "trades", "market": market, "epoch": 1})
+    shown = stream.next()
+    table.same("members", list(shown), MEMBERS)
+    table.same("a snapshot", (shown["channel"], shown["market"], shown["type"]),
+               ("trades", market, "snapshot"))
+    table.same("seq and prev_seq", shown["seq"], shown["prev_seq"])
+    return shown
+
+
+def follow(table, stream, seq, count):
+    """The data of the next updates; their order is looked at, heartbeats are passed over."""
+    got = []
+    while len(got) < count:
+        shown = stream.next(beats=True)
+        table.same("prev_seq", shown["prev_seq"], seq)
+        if shown["type"] == "heartbeat":
+            table.same("a heartbeat", (shown["seq"], shown["data"]), (seq, {}))
+            continue
+        table.same("members", list(shown), MEMBERS)
+        table.same("type", shown["type"], "update")
+        table.true("seq rises", shown["seq"] > seq, (seq, shown["seq"]))
+        table.same("engine_seq", (shown["engine_seq"], shown["time_ns"]),
+                   (shown["data"]["sequence"], shown["data"]["time_ns"]))
+        seq = shown["seq"]
+        got.append(shown["data"])
+    return got, seq
+
+
+@suite.case
+def handshakes(world):
+    """RFC 4.2: what is no handshake gets a problem, and the connection goes on as HTTP."""
+    table = Table()
+    ask = world.exchange.raw
+    for name, changes in (("Upgrade", {"Upgrade": None}), ("Upgrade", {"Upgrade": "h2c"}),
+                          ("Upgrade", {"Connection": "keep-alive"}),
+                          ("Sec-WebSocket-Version", {"Sec_WebSocket_Version": "8"}),
+                          ("Sec-WebSocket-Version", {"Sec_WebSocket_Version": None}),
+                          ("Sec-WebSocket-Key", {"Sec_WebSocket_Key": "AAAA"}),
+                          ("Sec-WebSocket-Key", {"Sec_WebSocket_Key": "!" * 24})):
+        answer = ask(handshake(**changes))
+        table.problem(f"{changes}", answer, 400, "invalid_parameter")
+        table.same(f"{changes}: parameter", answer.json.get("parameter"), name)
+    table.problem("a foreign page", ask(handshake(Origin="https://evil.example")), 403,
+                  "origin_not_allowed")
+    table.same("an own page", ask(handshake(Origin="http://localhost")).status, 101)
+    behind = Stream(world.exchange, before=2 * request_bytes("GET", "/api/v1/status"))
+    behind.ask(op="ping", id=3)
+    table.same("behind requests", list(behind.next()), ["op", "id", "time_ns"])
+    behind.end()
+    return table.wrong
+
+
+@suite.case
+def frames(world):
+    """RFC 5 to 7: fragments, control frames between them, and the close code of each fault."""
+    table = Table()
+    ping = b'{"op":"ping","id":5}'
+    for name, has_pong, data in (
+            ("fragments", False, frame(TEXT, ping[:4], fin=False) + frame(0, ping[4:9], fin=False) +
+             frame(0, ping[9:])),
+            ("a ping between", True, frame(TEXT, ping[:7], fin=False) + frame(PING, b"x") +
+             frame(0, ping[7:]))):
+        stream = Stream(world.exchange)
+        stream.raw(data)
+        if has_pong:
+            table.same(f"{name}: pong", stream.take(), (PONG, b"x"))
+        table.same(name, stream.next()["id"], 5)
+        stream.end()
+    slow = Stream(world.exchange)
+    for byte in frame(TEXT, ping):
+        slow.raw(bytes([byte]))
+    table.same("one byte at a time", slow.next()["op"], "ping")
+    slow.raw(frame(PING, b"y" * 125) + frame(PONG, b"z"))
+    table.same("a long ping", slow.take(), (PONG, b"y" * 125))
+    slow.raw(frame(CLOSE, b"\x03\xe8bye"))
+    table.same("close is answered", slow.closed(), 1000)
+    for name, data, code in (
+            ("no mask", frame(TEXT, ping, masked=False), 1002),
+            ("RSV1: compression was not agreed", frame(TEXT, ping, rsv=4), 1002),
+            ("opcode 3", frame(3), 1002), ("opcode 11", frame(11), 1002),
+            ("a long ping", frame(PING, b"x" * 126), 1002),
+            ("a fragmented ping", frame(PING, b"x", fin=False), 1002),
+            ("a continuation of nothing", frame(0, ping), 1002),
+            ("text within a message", frame(TEXT, b"{", fin=False) + frame(TEXT, ping), 1002),
+            ("close of one byte", frame(CLOSE, b"\x03"), 1002),
+            ("close code 1005", frame(CLOSE, b"\x03\xed"), 1002),
+            ("bad UTF-8", frame(TEXT, b"\xc3\x28"), 1007),
+            ("UTF-8 cut off", frame(TEXT, b"\xe2\x82"), 1007),
+            ("bad UTF-8 in a close reason", frame(CLOSE, b"\x03\xe8\xff"), 1007),
+            ("binary", frame(BINARY, b"x"), 1003),
+            ("4,097 bytes", frame(TEXT, b" " * 4097), 1009),
+            ("4,097 bytes in two", frame(TEXT, b" " * 4096, fin=False) + frame(0, b" "), 1009)):
+        stream = Stream(world.exchange)
+        stream.raw(data)
+        table.same(name, stream.closed(), code)
+        stream.end()
+    return table.wrong
+
+
+@suite.case
+def refused_ops(world):
+    """J9: each failure is a problem with the op and the id, and the connection stays."""
+    table = Table()
+    stream = Stream(world.exchange)
+    for op, name, code, parameter in (
+            ({"op": "subscribe", "id": 1}, "subscribe", "invalid_parameter", "channel"),
+            ({"op": "subscribe", "channel": "book", "market": "ETH-PERP"}, "subscribe",
+             "invalid_parameter", "channel"),
+            ({"op": "subscribe", "channel": "private"}, "subscribe", "invalid_parameter",
+             "channel"),
+            ({"op": "subscribe", "channel": "trades"}, "subscribe", "invalid_parameter", "market"),
+            ({"op": "subscribe", "channel": "trades", "market": "NO-PERP"}, "subscribe",
+             "invalid_parameter", "market"),
+            ({"op": "subscribe", "channel": "trades", "market": "X" * 99}, "subscribe",
+             "invalid_parameter", "market"),
+            ({"op": "login", "api_key": "AAAA"}, None, "invalid_parameter", "op"),
+            ({"id": 9}, None, "invalid_parameter", "op"),
+            ({"op": "ping", "id": "x"}, "ping", "invalid_parameter", "id")):
+        stream.ask(**op)
+        answer = stream.next()
+        table.same(f"{op}", (answer["op"], answer.get("id"), answer["problem"]["code"],
+                             answer["problem"]["parameter"]),
+                   (name, op.get("id") if op.get("id") != "x" else None, code, parameter))
+    for text in (b"", b"[]", b"{", b'{"op":"ping","op":"ping"}'):
+        stream.raw(frame(TEXT, text))
+        answer = stream.next()
+        table.same(f"{text}", (answer["op"], answer["problem"]["code"]), (None, "malformed_json"))
+    stream.end()
+    return table.wrong
+
+
+@suite.case
+def trades(world):
+    """W9: snapshot first, then each trade once with its seq; equal to REST."""
+    table = Table()
+    maker, taker = world.account(), world.account()
+    stream, other = Stream(world.exchange), Stream(world.exchange)
+    first = subscribe(table, stream, id=1)
+    subscribe(table, other, "BTC-PERP")
+    world.trade(maker, taker, 30)
+    got, seq = follow(table, stream, first["seq"], 30)
+    rest = world.rest()
+    table.same("as REST", got[::-1], rest["trades"][:30])
+    late = Stream(world.exchange)
+    again = subscribe(table, late)
+    table.same("a later snapshot is REST's", again["data"]["trades"], rest["trades"])
+    table.same("and its seq", again["seq"], rest["seq"])
+    stream.ask(op="unsubscribe", channel="trades", market="ETH-PERP", id=4)
+    table.same("unsubscribed", stream.next(), {"op": "unsubscribe", "id": 4, "channel": "trades",
+                                              "market": "ETH-PERP"})
+    world.trade(maker, taker, 2)
+    follow(table, late, again["seq"], 2)
+    stream.ask(op="ping", id=6)
+    table.same("nothing more came", stream.next().get("id"), 6)
+    other.ask(op="ping", id=7)
+    table.same("nothing of another market", other.next().get("id"), 7)
+    for one in (stream, other, late):
+        one.end()
+    return table.wrong
+
+
+@suite.case
+def under_traffic(world):
+    """Snapshot and updates join without a gap while trades happen: each trade exactly once."""
+    table = Table()
+    maker, taker = world.account(), world.account()
+    for _ in range(12):
+        stream = Stream(world.exchange)
+        maker.limit(ETH_PRICE, -400, asset=ETH)
+        taker.limit(ETH_PRICE, 100, expiry=IOC, asset=ETH)
+        stream.ask(op="subscribe", channel="trades", market="ETH-PERP")
+        for _ in range(3):
+            taker.limit(ETH_PRICE, 100, expiry=IOC, asset=ETH)
+        stream.next()
+        shown = stream.next()
+        newest = world.rest()["trades"][0]["trade_seq"]
+        have = [record["trade_seq"] for record in shown["data"]["trades"][::-1]]
+        got, _ = follow(table, stream, shown["seq"], newest - have[-1])
+        have += [record["trade_seq"] for record in got]
+        table.same("each once", have, list(range(have[0], newest + 1)))
+        stream.end()
+    return table.wrong
+
+
+@suite.case
+def status(world):
+    """J9: the status at once and each 5 s; trades have heartbeats as often."""
+    table = Table()
+    stream = Stream(world.exchange)
+    stream.ask(op="subscribe", channel="status", id=2)
+    table.same("the reply", stream.next(), {"op": "subscribe", "id": 2, "channel": "status",
+                                           "epoch": 1})
+    shown = stream.next()
+    table.same("data", list(shown["data"]), list(world.exchange.get("/api/v1/status").json))
+    table.same("state", (shown["type"], shown["data"]["state"], shown["seq"] ==
+                         shown["data"]["applied"]), ("snapshot", "ready", True))
+    base = subscribe(table, stream)
+    begun, kinds = time.monotonic(), set()
+    while len(kinds) < 2 and time.monotonic() - begun < 12:
+        frame_shown = stream.next(beats=True)
+        kinds.add((frame_shown["channel"], frame_shown["type"]))
+        if frame_shown["channel"] == "trades":
+            table.same("heartbeat", (frame_shown["seq"], frame_shown["prev_seq"]),
+                       (base["seq"], base["seq"]))
+    table.same("both", kinds, {("status", "update"), ("trades", "heartbeat")})
+    stream.end()
+    return table.wrong
+
+
+@suite.case
+def subscriptions_and_connections(world):
+    """W8: 2 subscriptions a connection and 8 connections an address, as this perpd was told."""
+    table = Table()
+    stream = Stream(world.exchange)
+    subscribe(table, stream, "BTC-PERP")
+    subscribe(table, stream, "ETH-PERP")
+    subscribe(table, stream, "ETH-PERP")
+    stream.ask(op="subscribe", channel="status")
+    table.same("a third", stream.next()["problem"]["parameter"], "channel")
+    stream.end()
+    connections, answer = [], None
+    while len(connections) < 40:
+        connection = world.exchange.open()
+        answer = connection.exchange(handshake())
+        if answer.status != 101:
+            connection.close()
+            break
+        connections.append(connection)
+    # Of each net thread; the stream that has just ended may count for a moment yet.
+    threads = int(os.environ.get("PERPD_NET_THREADS", "1"))
+    table.true("as many as 8", 7 <= len(connections) <= 8 * threads, len(connections))
+    table.problem("one more", answer, 429, "rate_limited")
+    for connection in connections:
+        connection.close()
+    return table.wrong
+
+
+@suite.case
+def reconnections(world):
+    """A client that rebuilds the trades equals REST through lost connections and kill -9."""
+    table = Table()
+    maker, taker = world.account(), world.account()
+    have = {}
+    for number in range(6):
+        stream = Stream(world.exchange)
+        shown = subscribe(table, stream)
+        for record in shown["data"]["trades"]:
+            table.same("the same trade", have.setdefault(record["trade_seq"], record), record)
+        world.trade(maker, taker, 5)
+        got, seq = follow(table, stream, shown["seq"], 5)
+        have.update((record["trade_seq"], record) for record in got)
+        table.true("REST has it", world.rest()["seq"] >= seq, seq)
+        if number % 3 == 2:
+            world.again(table, signal.SIGKILL, maker, taker)
+        stream.end()
+    rest = {record["trade_seq"]: record for record in world.rest(limit=1000)["trades"]}
+    table.same("REST's trades", {number: rest[number] for number in have}, have)
+    table.same("no gap", sorted(have), list(range(min(have), max(rest) + 1)))
+    return table.wrong
+
+
+def deaf_for(world, seconds):
+    """A stream that asks for far more than kernels keep, and reads nothing for so long."""
+    deaf = Stream(world.exchange)
+    try:
+        deaf.connection.socket.settimeout(5)
+        for _ in range(4000):
+            deaf.ask(op="subscribe", channel="trades", market="ETH-PERP")
+    except OSError:
+        pass
+    time.sleep(seconds)
+    return deaf
+
+
+@suite.case
+def slow_readers(world):
+    """W8: who does not read is closed with 4008, and orders go on. How long perpd takes to fill
+    what kernels keep is the machine's affair: who reads again before that is no slow reader."""
+    table = Table()
+    maker, taker = world.account(), world.account()
+    code = None
+    for seconds in (0, 1, 4, 16, 60):
+        deaf = deaf_for(world, seconds)
+        stream = Stream(world.exchange)
+        shown = subscribe(table, stream)
+        world.trade(maker, taker, 3)
+        follow(table, stream, shown["seq"], 3)
+        try:
+            code = deaf.closed()
+        except TimeoutError:
+            code = None
+        deaf.end()
+        stream.end()
+        if code is not None:
+            break
+    table.same("closed", code, 4008)
+    return table.wrong
+
+
+@suite.case
+def a_stop(world):
+    """A stop closes streams with 1001."""
+    table = Table()
+    stream = Stream(world.exchange)
+    subscribe(table, stream)
+    table.same("stops with 0", world.perpd.stop(signal.SIGTERM), 0)
+    table.same("going away", stream.closed(), 1001)
+    world.perpd.process.stdout.close()
+    world.exchange = world.perpd.start()
+    return table.wrong
+
+
+def main():
+    client.check_vectors()
+    perpd = Perpd(perpd_program(), "--exchange.oracle_max_age_ms=0", *client.LONG_WINDOW,
+                  "--limits.stream_subscriptions=2", "--limits.stream_connections=8",
+                  "--limits.stream_backlog=64K", *client.SMALL_TABLES)
+    try:
+        perpd.start()
+        result = suite.run(World(perpd), only())
+        if perpd.stop() != 0:
+            print(f"FAILED stop\n{perpd.log()}")
+            result = 1
+        return result
+    finally:
+        perpd.remove()
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""ws_client.py - a WebSocket client (RFC 6455) that also sends what no library would."""
+import base64
+import hashlib
+import json
+import os
+import struct
+
+from client import PATIENCE_S, request_bytes
+
+GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
+
+
+def frame(opcode, data=b"", fin=True, masked=True, rsv=0):
+    mask = os.urandom(4) if masked else b""
+    head = bytes([fin << 7 | rsv << 4 | opcode])
+    if len(data) < 126:
+        head += bytes([masked << 7 | len(data)])
+    elif len(data) < 65536:
+        head += bytes([masked << 7 | 126]) + struct.pack(">H", len(data))
+    else:
+        head += bytes([masked << 7 | 127]) + struct.pack(">Q", len(data))
+    if masked:
+        data = bytes(byte ^ mask[at % 4] for at, byte in enumerate(data))
+    return head + mask + data
+
+
+def handshake(key=None, **changes):
+    headers = {"Upgrade": "websocket", "Connection": "keep-alive, Upgrade",
+               "Sec-WebSocket-Key": key or base64.b64encode(os.urandom(16)).decode(),
+               "Sec-WebSocket-Version": "13"}
+    headers.update({name.replace("_", "-"): value for name, value in changes.items()})
+    return request_bytes("GET", "/api/v1/stream",
+                         headers=[(n, v) for n, v in headers.items() if v is not None])
+
+
+class Stream:
+    """One WebSocket; `take` gives the next frame as (opcode, bytes), `next` the next message."""
+
+    def __init__(self, exchange, before=b""):
+        key = base64.b64encode(os.urandom(16)).decode()
+        self.connection = exchange.open(PATIENCE_S)
+        self.connection.send(before + handshake(key))
+        for _ in range(before.count(b" HTTP/1.1\r\n")):
+            assert self.connection.receive().status == 200
+        self.buffer = self.connection.buffer
+        head = self._line_end()
+        assert head.startswith(b"HTTP/1.1 101 "), head
+        wanted = base64.b64encode(hashlib.sha1(key.encode() + GUID).digest())
+        assert b"Sec-WebSocket-Accept: " + wanted + b"\r\n" in head, head
+
+    def _line_end(self):
+        while b"\r\n\r\n" not in self.buffer:
+            self._more()
+        head, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
+        return head + b"\r\n"
+
+    def _more(self):
+        data = self.connection.socket.recv(65536)
+        if not data:
+            raise EOFError("closed")
+        self.buffer += data
+
+    def _bytes(self, count):
+        while len(self.buffer) < count:
+            self._more()
+        data, self.buffer = self.buffer[:count], self.buffer[count:]
+        return data
+
+    def raw(self, data):
+        self.connection.send(data)
+
+    def ask(self, **op):
+        self.raw(frame(TEXT, json.dumps(op).encode()))
+
+    def take(self):
+        first, second = self._bytes(2)
+        assert first & 0x70 == 0 and second & 0x80 == 0, (first, second)
+        count = second & 0x7F
+        if count == 126:
+            count, = struct.unpack(">H", self._bytes(2))
+        elif count == 127:
+            count, = struct.unpack(">Q", self._bytes(8))
+        return first & 15, self._bytes(count)
+
+    def next(self, beats=False):
+        """The next message; heartbeats come at any time and are passed over unless asked for."""
+        while True:
+            opcode, data = self.take()
+            assert opcode == TEXT, (opcode, data)
+            message = json.loads(data)
+            if beats or message.get("type") != "heartbeat":
+                return message
+
+    def closed(self):
+        """The code of the close frame that comes next, other frames passed over."""
+        while True:
+            opcode, data = self.take()
+            if opcode == CLOSE:
+                return struct.unpack(">H", data[:2])[0] if data else None
+
+    def end(self):
+        self.connection.close()
