@@ -36,9 +36,10 @@ uint32_t holding_find(const struct engine *engine, uint32_t portfolio, uint32_t 
     uint32_t first = engine->portfolios.rows[portfolio].holding_head;
 
     /* The list ascends, and most portfolios have one: the first decides nearly every search. */
-    if (first == HOLDING_NONE || engine->holdings.rows[first].market >= market)
-        return first == HOLDING_NONE || engine->holdings.rows[first].market != market ? HOLDING_NONE
-                                                                                      : first;
+    if (first == HOLDING_NONE || engine->holdings.rows[first].market > market)
+        return HOLDING_NONE;
+    if (engine->holdings.rows[first].market == market)
+        return first;
     struct hash_index_probe probe = hash_index_probe(map, key_hash(engine, portfolio, market));
 
     while (hash_index_next(map, &probe)) {
