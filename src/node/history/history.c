@@ -69,29 +69,24 @@ void history_forget(struct history *history, const struct engine *engine)
     history_keep_forget(&history->keep, engine);
 }
 
-/* Adds a public trade, which the fill log has just counted, to the events. */
+/* Adds a public trade, the newest row of the fill log, to the events. */
 static void show_trade(const struct history_sink *self, const struct effect *effect)
 {
     struct history *history = self->history;
+    const struct history_ring *trades = &history->fills.trades;
+    const struct trade_row *row = history_ring_at(trades, trades->added - 1);
     struct effect_trade body;
 
     memcpy(&body, effect->bytes, sizeof body);
     market_names_refresh(&history->names, effect->engine);
-    const struct market_name *name = market_names_of(&history->names, body.asset_id);
+    const struct market_name *name = market_names_of(&history->names, row->asset_id);
     struct event_log_trade event = {
         .seq = body.book_seq,
-        .trade = { .price = body.price,
-                   .size = body.size,
-                   .trade_seq = body.trade_seq,
-                   .sequence = effect->sequence,
-                   .time_ns = effect->t_ns,
-                   .index = history->fills.counted,
-                   .taker_side = body.taker_side,
-                   .liquidation = body.flags & 1 },
-        .asset_id = body.asset_id,
+        .asset_id = row->asset_id,
         .price_decimals = name->price_decimals,
         .size_decimals = name->size_decimals,
     };
+    fill_log_show_trade(row, &event.trade);
     memcpy(event.market, name->symbol, sizeof event.market);
     event_log_add(self->events, &event);
 }
