@@ -80,14 +80,6 @@ static bool send_event(struct stream *stream, struct stream_trades *trades,
     return true;
 }
 
-static struct stream_trades *subscription_of(struct stream *stream, uint16_t asset_id)
-{
-    for (uint32_t i = 0; i < stream->trades_count; i++)
-        if (stream->trades[i].asset_id == asset_id)
-            return &stream->trades[i];
-    return NULL;
-}
-
 /* Sends events until the stream has seen `end`, or it may not go on. */
 static uint32_t send_events(struct stream *stream, uint64_t end)
 {
@@ -98,7 +90,7 @@ static uint32_t send_events(struct stream *stream, uint64_t end)
             stream_end(stream, STREAM_CLOSE_SLOW, "slow_consumer");
             break;
         }
-        struct stream_trades *trades = subscription_of(stream, coded->event.asset_id);
+        struct stream_trades *trades = stream_find_trades(stream, coded->event.asset_id);
         if (trades != NULL && !send_event(stream, trades, coded)) {
             pipeline_starve(stream->owner->pipeline, stream->conn);
             return passed;

@@ -15,6 +15,7 @@ struct op {
     struct json_member members[MEMBERS];
     bool has_id;
     int64_t id;
+    char market[SYMBOL_BYTES]; /* zero-padded; of a channel of a market */
 };
 
 static const char *const op_names[] = { "subscribe", "unsubscribe", "ping" };
@@ -64,14 +65,6 @@ static void refuse(struct stream *stream, const char *name, const struct op *op,
     stream_answer(stream, &writer);
 }
 
-/* The symbol of the message, zero-padded; it names a market. */
-static void read_symbol(const struct op *op, char market[SYMBOL_BYTES])
-{
-    memset(market, 0, SYMBOL_BYTES);
-    ptrdiff_t count = json_scan_unescape(&op->members[MARKET].value, market, SYMBOL_BYTES);
-    INVARIANT(count > 0);
-}
-
 static void write_channel(struct writer *writer, const char *market)
 {
     if (market == NULL) {
@@ -90,14 +83,6 @@ static void write_subscribed(struct stream *stream, struct writer *writer, const
 }
 
 /* ---- subscriptions --------------------------------------------------------------------------- */
-
-static struct stream_trades *find(struct stream *stream, uint16_t asset_id)
-{
-    for (uint32_t i = 0; i < stream->trades_count; i++)
-        if (stream->trades[i].asset_id == asset_id)
-            return &stream->trades[i];
-    return NULL;
-}
 
 static bool may_subscribe(const struct stream *stream, struct problem_detail *problem)
 {
@@ -135,7 +120,7 @@ static void ask(struct stream *stream, const struct op *op, struct stream_trades
 static void subscribe_trades(struct stream *stream, const struct op *op, uint16_t asset_id)
 {
     struct problem_detail problem;
-    struct stream_trades *trades = find(stream, asset_id);
+    struct stream_trades *trades = stream_find_trades(stream, asset_id);
     if (trades == NULL) {
         if (!may_subscribe(stream, &problem)) {
             refuse(stream, op_names[OP_SUBSCRIBE], op, &problem);
@@ -144,7 +129,7 @@ static void subscribe_trades(struct stream *stream, const struct op *op, uint16_
         INVARIANT(stream->trades_count < SYMBOLS_MAX);
         trades = &stream->trades[stream->trades_count++];
         *trades = (struct stream_trades){ .asset_id = asset_id };
-        read_symbol(op, trades->market);
+        memcpy(trades->market, op->market, sizeof trades->market);
     }
     /* It is the last: the awaited snapshot is of the last. */
     struct stream_trades asked = *trades;
@@ -176,24 +161,21 @@ static void unsubscribe(struct stream *stream, const struct op *op, uint16_t ass
         stream->has_status = false;
         write_channel(&writer, NULL);
     } else {
-        char market[SYMBOL_BYTES];
-        struct stream_trades *trades = find(stream, asset_id);
-        read_symbol(op, market);
+        struct stream_trades *trades = stream_find_trades(stream, asset_id);
         if (trades != NULL)
             *trades = stream->trades[--stream->trades_count];
-        write_channel(&writer, market);
+        write_channel(&writer, op->market);
     }
     WRITER_TEXT(&writer, "}");
     stream_answer(stream, &writer);
 }
 
 /* Reads channel and market; SYMBOL_NONE for the status. */
-static bool read_channel(const struct stream *stream, const struct op *op, uint16_t *asset_id,
+static bool read_channel(const struct stream *stream, struct op *op, uint16_t *asset_id,
                          struct problem_detail *problem)
 {
     const struct net_config *config = stream->owner->pipeline->context->config;
     const struct json_member *market = &op->members[MARKET];
-    char symbol[SYMBOL_BYTES];
     ptrdiff_t count = -1;
     *asset_id = SYMBOL_NONE;
     if (!config->source.ready(config->source.context))
@@ -204,16 +186,16 @@ static bool read_channel(const struct stream *stream, const struct op *op, uint1
         return problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
                                   "channel is trades or status");
     if (market->kind == JSON_STRING)
-        count = json_scan_unescape(&market->value, symbol, sizeof symbol);
+        count = json_scan_unescape(&market->value, op->market, sizeof op->market);
     if (count > 0)
-        *asset_id = symbols_find(config->symbols, symbol, (size_t)count);
+        *asset_id = symbols_find(config->symbols, op->market, (size_t)count);
     return *asset_id != SYMBOL_NONE || problem_detail_set(problem, PROBLEM_invalid_parameter,
                                                           "market", "market names no market");
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static void run(struct stream *stream, enum op_kind kind, const struct op *op)
+static void run(struct stream *stream, enum op_kind kind, struct op *op)
 {
     struct problem_detail problem;
     uint16_t asset_id = SYMBOL_NONE;

@@ -55,6 +55,15 @@ struct stream {
     struct stream_trades trades[SYMBOLS_MAX];
 };
 
+/* The subscription to a market's trades; NULL: there is none. */
+static inline struct stream_trades *stream_find_trades(struct stream *stream, uint16_t asset_id)
+{
+    for (uint32_t i = 0; i < stream->trades_count; i++)
+        if (stream->trades[i].asset_id == asset_id)
+            return &stream->trades[i];
+    return NULL;
+}
+
 /* An event as text from its "engine_seq" to its last brace. */
 struct stream_coded {
     uint64_t number; /* 1 + that of the event; 0: none */
