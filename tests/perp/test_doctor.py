@@ -83,9 +83,7 @@ def engine_mib(rows):
 
 # The memory is that of the options which a perpd here would have.
 rows = examine()
-more = perp.run("doctor", "--root", folder / "root", "--data", disk, "-o", "json",
-                environment={"PERPD_ENGINE_ORDERS": "16777216"})
-more = {row["check"]: row for row in json.loads(more.stdout)["checks"]}
+more = examine(env={"PERPD_ENGINE_ORDERS": "16777216"})
 check(engine_mib(more) > engine_mib(rows) + 500, more["memory"], rows["memory"])
 wrong = perp.run("doctor", code=2, environment={"PERPD_ENGINE_ORDERS": "many"})
 check("engine.orders" in wrong.stderr, wrong.stderr)

@@ -17,6 +17,7 @@
 #include "base/cpu.h"
 #include "engine/engine.h"
 #include "perp/command/command.h"
+#include "perp/data/data_directory.h"
 #include "perp/print/report.h"
 #include "perp/request/instant.h"
 
@@ -55,12 +56,19 @@ static void find(struct doctor *doctor, const char *name, enum state state, cons
         doctor->worst = state;
 }
 
-/* The first line of a file below the root, without its end. False if it cannot be read. */
-static bool first_line(const struct doctor *doctor, const char *name, char text[TEXT_MAX])
+/* A file below the root, to be read; NULL: there is none. */
+static FILE *open_file(const struct doctor *doctor, const char *name)
 {
     char path[PATH_BYTES];
     int length = snprintf(path, sizeof path, "%s%s", doctor->root, name);
-    FILE *file = length > 0 && (size_t)length < sizeof path ? fopen(path, "re") : NULL;
+
+    return length > 0 && (size_t)length < sizeof path ? fopen(path, "re") : NULL;
+}
+
+/* The first line of a file below the root, without its end. False if it cannot be read. */
+static bool first_line(const struct doctor *doctor, const char *name, char text[TEXT_MAX])
+{
+    FILE *file = open_file(doctor, name);
     bool read = file != NULL && fgets(text, TEXT_MAX, file) != NULL;
 
     if (file != NULL)
@@ -182,10 +190,9 @@ static void check_huge_pages(struct doctor *doctor)
 
 static uint64_t available_bytes(const struct doctor *doctor)
 {
-    char path[PATH_BYTES], line[TEXT_MAX];
+    char line[TEXT_MAX];
     uint64_t kib = 0;
-    int length = snprintf(path, sizeof path, "%s/proc/meminfo", doctor->root);
-    FILE *file = length > 0 && (size_t)length < sizeof path ? fopen(path, "re") : NULL;
+    FILE *file = open_file(doctor, "/proc/meminfo");
 
     while (file != NULL && kib == 0 && fgets(line, sizeof line, file) != NULL)
         if (sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib) != 1)
@@ -398,13 +405,11 @@ int command_doctor(struct context *context)
 {
     static const char *const NO_FLAGS[] = { "perp" };
     const char *root = context->arguments->values[FLAG_root];
-    const char *folder = context->arguments->values[FLAG_data];
+    const char *folder = data_directory_path(context);
     struct config config;
 
-    if (folder == NULL)
-        folder = getenv("PERPD_STORE_DATA");
-    if (folder == NULL || folder[0] == '\0')
-        folder = access("perpd-data", X_OK) == 0 ? "perpd-data" : ".";
+    if (folder == option_row(OPTION_store_data)->initial && access(folder, X_OK) != 0)
+        folder = "."; /* perpd would make it here */
 
     if (config_load(&config, 1, NO_FLAGS, (const char *const *)environ) != CONFIG_RUN) {
         (void)context_fail(context, EXIT_CODE_usage, "%s", config.error);
@@ -416,7 +421,7 @@ int command_doctor(struct context *context)
     check_ring(&doctor);
     check_memory(&doctor, &config);
     check_overcommit(&doctor);
-    check_disk(&doctor, folder == NULL ? "." : folder);
+    check_disk(&doctor, folder);
     check_limit(&doctor, "descriptors", RLIMIT_NOFILE, DESCRIPTORS_MIN,
                 "LimitNOFILE=65536 in the unit, or ulimit -Hn 65536: a connection takes one");
     check_limit(&doctor, "locked_memory", RLIMIT_MEMLOCK, LOCKED_MIN,

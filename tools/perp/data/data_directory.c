@@ -52,6 +52,15 @@ static bool read_segment_bytes(struct context *context, struct data_directory *d
     return true;
 }
 
+const char *data_directory_path(const struct context *context)
+{
+    const char *path = context->arguments->values[FLAG_data];
+
+    if (path == NULL)
+        path = getenv("PERPD_STORE_DATA");
+    return path == NULL || path[0] == '\0' ? option_row(OPTION_store_data)->initial : path;
+}
+
 bool data_directory_open(struct context *context, const char *path,
                          struct data_directory *directory)
 {
@@ -59,13 +68,8 @@ bool data_directory_open(struct context *context, const char *path,
     struct stat status;
     bool ring_refused;
     int failed = 0;
-    *directory = (struct data_directory){ .path = path };
-    if (path == NULL)
-        directory->path = context->arguments->values[FLAG_data];
-    if (directory->path == NULL)
-        directory->path = getenv("PERPD_STORE_DATA");
-    if (directory->path == NULL || directory->path[0] == '\0')
-        directory->path = option_row(OPTION_store_data)->initial;
+    *directory =
+        (struct data_directory){ .path = path == NULL ? data_directory_path(context) : path };
     /* Looked for first: opening the disk would make the folder. */
     int length = snprintf(name, sizeof name, "%s/exchange", directory->path);
     if (length < 0 || (size_t)length >= sizeof name || stat(name, &status) != 0)

@@ -18,7 +18,10 @@ struct data_directory {
     uint32_t segment_bytes; /* of its first segment; the default without one */
 };
 
-/* Opens `path`; NULL: --data, else PERPD_STORE_DATA, else the default of store.data. */
+/* The path of --data, else PERPD_STORE_DATA, else the default of store.data. */
+const char *data_directory_path(const struct context *context);
+
+/* Opens `path`; NULL: data_directory_path. */
 CC_MUST_USE bool data_directory_open(struct context *context, const char *path,
                                      struct data_directory *directory);
 void data_directory_close(struct data_directory *directory);
