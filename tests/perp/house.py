@@ -4,6 +4,7 @@ commands: it trades a little, stops as asked, and leaves a directory to be looke
 import atexit
 import json
 import pathlib
+import shutil
 import signal
 import subprocess
 
@@ -36,12 +37,26 @@ class House:
         made = self.perp.run("keys", "new", "ed25519", name, "-o", "json").stdout
         return json.loads(made)["public_key"]
 
+    def copy(self, name):
+        """A fresh copy of the data directory."""
+        target = self.folder / name
+        shutil.rmtree(target, ignore_errors=True)
+        subprocess.run(["cp", "-r", "--sparse=always", self.data, target], check=True)
+        return target
+
+    def arguments(self, data, *options):
+        return [self.build / "perpd", f"--store.data={data}", "--net.listen=127.0.0.1:0",
+                "--admin.listen=127.0.0.1:0", *self.OPTIONS, *self.keys, *options]
+
+    def refused(self, data):
+        """What a start on the data says which exits with 3."""
+        done = subprocess.run(self.arguments(data), capture_output=True, text=True, timeout=200)
+        check(done.returncode == 3, done)
+        return done.stderr
+
     def start(self, data=None, *options):
-        data = data or self.data
-        arguments = [self.build / "perpd", f"--store.data={data}", "--net.listen=127.0.0.1:0",
-                     "--admin.listen=127.0.0.1:0", *self.OPTIONS, *self.keys, *options]
-        self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True,
-                                        stderr=subprocess.PIPE)
+        self.process = subprocess.Popen(self.arguments(data or self.data, *options), text=True,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         line = self.process.stdout.readline()
         check(line.startswith("ready http://"), line, self.process.stderr.read if line else
               self.process.communicate()[1])

@@ -87,10 +87,8 @@ check(sorted(path.name for path in (places["BACKUP"] / "journal").iterdir()) ==
 check([path.name for path in (places["BACKUP"] / "snapshot").iterdir()] ==
       [f"{first[0]['sequence']}.snap"])
 check(answers() == before, "the primary went on")
-refused = subprocess.run([build / "perpd", f"--store.data={house.data}", "--net.listen=127.0.0.1:0",
-                          "--admin.listen=127.0.0.1:0", *house.OPTIONS, *house.keys],
-                         capture_output=True, text=True, timeout=200)
-check(refused.returncode == 3 and "in use by another process" in refused.stderr, refused)
+refused = house.refused(house.data)
+check("in use by another process" in refused, refused)
 house.stop()
 
 # Restored: the same hashes, the same answers, a boot number of its own.
@@ -132,10 +130,8 @@ for path in (other / "snapshot").glob("*.snap"):
 for path in (other / "journal").glob("*.seg"):
     if int(path.name[:10]) > 1:
         path.unlink()
-refused = subprocess.run([build / "perpd", f"--store.data={other}", "--net.listen=127.0.0.1:0",
-                          "--admin.listen=127.0.0.1:0", *house.OPTIONS, *house.keys],
-                         capture_output=True, text=True, timeout=200)
-check(refused.returncode == 3 and f"sequence {last}, the witness names" in refused.stderr, refused)
+refused = house.refused(other)
+check(f"sequence {last}, the witness names" in refused, refused)
 accept = ("recover", other, "--reason", "its disk is gone", "--accept-end")
 check(f"--accept-end {last}" in house.perp.run(*accept, last - 1, code=1).stderr)
 check(house.perp.run(*accept, "x", code=2) and house.perp.run(*accept[:2], code=2))

@@ -2,7 +2,6 @@
 reader of journal.md's tables finds in it, and name the place of a planted damage."""
 import collections
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -120,8 +119,7 @@ copy = house.folder / "copy"
 
 
 def damaged(frame, at):
-    shutil.rmtree(copy, ignore_errors=True)
-    subprocess.run(["cp", "-r", "--sparse=always", house.data, copy], check=True)
+    house.copy("copy")
     Directory(copy).put(frame.segment, frame.offset + at, bytes([frame.data[at] ^ 0x40]))
 
 
@@ -147,8 +145,7 @@ check(last["torn_bytes"] == frames[-1].length, last)
 damaged(frames[0], 0)
 Directory(copy).put(0, 20, b"\xff")
 check("segment 0" in journal("verify", code=1, data=copy).stderr)
-shutil.rmtree(copy)
-subprocess.run(["cp", "-r", "--sparse=always", house.data, copy], check=True)
+house.copy("copy")
 place, record = directory.record(12)
 data = bytearray(place.data)
 data[record.at:record.at + 8] = (records[10].t_ns).to_bytes(8, "little")
@@ -156,16 +153,14 @@ Directory(copy).write(place.number, data)
 check("sequence 12" in journal("verify", code=1, data=copy).stderr)
 
 # In a frame of several records the first that is wrong is named, and one that does not parse.
-shutil.rmtree(copy)
-subprocess.run(["cp", "-r", "--sparse=always", house.data, copy], check=True)
+house.copy("copy")
 last_t_ns, last_sequence = records[-1].t_ns, records[-1].sequence
 Directory(copy).append_records([(2000, bytes(8), last_t_ns + after) for after in (1, 2, 2, 3, 4)])
 said = journal("verify", code=1, data=copy).stderr
 check(f"sequence {last_sequence + 3}, " in said and "does not rise" in said, said)
 data = bytearray(place.data)
 data[record.at + 8:record.at + 12] = (4).to_bytes(4, "little")
-shutil.rmtree(copy)
-subprocess.run(["cp", "-r", "--sparse=always", house.data, copy], check=True)
+house.copy("copy")
 Directory(copy).write(place.number, data)
 said = journal("verify", code=1, data=copy).stderr
 check("sequence 12, " in said and "do not parse" in said, said)

@@ -3,7 +3,6 @@ tables find in it; a damaged one is named, and a forged one, whose checksums are
 the replayed state in the very row that was forged."""
 import json
 import struct
-import subprocess
 import sys
 
 from fake import check
@@ -105,14 +104,8 @@ check("configuration" not in changed and "deposits" not in changed, changed)
 check(house.perp.run("snapshot", "dump", "--data", house.data).stdout.splitlines() == second)
 
 
-def copy(name):
-    target = house.folder / name
-    subprocess.run(["cp", "-r", "--sparse=always", house.data, target], check=True)
-    return target
-
-
 # Damage at any place is found, and the snapshot is named; a start would take the older one.
-target = copy("damaged")
+target = house.copy("damaged")
 path = target / f"snapshot/{files[1]}.snap"
 good = path.read_bytes()
 image_at = Snapshot(path).sections[0][2]
@@ -132,7 +125,7 @@ path.unlink()
 house.perp.run("snapshot", "verify", files[1], "--data", target, code=1)
 
 # The journal cut where no later frame tells of it: the snapshot does.
-target = copy("cut")
+target = house.copy("cut")
 frame = next(frame for frame in directory.frames if frame.last == files[1] and frame.records)
 Directory(target).put(frame.segment, frame.offset, bytes(4 << 20))
 for words in (("journal", "verify"), ("audit",)):
@@ -145,7 +138,7 @@ check(house.store("journal", "verify", data=target)["last_frame"] == frame.numbe
 
 # A signature changed below the snapshots, which changes no state, everything sealed again behind it
 # and named in the witness: a start passes the older snapshot's frame and finds another hash.
-target = copy("resealed")
+target = house.copy("resealed")
 resealed = Directory(target)
 place, record = next((frame, record) for frame in resealed.frames for record in frame.records
                      if record.kind == 1 and record.sequence < files[0])
@@ -154,16 +147,13 @@ data[record.at + 24 + len(record.payload) + len(record.key)] ^= 1
 resealed.write(place.number, data)
 end = Directory(target).frames[-1]
 resealed.name_in_witness(end, blake(end.data))
-refused = subprocess.run([house.build / "perpd", f"--store.data={target}", *house.OPTIONS,
-                          "--net.listen=127.0.0.1:0", "--admin.listen=127.0.0.1:0", *house.keys],
-                         capture_output=True, text=True, timeout=200)
-check(refused.returncode == 3, refused)
+refused = house.refused(target)
 named = Snapshot(house.data / f"snapshot/{files[0]}.snap").frame
 check(f"lacks the frame that its snapshot ends with: snapshot {files[0]} names frame {named}, "
-      "which has another hash in the journal" in refused.stderr, refused)
+      "which has another hash in the journal" in refused, refused)
 
 # A forgery with right checksums: one more micro-USDC in the cash of portfolio 1.
-target = copy("forged")
+target = house.copy("forged")
 path = target / f"snapshot/{files[0]}.snap"
 forged = Snapshot(path)
 place = next(section for section in forged.sections if section[0] == 5)
@@ -182,7 +172,7 @@ for words in (("replay", "--diff"), ("replay", "--diff", files[0]), ("audit",)):
     check(f"replayed:  cash={cash}\n" in said and f"snapshot:  cash={cash + 1}\n" in said, said)
 
 # The frame's hash in the older snapshot, sealed again: neither an audit nor a start passes it by.
-target = copy("frame")
+target = house.copy("frame")
 path = target / f"snapshot/{files[0]}.snap"
 forged = Snapshot(path)
 forged.data[192] ^= 1
