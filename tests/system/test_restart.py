@@ -221,13 +221,15 @@ def outcomes_survive(world):
     return table.wrong
 
 
-def main():
+def run(suite, make_world, *options):
+    """Runs the suite on a world made of a fresh perpd with these options, which must then pass its
+    audit and stop; the exit code."""
     client.check_vectors()
     begin_away_from_the_hour()
-    perpd = Perpd(perpd_program(), "--exchange.oracle_max_age_ms=0", *client.SMALL_TABLES)
+    perpd = Perpd(perpd_program(), "--exchange.oracle_max_age_ms=0", *client.SMALL_TABLES, *options)
     try:
         perpd.start()
-        result = suite.run(World(perpd), only())
+        result = suite.run(make_world(perpd), only())
         audit = perpd.exchange.audit()
         if not all(audit[f"i{number}"] for number in range(1, 7)) or audit["recount_differences"]:
             print(f"FAILED audit (R2): {audit}")
@@ -242,4 +244,4 @@ def main():
 
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
-    sys.exit(main())
+    sys.exit(run(suite, World))

@@ -10,8 +10,8 @@ import time
 
 import client
 import test_restart
-from client import IOC, Perpd, request_bytes
-from harness import Suite, Table, only, perpd_program
+from client import IOC, request_bytes
+from harness import Suite, Table
 from world import ETH
 from ws_client import BINARY, CLOSE, PING, PONG, TEXT, Stream, frame, handshake
 
@@ -346,22 +346,7 @@ def a_stop(world):
     return table.wrong
 
 
-def main():
-    client.check_vectors()
-    perpd = Perpd(perpd_program(), "--exchange.oracle_max_age_ms=0", *client.LONG_WINDOW,
-                  "--limits.stream_subscriptions=2", "--limits.stream_connections=8",
-                  "--limits.stream_backlog=64K", *client.SMALL_TABLES)
-    try:
-        perpd.start()
-        result = suite.run(World(perpd), only())
-        if perpd.stop() != 0:
-            print(f"FAILED stop\n{perpd.log()}")
-            result = 1
-        return result
-    finally:
-        perpd.remove()
-
-
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
-    sys.exit(main())
+    sys.exit(test_restart.run(suite, World, *client.LONG_WINDOW, "--limits.stream_subscriptions=2",
+                              "--limits.stream_connections=8", "--limits.stream_backlog=64K"))
