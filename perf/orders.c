@@ -5,12 +5,15 @@
  *              [--verify auto|lanes|comb|library] [--perpd PATH] [--beside COMMAND]`
  *
  * It starts perpd on a fresh data directory next to the binary, opens the accounts and signs every
- * order before the clock starts. Then it sends them: closed loop (one request in flight a
- * connection), or with --rate open loop, where latency counts from the intended send time. It
- * prints one JSON object: accepted orders and their rate, HTTP problems, latency percentiles,
- * server CPU per accepted order from the process's own accounting and by thread (`rest`: kernel
- * threads that write for it), journal bytes, durability mode, topology, the path that verified the
- * signatures and how many of those had no table, number of CPUs.
+ * order before the clock starts. Then it sends them as load.h says: closed loop (one request in
+ * flight a connection), or with --rate open loop, where `latency_us` counts from when an order was
+ * due and holds every due order, `service_us` from its actual send. A run that had answers to less
+ * than 99 % of its due orders is not valid: the program says so and ends with 1.
+ * It prints one JSON object: orders due (null in a closed loop), sent, answered, unanswered and
+ * unsent; accepted orders and their rate, HTTP problems, latency percentiles, server CPU per
+ * accepted order from the process's own accounting and by thread (`rest`: kernel threads that write
+ * for it), journal bytes, durability mode, topology, the path that verified the signatures and how
+ * many of those had no table, number of CPUs.
  *
  * `perf-orders [...] -- COMMAND...` signs the orders to a file of frames of FRAME_BYTES each, and
  * COMMAND sends them: PERF_FRAMES is the file, the last word of COMMAND the URL.
@@ -20,18 +23,16 @@
  * exchange's address in PERF_URL: peers that should not slow the orders down (perf/hostile.py).
  *
  * The client shares the machine with the server: on two cores the rate is that of both together. */
-#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/histogram.h"
 #include "base/version.h"
+#include "load.h"
 #include "system/rig.h"
 
 enum {
@@ -43,14 +44,13 @@ enum {
     ASSET = 1,
     FRAME_BYTES = 168, /* payload 72, key 32, signature 64 */
     HEAD_BYTES = 256,
-    ORDER_BYTES = HEAD_BYTES + FRAME_BYTES,
-    INPUT_BYTES = 4096,
     SIGNED_MAX = 600000,
     TEXT_BYTES = 1 << 20,
     THREADS_MAX = 40,
     OPTIONS_MAX = 10,
     OPTION_BYTES = 64,
     BESIDE_S = 3,
+    DRAIN_S = 1,
 };
 
 struct settings {
@@ -64,19 +64,6 @@ struct settings {
     char **command;     /* NULL: this program sends */
 };
 
-struct order {
-    uint16_t bytes;
-    uint8_t text[ORDER_BYTES];
-};
-
-struct connection {
-    struct client client;
-    char input[INPUT_BYTES];
-    size_t input_count;
-    uint64_t sent_ns; /* or the intended send time */
-    bool busy;
-};
-
 /* CPU time of perpd's threads, as /metrics shows it. */
 struct cpu {
     struct cpu_thread {
@@ -87,16 +74,16 @@ struct cpu {
     uint64_t process_us; /* of all threads and of the kernel's work for them */
 };
 
+_Static_assert(HEAD_BYTES + FRAME_BYTES <= LOAD_ORDER_BYTES, "an order fits");
+
 struct run {
     struct settings settings;
     struct rig rig;
     struct rig_trader traders[ACCOUNTS_MAX];
-    struct connection *connections;
-    struct order *orders;
-    uint32_t order_count;
-    uint32_t next;
-    uint64_t answered, accepted, problems;
-    struct histogram latency_ns;
+    struct client *clients; /* of the load's connections */
+    struct load load;
+    struct load_order *orders;
+    uint64_t accepted;
     uint64_t random;
 };
 
@@ -114,7 +101,7 @@ static uint64_t now_ns(void)
 }
 
 /* Signs an order: 80 % rest within 20 ticks of the mid, 20 % cross and cancel the rest. */
-static void sign_order(struct run *run, struct order *out, uint64_t unix_ms)
+static void sign_order(struct run *run, struct load_order *out, uint64_t unix_ms)
 {
     static uint8_t frame[REQUEST_FRAME_MAX];
     struct draft draft;
@@ -146,63 +133,14 @@ static void sign_order(struct run *run, struct order *out, uint64_t unix_ms)
 static void sign_all(struct run *run, double orders_per_s)
 {
     double wanted = orders_per_s * run->settings.seconds;
-    run->order_count = wanted < SIGNED_MAX ? (uint32_t)wanted : SIGNED_MAX;
-    run->orders = calloc(run->order_count, sizeof *run->orders);
+    run->load.order_count = wanted < SIGNED_MAX ? (uint32_t)wanted : SIGNED_MAX;
+    run->orders = calloc(run->load.order_count, sizeof *run->orders);
     if (run->orders == NULL)
         exit(1);
+    run->load.orders = run->orders;
     uint64_t begin_ms = rig_now_ns() / 1000000;
-    for (uint32_t i = 0; i < run->order_count; i++)
+    for (uint32_t i = 0; i < run->load.order_count; i++)
         sign_order(run, &run->orders[i], begin_ms);
-}
-
-static void post(struct run *run, struct connection *connection, uint64_t from_ns)
-{
-    const struct order *order = &run->orders[run->next++];
-    connection->sent_ns = from_ns;
-    connection->busy = true;
-    if (write(connection->client.fd, order->text, order->bytes) != order->bytes) {
-        perror("perf-orders: write");
-        exit(1);
-    }
-}
-
-/* Returns the bytes of the whole answer in the input; 0 if it is not whole. */
-static size_t answer_bytes(const struct connection *connection)
-{
-    const char *text = connection->input;
-    const char *end = memmem(text, connection->input_count, "\r\n\r\n", 4);
-    if (end == NULL)
-        return 0;
-    const char *length = memmem(text, (size_t)(end - text), "Content-Length: ", 16);
-    size_t bytes = (size_t)(end - text) + 4;
-    if (length != NULL)
-        bytes += strtoul(length + 16, NULL, 10);
-    return bytes <= connection->input_count ? bytes : 0;
-}
-
-static void take_answer(struct run *run, struct connection *connection)
-{
-    ssize_t got = read(connection->client.fd, connection->input + connection->input_count,
-                       sizeof connection->input - connection->input_count);
-    if (got < 0 && errno == EAGAIN)
-        return;
-    if (got <= 0) {
-        fprintf(stderr, "perf-orders: the server closed a connection\n");
-        exit(1);
-    }
-    connection->input_count += (size_t)got;
-    size_t bytes = answer_bytes(connection);
-    if (bytes == 0)
-        return;
-    bool accepted =
-        memmem(connection->input, bytes, "\"status\":\"request_completed\"", 28) != NULL;
-    run->answered++;
-    run->accepted += accepted;
-    run->problems += memcmp(connection->input, "HTTP/1.1 200", 12) != 0;
-    histogram_add(&run->latency_ns, now_ns() - connection->sent_ns);
-    memmove(connection->input, connection->input + bytes, connection->input_count - bytes);
-    connection->input_count -= bytes;
-    connection->busy = false;
 }
 
 static uint64_t server_cpu_us(const struct run *run)
@@ -261,49 +199,18 @@ static void print_cpu(const struct run *run, const struct cpu *before, const str
     printf("\"rest\":%.2f},", per_order_us(run, rest_us));
 }
 
-static void closed_turn(struct run *run)
+/* Sends the orders; ends perpd and the program when a connection fails. */
+static double send_orders(struct run *run)
 {
-    for (uint32_t i = 0; i < run->settings.connections; i++)
-        if (!run->connections[i].busy && run->next < run->order_count)
-            post(run, &run->connections[i], now_ns());
-}
-
-/* Sends what is due by now on the connections that are free. A late send counts from when it was
- * due. */
-static void open_turn(struct run *run, uint64_t begin_ns)
-{
-    for (uint32_t i = 0; i < run->settings.connections; i++) {
-        uint64_t due_ns = begin_ns + (uint64_t)(run->next * 1e9 / run->settings.rate);
-        if (run->next == run->order_count || due_ns > now_ns())
-            return;
-        if (!run->connections[i].busy)
-            post(run, &run->connections[i], due_ns);
+    run->load.connection_count = run->settings.connections;
+    run->load.rate_per_s = run->settings.rate;
+    run->load.run_ns = run->settings.seconds * UINT64_C(1000000000);
+    run->load.drain_ns = DRAIN_S * UINT64_C(1000000000);
+    if (!load_run(&run->load)) {
+        (void)rig_end(&run->rig, SIGTERM);
+        exit(1);
     }
-}
-
-static double measure(struct run *run)
-{
-    struct epoll_event events[256];
-    int poll_file = epoll_create1(EPOLL_CLOEXEC);
-    for (uint32_t i = 0; i < run->settings.connections; i++) {
-        struct epoll_event event = { .events = EPOLLIN, .data.u32 = i };
-        if (epoll_ctl(poll_file, EPOLL_CTL_ADD, run->connections[i].client.fd, &event) != 0)
-            exit(1);
-    }
-    uint64_t begin_ns = now_ns();
-    uint64_t end_ns = begin_ns + run->settings.seconds * UINT64_C(1000000000);
-    while (now_ns() < end_ns && run->answered < run->order_count) {
-        if (run->settings.rate > 0)
-            open_turn(run, begin_ns);
-        else
-            closed_turn(run);
-        int ready =
-            epoll_wait(poll_file, events, (int)CC_COUNT(events), run->settings.rate > 0 ? 0 : 10);
-        for (int i = 0; i < ready; i++)
-            take_answer(run, &run->connections[events[i].data.u32]);
-    }
-    close(poll_file);
-    return (double)(now_ns() - begin_ns) / 1e9;
+    return (double)run->load.took_ns / 1e9;
 }
 
 static pid_t begin_beside(const struct run *run)
@@ -334,8 +241,8 @@ static double let_send(struct run *run)
 
     snprintf(path, sizeof path, "%s/frames", run->rig.folder);
     FILE *out = fopen(path, "wb");
-    for (uint32_t i = 0; out != NULL && i < run->order_count; i++) {
-        const struct order *order = &run->orders[i];
+    for (uint32_t i = 0; out != NULL && i < run->load.order_count; i++) {
+        const struct load_order *order = &run->load.orders[i];
         fwrite(order->text + order->bytes - FRAME_BYTES, 1, FRAME_BYTES, out);
     }
     if (out == NULL || fclose(out) != 0) {
@@ -389,33 +296,57 @@ static const char *verifier_of(const char *metrics)
     return "unknown";
 }
 
+/* Prints what became of the orders and their latencies; null where another program sent them. */
+static void print_load(const struct run *run)
+{
+    const struct load *load = &run->load;
+    const struct histogram *parts[] = { &load->latency_ns, &load->service_ns };
+    static const char *const names[] = { "latency_us", "service_us" };
+
+    if (run->settings.command != NULL) {
+        printf("\"due\":null,\"sent\":null,\"answered\":null,\"unanswered\":null,"
+               "\"unsent\":null,\"valid\":null,\"http_problems\":null,\"latency_us\":null,"
+               "\"service_us\":null,");
+        return;
+    }
+    if (load->rate_per_s > 0)
+        printf("\"due\":%u,\"unsent\":%u,", load->order_count, load->order_count - load->sent);
+    else
+        printf("\"due\":null,\"unsent\":null,");
+    printf("\"sent\":%u,\"answered\":%u,\"unanswered\":%u,\"valid\":%s,\"http_problems\":%u,",
+           load->sent, load->answered, load->sent - load->answered,
+           load_is_valid(load) ? "true" : "false", load->problems);
+    for (size_t i = 0; i < CC_COUNT(parts); i++)
+        printf("\"%s\":{\"p50\":%.0f,\"p90\":%.0f,\"p99\":%.0f,\"p99.9\":%.0f,\"max\":%.0f},",
+               names[i], (double)histogram_quantile(parts[i], 500000) / 1e3,
+               (double)histogram_quantile(parts[i], 900000) / 1e3,
+               (double)histogram_quantile(parts[i], 990000) / 1e3,
+               (double)histogram_quantile(parts[i], 999000) / 1e3,
+               (double)histogram_max(parts[i]) / 1e3);
+}
+
 static void report(struct run *run, double seconds, const struct cpu *before)
 {
     struct cpu after;
     static char metrics[TEXT_BYTES];
     struct client admin;
-    const struct histogram *latency = &run->latency_ns;
 
     rig_connect(&run->rig, &admin, true);
     (void)rig_get(&admin, "/metrics", NULL, metrics, sizeof metrics);
-    if (run->settings.command != NULL)
-        run->accepted =
-            (uint64_t)metric(metrics, "perpd_answers_total{status=\"request_completed\"}");
     client_close(&admin);
+    run->accepted =
+        run->settings.command == NULL
+            ? run->load.accepted
+            : (uint64_t)metric(metrics, "perpd_answers_total{status=\"request_completed\"}");
     read_cpu(run, &after);
     printf("{\"run\":\"signed limit orders, binary frame, keep-alive\",\"durability\":\"%s\","
            "\"topology\":\"%s\",\"loop\":\"%s\",\"rate_wanted\":%.0f,\"connections\":%u,"
-           "\"accounts\":%u,"
-           "\"seconds\":%.2f,\"answered\":%lu,\"accepted\":%lu,\"accepted_per_s\":%.0f,"
-           "\"http_problems\":%lu,\"latency_us\":{\"p50\":%.0f,\"p99\":%.0f,\"p99.9\":%.0f,"
-           "\"max\":%.0f},",
+           "\"accounts\":%u,\"seconds\":%.2f,\"accepted\":%lu,\"accepted_per_s\":%.0f,",
            run->settings.durability, topology_of(metrics),
            run->settings.rate > 0 ? "open" : "closed", run->settings.rate,
-           run->settings.connections, run->settings.accounts, seconds, run->answered, run->accepted,
-           (double)run->accepted / seconds, run->problems,
-           (double)histogram_quantile(latency, 500000) / 1e3,
-           (double)histogram_quantile(latency, 990000) / 1e3,
-           (double)histogram_quantile(latency, 999000) / 1e3, (double)histogram_max(latency) / 1e3);
+           run->settings.connections, run->settings.accounts, seconds, run->accepted,
+           (double)run->accepted / seconds);
+    print_load(run);
     print_cpu(run, before, &after);
     printf("\"journal_record_bytes\":%.0f,\"journal_written_bytes\":%.0f,\"verifier\":"
            "\"%s\",\"without_table\":%.0f,\"cores\":%ld}\n",
@@ -508,6 +439,10 @@ static void read_settings(struct settings *settings, int argc, char **argv)
     }
     if (optind < argc)
         settings->command = argv + optind;
+    if (settings->rate * settings->seconds > SIGNED_MAX) {
+        fprintf(stderr, "perf-orders: --rate times --seconds is more than %d orders\n", SIGNED_MAX);
+        exit(2);
+    }
 }
 
 /* Collects the given options of perpd, closed by NULL. */
@@ -563,21 +498,27 @@ int main(int argc, char **argv)
         rig_open_account(&run.rig, &setup, &run.traders[i]);
         rig_deposit(&run.rig, &setup, run.traders[i].account_id, 1000000000);
     }
-    run.connections = calloc(run.settings.connections, sizeof *run.connections);
+    run.clients = calloc(run.settings.connections, sizeof *run.clients);
+    run.load.connections = calloc(run.settings.connections, sizeof *run.load.connections);
     for (uint32_t i = 0; i < run.settings.connections; i++) {
-        rig_connect(&run.rig, &run.connections[i].client, false);
-        if (client_connect(&run.connections[i].client) != 0)
+        rig_connect(&run.rig, &run.clients[i], false);
+        if (client_connect(&run.clients[i]) != 0)
             return 1;
+        run.load.connections[i].fd = run.clients[i].fd;
     }
     sign_all(&run, run.settings.rate > 0 ? run.settings.rate : 40000);
 
     pid_t beside = begin_beside(&run);
     read_cpu(&run, &before);
-    double seconds = run.settings.command != NULL ? let_send(&run) : measure(&run);
+    double seconds = run.settings.command != NULL ? let_send(&run) : send_orders(&run);
     if (beside != 0)
         (void)kill(-beside, SIGKILL);
     report(&run, seconds, &before);
     int status = rig_end(&run.rig, SIGTERM);
     rig_remove(&run.rig);
-    return status == 0 && run.accepted != 0 ? 0 : 1;
+    bool is_valid = run.settings.command != NULL || load_is_valid(&run.load);
+    if (!is_valid)
+        fprintf(stderr, "perf-orders: not valid: less than %d %% of the due orders had an answer\n",
+                LOAD_VALID_PERCENT);
+    return status == 0 && run.accepted != 0 && is_valid ? 0 : 1;
 }
