@@ -71,6 +71,16 @@ uint64_t histogram_count(const struct histogram *histogram)
     return load(&histogram->count);
 }
 
+uint64_t histogram_count_between(const struct histogram *histogram, uint32_t begin, uint32_t end)
+{
+    INVARIANT(begin <= end && end <= HISTOGRAM_BUCKETS);
+    uint64_t sum = 0;
+
+    for (uint32_t i = begin; i < end; i++)
+        sum += load(&histogram->buckets[i]);
+    return sum;
+}
+
 uint64_t histogram_sum(const struct histogram *histogram)
 {
     return load(&histogram->sum);

@@ -67,6 +67,9 @@ void histogram_merge(struct histogram *into, const struct histogram *from);
 uint64_t histogram_quantile(const struct histogram *histogram, uint32_t ppm);
 
 uint64_t histogram_count(const struct histogram *histogram);
+
+/* How many values the buckets from `begin` up to, without, `end` hold. */
+uint64_t histogram_count_between(const struct histogram *histogram, uint32_t begin, uint32_t end);
 uint64_t histogram_sum(const struct histogram *histogram);
 uint64_t histogram_max(const struct histogram *histogram);
 

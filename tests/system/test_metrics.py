@@ -47,6 +47,40 @@ def settled(exchange):
 
 
 @suite.case
+def stage_buckets(world):
+    """Buckets of a stage: cumulative, two an octave from 1 us, ended by +Inf, which is the count;
+    the quantiles of the summary lie in the buckets where their rank does."""
+    table = Table()
+    for _ in range(200):
+        world.exchange.get("/api/v1/markets/BTC-PERP/book")
+    text = world.exchange.admin("/metrics").body.decode()
+    table.true("type", "# TYPE perpd_net_stage_latency_ns histogram\n" in text)
+    for stage in ("verified", "pushed", "sequenced", "matched", "released", "sent", "read"):
+        label = f'stage="{stage}"'
+        rows = re.findall(f'^perpd_net_stage_latency_ns_bucket{{{label},le="(.*)"}} (\\d+)$', text,
+                          re.M)
+        ends = [float(end) for end, _ in rows]
+        counts = [int(count) for _, count in rows]
+        octaves = [1024 << octave for octave in range(25)]
+        wanted = sorted(octaves + [octave * 3 // 2 for octave in octaves[:-1]])
+        table.same(f"{stage}: ends", ends, [end - 1 for end in wanted] + [float("inf")])
+        table.same(f"{stage}: they rise", counts, sorted(counts))
+        line = f"^perpd_net_stage_latency_ns_count{{{label}}} (\\d+)$"
+        count = int(re.search(line, text, re.M)[1])
+        table.same(f"{stage}: the count", count, counts[-1])
+        table.true(f"{stage}: values", stage != "read" or count >= 200, count)
+        for ppm, quantile in ((500000, "0.5"), (990000, "0.99")):
+            value = int(re.search(f'^perpd_net_stage_ns{{{label},quantile="{quantile}"}} (\\d+)$',
+                                  text, re.M)[1])
+            rank = max(-(-count * ppm // 1000000), 1)
+            at = next((at for at, below in enumerate(counts) if below >= rank), None)
+            if count != 0 and at is not None:
+                table.true(f"{stage}: {quantile}", value <= ends[at] and
+                           (at == 0 or value > ends[at - 1]), (value, ends[at]))
+    return table.wrong
+
+
+@suite.case
 def build_info(world):
     """What the process was built from is what its --version says."""
     table = Table()

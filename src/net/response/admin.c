@@ -45,39 +45,86 @@ uint32_t admin_readyz(struct context *context, struct writer *writer)
     return facts.not_ready == 0 ? 200 : 503;
 }
 
-/* One stage, summed over all net threads. */
+/* A stage summed over all net threads. */
+static void sum_stage(const struct net_metrics *metrics, enum net_stage number,
+                      struct histogram *sum)
+{
+    histogram_clear(sum);
+    histogram_merge(sum, &metrics->stages[number]);
+    for (uint32_t i = 0; i < metrics->other_count; i++)
+        histogram_merge(sum, &metrics->others[i]->stages[number]);
+}
+
+/* `perpd_net_NAME{stage="STAGE"` */
+static void write_stage_name(struct writer *writer, const char *name, const char *stage)
+{
+    WRITER_TEXT(writer, "perpd_net_");
+    writer_text(writer, name);
+    WRITER_TEXT(writer, "{stage=\"");
+    writer_text(writer, stage);
+    WRITER_TEXT(writer, "\"");
+}
+
+static void write_stage_value(struct writer *writer, const char *name, const char *stage,
+                              uint64_t value)
+{
+    write_stage_name(writer, name, stage);
+    WRITER_TEXT(writer, "} ");
+    writer_uint(writer, value);
+    WRITER_TEXT(writer, "\n");
+}
+
+/* Quantiles since the start. */
 static void write_stage(struct writer *writer, const struct net_metrics *metrics, const char *name,
                         enum net_stage number)
 {
-    struct histogram sum; /* 9 KiB */
-    const struct histogram *stage = &sum;
+    struct histogram stage; /* 9 KiB */
     static const struct {
         uint32_t ppm;
         const char *text;
     } quantiles[] = { { 500000, "0.5" },   { 900000, "0.9" },    { 990000, "0.99" },
                       { 999000, "0.999" }, { 999900, "0.9999" }, { 1000000, "1" } };
-    histogram_clear(&sum);
-    histogram_merge(&sum, &metrics->stages[number]);
-    for (uint32_t i = 0; i < metrics->other_count; i++)
-        histogram_merge(&sum, &metrics->others[i]->stages[number]);
+    sum_stage(metrics, number, &stage);
     for (unsigned i = 0; i < CC_COUNT(quantiles); i++) {
-        WRITER_TEXT(writer, "perpd_net_stage_ns{stage=\"");
-        writer_text(writer, name);
-        WRITER_TEXT(writer, "\",quantile=\"");
+        write_stage_name(writer, "stage_ns", name);
+        WRITER_TEXT(writer, ",quantile=\"");
         writer_text(writer, quantiles[i].text);
         WRITER_TEXT(writer, "\"} ");
-        writer_uint(writer, histogram_quantile(stage, quantiles[i].ppm));
+        writer_uint(writer, histogram_quantile(&stage, quantiles[i].ppm));
         WRITER_TEXT(writer, "\n");
     }
-    WRITER_TEXT(writer, "perpd_net_stage_ns_sum{stage=\"");
-    writer_text(writer, name);
-    WRITER_TEXT(writer, "\"} ");
-    writer_uint(writer, histogram_sum(stage));
-    WRITER_TEXT(writer, "\nperpd_net_stage_ns_count{stage=\"");
-    writer_text(writer, name);
-    WRITER_TEXT(writer, "\"} ");
-    writer_uint(writer, histogram_count(stage));
+    write_stage_value(writer, "stage_ns_sum", name, histogram_sum(&stage));
+    write_stage_value(writer, "stage_ns_count", name, histogram_count(&stage));
+}
+
+/* Cumulative buckets, from whose differences a scraper computes the quantiles of any time: two an
+ * octave from 1 us to 17 s. `le` is the greatest value of the bucket, in ns. */
+static void write_stage_buckets(struct writer *writer, const struct net_metrics *metrics,
+                                const char *name, enum net_stage number)
+{
+    enum { STEP = 1 << (HISTOGRAM_SUB_BITS - 1), LEAST_BITS = 10, MOST_BITS = 34 };
+    struct histogram stage; /* 9 KiB */
+    uint32_t begin = 0, last = histogram_bucket(UINT64_C(1) << MOST_BITS);
+    uint64_t sum = 0;
+
+    sum_stage(metrics, number, &stage);
+    for (uint32_t end = histogram_bucket(1 << LEAST_BITS); end <= last; end += STEP) {
+        sum += histogram_count_between(&stage, begin, end);
+        begin = end;
+        write_stage_name(writer, "stage_latency_ns_bucket", name);
+        WRITER_TEXT(writer, ",le=\"");
+        writer_uint(writer, histogram_bucket_max(end - 1));
+        WRITER_TEXT(writer, "\"} ");
+        writer_uint(writer, sum);
+        WRITER_TEXT(writer, "\n");
+    }
+    sum += histogram_count_between(&stage, begin, HISTOGRAM_BUCKETS);
+    write_stage_name(writer, "stage_latency_ns_bucket", name);
+    WRITER_TEXT(writer, ",le=\"+Inf\"} ");
+    writer_uint(writer, sum);
     WRITER_TEXT(writer, "\n");
+    write_stage_value(writer, "stage_latency_ns_sum", name, histogram_sum(&stage));
+    write_stage_value(writer, "stage_latency_ns_count", name, sum);
 }
 
 static bool is_gauge(const char *name)
@@ -117,6 +164,10 @@ void admin_metrics(struct context *context, struct writer *writer)
 #undef X
     WRITER_TEXT(writer, "# TYPE perpd_net_stage_ns summary\n");
 #define X(name) write_stage(writer, metrics, #name, NET_STAGE_##name);
+    NET_STAGE_LIST(X)
+#undef X
+    WRITER_TEXT(writer, "# TYPE perpd_net_stage_latency_ns histogram\n");
+#define X(name) write_stage_buckets(writer, metrics, #name, NET_STAGE_##name);
     NET_STAGE_LIST(X)
 #undef X
 }
