@@ -44,8 +44,9 @@ enum {
 #define META_VERSION 1
 #define ROOT_NONE    UINT64_MAX
 
-const char *const history_check_table_names[HISTORY_TABLES] = { "fills", "trades", "payments",
-                                                                "rates", "fund",   "fees" };
+const char *const history_check_table_names[HISTORY_TABLES] = {
+    "fills", "trades", "payments", "rates", "fund", "fees", "requests",
+};
 
 struct tree {
     uint16_t flags, depth;
@@ -101,7 +102,8 @@ uint32_t history_check_row_crc(enum history_table table, const uint8_t *key, con
                                size_t bytes)
 {
     uint8_t name = (uint8_t)table;
-    return crc32c_extend(crc32c_extend(crc32c(&name, 1), key, HISTORY_KEY_BYTES), row, bytes);
+    return crc32c_extend(crc32c_extend(crc32c(&name, 1), key, history_check_key_bytes(table)), row,
+                         bytes);
 }
 
 uint32_t history_check_head_crc(const struct history_head *head)
@@ -382,18 +384,19 @@ static int take_row(struct walk *walk, const struct node *node)
 {
     struct check *check = walk->check;
 
-    if (node->flags != 0 || node->key_bytes != HISTORY_KEY_BYTES ||
-        node->data_bytes < HISTORY_CRC_BYTES ||
+    size_t key_bytes = history_check_key_bytes(walk->table);
+
+    if (node->flags != 0 || node->key_bytes != key_bytes || node->data_bytes < HISTORY_CRC_BYTES ||
         node->data_bytes > HISTORY_ROW_BYTES_MAX + HISTORY_CRC_BYTES)
         return -EBADMSG;
     size_t bytes = node->data_bytes - HISTORY_CRC_BYTES;
     uint32_t crc = history_check_row_crc(walk->table, node->key, node->data, bytes);
     if (crc != cc_load32(node->data + bytes))
         return -EBADMSG;
-    if (__builtin_bswap64(cc_load64(node->key + 8)) > check->head.applied)
+    if (__builtin_bswap64(cc_load64(node->key + key_bytes - 12)) > check->head.applied)
         return -EBADMSG;
-    bool is_gap = cc_load32(node->key + 16) == UINT32_MAX;
-    if (is_gap ? bytes != sizeof(uint64_t) : bytes == 0)
+    bool is_gap = cc_load32(node->key + key_bytes - 4) == UINT32_MAX;
+    if (is_gap ? bytes != sizeof(uint64_t) || walk->table >= HISTORY_LISTS : bytes == 0)
         return -EBADMSG;
     check->rows[walk->table]++;
     check->sums[walk->table] += crc;

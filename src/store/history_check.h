@@ -15,7 +15,17 @@
 
 #include "store/history_file.h"
 
-enum { HISTORY_KEY_BYTES = 20, HISTORY_CRC_BYTES = 4 };
+enum {
+    HISTORY_LIST_KEY_BYTES = 20,
+    HISTORY_KEY_BYTES_MAX = HISTORY_LIST_KEY_BYTES + HISTORY_PLACE_ID_BYTES,
+    HISTORY_CRC_BYTES = 4,
+};
+
+/* The bytes of a key of the table; the last 12 are a sequence and an index. */
+static inline size_t history_check_key_bytes(enum history_table table)
+{
+    return table < HISTORY_LISTS ? HISTORY_LIST_KEY_BYTES : HISTORY_KEY_BYTES_MAX;
+}
 
 /* The value of "head" in the table `head`. */
 struct history_head {
@@ -26,6 +36,7 @@ struct history_head {
     uint64_t from;                 /* rows from this sequence on are all there */
     uint64_t rows[HISTORY_TABLES]; /* with gaps */
     uint64_t sums[HISTORY_TABLES]; /* of the CRCs of the rows */
+    uint64_t gap_ms;               /* history_file_gap_ms */
 };
 
 /* The CRC of a row in its place. */

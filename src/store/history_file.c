@@ -11,13 +11,15 @@
 #include "store/history_check.h"
 
 /* A row's key, its numbers most significant byte first:
- *   key u64[0] sequence u64[8] index u32[16]
+ *   key u64[0] sequence u64[8] index u32[16]; of a table by id the id comes first:
+ *   id[0] key u64[16] sequence u64[24] index u32[32]
  * and its value: the bytes of the row, then their CRC.
  * The table `head` has one value under the key "head", struct history_head. */
 enum {
-    KEY_BYTES = HISTORY_KEY_BYTES,
+    KEY_BYTES_MAX = HISTORY_KEY_BYTES_MAX,
+    PLACE_BYTES = 12, /* of sequence and index */
     CRC_BYTES = HISTORY_CRC_BYTES,
-    FORMAT = 1,
+    FORMAT = 2,
     PATH_BYTES = 4096,
     READERS = 16,
 };
@@ -68,11 +70,25 @@ static uint64_t load_big64(const uint8_t *bytes)
     return __builtin_bswap64(cc_load64(bytes));
 }
 
-static void key_of(const struct history_place *place, uint8_t key[KEY_BYTES])
+/* Returns the key's bytes. */
+static size_t key_of(const struct history_place *place, uint8_t key[KEY_BYTES_MAX])
 {
-    store_big64(key, place->key);
-    store_big64(key + 8, place->sequence);
-    cc_store32(key + 16, __builtin_bswap32(place->index));
+    size_t bytes = history_check_key_bytes(place->table);
+    uint8_t *at = key;
+
+    if (place->table >= HISTORY_LISTS) {
+        memcpy(at, place->id, sizeof place->id);
+        at += sizeof place->id;
+    }
+    store_big64(at, place->key);
+    store_big64(key + bytes - PLACE_BYTES, place->sequence);
+    cc_store32(key + bytes - 4, __builtin_bswap32(place->index));
+    return bytes;
+}
+
+static uint64_t sequence_of(const MDB_val *key)
+{
+    return load_big64((const uint8_t *)key->mv_data + key->mv_size - PLACE_BYTES);
 }
 
 /* ---- open and close -------------------------------------------------------------------------- */
@@ -192,6 +208,11 @@ uint64_t history_file_from(const struct history_file *file)
     return file->head.from;
 }
 
+uint64_t history_file_gap_ms(const struct history_file *file)
+{
+    return file->head.gap_ms;
+}
+
 /* ---- writes ---------------------------------------------------------------------------------- */
 
 int history_file_begin(struct history_file *file)
@@ -210,7 +231,9 @@ void history_file_cancel(struct history_file *file)
 
 static bool is_gap(const MDB_val *key)
 {
-    return cc_load32((const uint8_t *)key->mv_data + 16) == GAP_INDEX; /* in either order */
+    const uint8_t *end = (const uint8_t *)key->mv_data + key->mv_size;
+
+    return cc_load32(end - 4) == GAP_INDEX; /* in either order */
 }
 
 /* A row that leaves the file. */
@@ -224,14 +247,14 @@ static void uncount(struct history_file *file, enum history_table table, const M
 static int put(struct history_file *file, const struct history_place *place, const void *row,
                size_t bytes)
 {
-    uint8_t key_bytes[KEY_BYTES], value_bytes[HISTORY_ROW_BYTES_MAX + CRC_BYTES];
+    uint8_t key_bytes[KEY_BYTES_MAX], value_bytes[HISTORY_ROW_BYTES_MAX + CRC_BYTES];
 
     INVARIANT(bytes <= HISTORY_ROW_BYTES_MAX && place->table < HISTORY_TABLES);
-    key_of(place, key_bytes);
+    size_t key_size = key_of(place, key_bytes);
     memcpy(value_bytes, row, bytes);
     uint32_t crc = history_check_row_crc(place->table, key_bytes, value_bytes, bytes);
     cc_store32(value_bytes + bytes, crc);
-    MDB_val key = { .mv_size = KEY_BYTES, .mv_data = key_bytes }, former;
+    MDB_val key = { .mv_size = key_size, .mv_data = key_bytes }, former;
     MDB_val value = { .mv_size = bytes + CRC_BYTES, .mv_data = value_bytes };
     MDB_dbi table = file->tables[place->table];
     int code = mdb_get(file->write, table, &key, &former);
@@ -254,11 +277,22 @@ int history_file_put(struct history_file *file, const struct history_place *plac
 int history_file_put_gap(struct history_file *file, enum history_table table, uint64_t key,
                          uint64_t sequence, uint64_t after)
 {
-    struct history_place place = { table, key, sequence, GAP_INDEX };
+    struct history_place place = {
+        .table = table, .key = key, .sequence = sequence, .index = GAP_INDEX
+    };
 
+    INVARIANT(table < HISTORY_LISTS);
     if (file->next.from <= sequence)
         file->next.from = sequence + 1;
     return put(file, &place, &after, sizeof after);
+}
+
+void history_file_put_id_gap(struct history_file *file, uint64_t sequence, uint64_t newest_ms)
+{
+    if (file->next.from <= sequence)
+        file->next.from = sequence + 1;
+    if (file->next.gap_ms < newest_ms)
+        file->next.gap_ms = newest_ms;
 }
 
 /* Removes what the cursor is at. A gap goes on below `sequence`. */
@@ -287,7 +321,7 @@ static int cut_table(struct history_file *file, enum history_table table, uint64
     if (code != 0)
         return error_of(code);
     while (failed == 0 && (code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0)
-        if (load_big64((const uint8_t *)key.mv_data + 8) > sequence)
+        if (sequence_of(&key) > sequence)
             failed = cut_row(file, table, cursor, &key, &value, sequence);
     mdb_cursor_close(cursor);
     if (failed != 0)
@@ -392,7 +426,7 @@ static int take(const MDB_val *key, const MDB_val *value, struct history_place *
 {
     const uint8_t *from = value->mv_data;
 
-    if (key->mv_size != KEY_BYTES || value->mv_size < CRC_BYTES ||
+    if (key->mv_size != history_check_key_bytes(place->table) || value->mv_size < CRC_BYTES ||
         value->mv_size > HISTORY_ROW_BYTES_MAX + CRC_BYTES)
         return -EBADMSG;
     *bytes = value->mv_size - CRC_BYTES;
@@ -400,16 +434,20 @@ static int take(const MDB_val *key, const MDB_val *value, struct history_place *
         return -EBADMSG;
     memcpy(row, from, *bytes);
     const uint8_t *key_bytes = key->mv_data;
-    place->sequence = load_big64(key_bytes + 8);
-    place->index = __builtin_bswap32(cc_load32(key_bytes + 16));
+    place->sequence = sequence_of(key);
+    place->index = __builtin_bswap32(cc_load32(key_bytes + key->mv_size - 4));
     return 1;
 }
 
-/* Whether an entry is a gap of rows below `wanted`, which is at or below the entry. */
-static bool covers(const MDB_val *key, const MDB_val *value, const struct history_place *wanted)
+/* Whether an entry is one of the table, key and id whose place `wanted` is. */
+static bool is_of(const MDB_val *key, const uint8_t *wanted, size_t bytes)
 {
-    if (load_big64(key->mv_data) != wanted->key || !is_gap(key))
-        return false;
+    return key->mv_size == bytes && memcmp(key->mv_data, wanted, bytes - PLACE_BYTES) == 0;
+}
+
+/* Whether a gap has rows below `wanted`, which is at or below the gap. */
+static bool covers(const MDB_val *value, const struct history_place *wanted)
+{
     uint64_t first = cc_load64(value->mv_data) + 1; /* sequence of a row that may be lost */
     return wanted->sequence > first || (wanted->sequence == first && wanted->index != 0);
 }
@@ -417,18 +455,19 @@ static bool covers(const MDB_val *key, const MDB_val *value, const struct histor
 int history_file_cursor_below(struct history_cursor *cursor, struct history_place *place, void *row,
                               size_t *bytes)
 {
-    uint8_t wanted[KEY_BYTES];
-    MDB_val key = { .mv_size = KEY_BYTES, .mv_data = wanted }, value;
+    uint8_t wanted[KEY_BYTES_MAX];
+    MDB_val key, value;
 
     INVARIANT(place->table < HISTORY_TABLES);
     int code = renew(cursor, place->table);
     if (code != 0)
         return error_of(code);
-    key_of(place, wanted);
+    size_t key_bytes = key_of(place, wanted);
+    key = (MDB_val){ .mv_size = key_bytes, .mv_data = wanted };
     MDB_cursor *at = cursor->tables[place->table];
     code = mdb_cursor_get(at, &key, &value, MDB_SET_RANGE);
     if (code == 0) {
-        if (!covers(&key, &value, place))
+        if (!is_of(&key, wanted, key_bytes) || !is_gap(&key) || !covers(&value, place))
             code = mdb_cursor_get(at, &key, &value, MDB_PREV);
     } else if (code == MDB_NOTFOUND) {
         code = mdb_cursor_get(at, &key, &value, MDB_LAST);
@@ -437,7 +476,7 @@ int history_file_cursor_below(struct history_cursor *cursor, struct history_plac
         return 0;
     if (code != 0)
         return error_of(code);
-    if (load_big64(key.mv_data) != place->key)
+    if (!is_of(&key, wanted, key_bytes))
         return 0;
     int got = take(&key, &value, place, row, bytes);
     if (got > 0 && place->index == GAP_INDEX)

@@ -1,11 +1,13 @@
 /* history_file.h - rows of the past, in a file that outlives the process (LMDB, history/data.mdb).
  *
  *   table, key (account or market), (sequence, index) ──> bytes of a row, never changed
+ *   table by id, id, key (account), (sequence, index) ──> the same
  *
  * Rows are made again from the journal, so the file may lag: each commit carries `applied`, and
  * rows above it are not in the file. Rows that the file will never get, because a start began with
  * a newer state, are named by a *gap*. It stands for an unknown number of rows of its key at or
- * below its sequence and above another, `after`.
+ * below its sequence and above another, `after`. Tables by id have no gaps of their own: an id that
+ * is dated at or before gap_ms and is not there may be one of the rows that never came.
  *
  * Order.  A commit is all or nothing. A crash of the machine may undo the newest commits that
  *         were not synced, whole and newest first.
@@ -24,10 +26,12 @@ enum history_table {
     HISTORY_RATES,    /* asset id */
     HISTORY_FUND,     /* 0 */
     HISTORY_FEES,     /* 0 */
+    HISTORY_LISTS,
+    HISTORY_REQUESTS = HISTORY_LISTS, /* by id: the request's, account */
     HISTORY_TABLES
 };
 
-enum { HISTORY_ROW_BYTES_MAX = 256, HISTORY_ID_BYTES = 32 };
+enum { HISTORY_ROW_BYTES_MAX = 256, HISTORY_ID_BYTES = 32, HISTORY_PLACE_ID_BYTES = 16 };
 
 struct history_file;
 struct history_cursor;
@@ -38,6 +42,7 @@ struct history_place {
     uint64_t key;
     uint64_t sequence;
     uint32_t index;
+    uint8_t id[HISTORY_PLACE_ID_BYTES]; /* of a table by id */
 };
 
 /* Checks (history_check.h) and opens the file in `folder`, or makes both. `exchange_id` has
@@ -56,6 +61,10 @@ uint64_t history_file_applied(const struct history_file *file);
 /* The sequence from which on every row is there: above the newest gap. The writer's thread. */
 uint64_t history_file_from(const struct history_file *file);
 
+/* The newest date, in ms, of an id whose row may be in a gap; 0: there is no gap. The writer's
+ * thread. */
+uint64_t history_file_gap_ms(const struct history_file *file);
+
 /* Begins a write; history_file_commit or history_file_cancel ends it. */
 CC_MUST_USE int history_file_begin(struct history_file *file);
 
@@ -67,6 +76,10 @@ CC_MUST_USE int history_file_put(struct history_file *file, const struct history
 /* Adds a gap: rows above `after` and up to `sequence` will never be there. */
 CC_MUST_USE int history_file_put_gap(struct history_file *file, enum history_table table,
                                      uint64_t key, uint64_t sequence, uint64_t after);
+
+/* Adds a gap to the tables by id: ids of their rows up to `sequence` that will never be there are
+ * dated `newest_ms` at most. */
+void history_file_put_id_gap(struct history_file *file, uint64_t sequence, uint64_t newest_ms);
 
 /* Removes every row above `sequence`: the journal does not have it. A gap above goes on below it.
  * Slow. */
@@ -83,10 +96,10 @@ CC_MUST_USE int history_file_sync(struct history_file *file);
 struct history_cursor *history_file_cursor_create(struct history_file *file);
 void history_file_cursor_destroy(struct history_cursor *cursor);
 
-/* The newest row of place's table and key that is below its (sequence, index): 1, and *place, row
- * (HISTORY_ROW_BYTES_MAX) and *bytes are it; or 0, there is none. If a gap lies between: 1, *bytes
- * is 0 and *place is the gap's end. Sees one commit from the first call until
- * history_file_cursor_end. */
+/* The newest row of place's table, key and, in a table by id, id that is below its (sequence,
+ * index): 1, and *place, row (HISTORY_ROW_BYTES_MAX) and *bytes are it; or 0, there is none. If a
+ * gap lies between: 1, *bytes is 0 and *place is the gap's end. Sees one commit from the first
+ * call until history_file_cursor_end. */
 CC_MUST_USE int history_file_cursor_below(struct history_cursor *cursor,
                                           struct history_place *place, void *row, size_t *bytes);
 void history_file_cursor_end(struct history_cursor *cursor);

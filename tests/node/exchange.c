@@ -92,8 +92,14 @@ static void take_answer(struct exchange *exchange, const struct effect *effect)
     struct effect_answer body;
 
     memcpy(&body, effect->bytes, sizeof body);
-    if (body.item != EFFECT_NO_ITEM) /* of a batch: told by the batch's own */
+    if (exchange->batch_sequence != effect->sequence)
+        exchange->batch_count = 0;
+    exchange->batch_sequence = effect->sequence;
+    if (body.item != EFFECT_NO_ITEM) { /* of a batch, whose own comes after them */
+        CHECK(exchange->batch_count < sizeof exchange->batch_results);
+        exchange->batch_results[exchange->batch_count++] = (uint8_t)body.status;
         return;
+    }
     CHECK(exchange->request_count < EXCHANGE_ROWS_MAX);
     struct exchange_request *request = &exchange->requests[exchange->request_count++];
     *request = (struct exchange_request){
@@ -104,6 +110,8 @@ static void take_answer(struct exchange *exchange, const struct effect *effect)
         .reason = body.reason,
     };
     memcpy(request->id, body.request_id, sizeof request->id);
+    request->result_count = exchange->batch_count;
+    memcpy(request->results, exchange->batch_results, exchange->batch_count);
 }
 
 static void take(struct engine_sink *sink, const struct effect *effect)

@@ -38,7 +38,8 @@ struct exchange_request {
     uint64_t account, sequence;
     uint16_t code;
     uint8_t id[16];
-    uint8_t status, reason;
+    uint8_t status, reason, result_count;
+    uint8_t results[64]; /* of a batch: the status of each item */
 };
 
 struct exchange {
@@ -51,6 +52,8 @@ struct exchange {
     uint32_t replaced, market_orders; /* that succeeded in it */
     uint64_t counted_sequence;        /* effects 2102, 2104, 2105 of it so far */
     uint32_t counted;
+    uint64_t batch_sequence; /* items of a batch that were answered in it so far */
+    uint8_t batch_count, batch_results[64];
     uint64_t trade_seq;
     uint32_t trade_index; /* of the effect 2108: its fills are the next two */
     uint32_t order_count, fill_count, trade_count, request_count;

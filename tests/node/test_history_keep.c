@@ -1,6 +1,7 @@
-/* Fills and trades in the file of the history: pages of ring and file equal the list of everything
- * that happened, over random commands, commits, clean starts, and starts that left a gap; a page
- * that needs a row of a gap is refused (wire.md W7). */
+/* Fills, trades and requests in the file of the history: pages of ring and file equal the list of
+ * everything that happened, over random commands, commits, clean starts, and starts that left a
+ * gap; a page that needs a row of a gap is refused (wire.md W7). Each request is found by its id,
+ * or was in a gap; an id that no request had is told from one that may have been in a gap. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,7 +18,8 @@ static char folder[] = "/tmp/perpd-keep-XXXXXX";
 static struct gap {
     uint64_t after, to; /* rows of (after, to] were never written */
 } gaps[GAPS_MAX];
-static uint32_t gap_count, refused_count, file_rows;
+static uint32_t gap_count, refused_count, file_rows, requests_found, requests_lost;
+static uint64_t first; /* sequence with which the file begins */
 
 static struct query_task ask(enum query_kind kind, uint64_t account, uint16_t asset, uint32_t limit,
                              uint64_t before_sequence, uint32_t before_index)
@@ -139,6 +141,59 @@ static void check_list(const struct list *list, uint32_t limit)
         CHECK(!is_of(list, --at));
 }
 
+static struct query_task ask_request(uint64_t account, int32_t pin, const uint8_t *id)
+{
+    struct query query = { .kind = QUERY_request, .account_id = account, .pin = pin, .limit = 1 };
+
+    memcpy(query.id, id, sizeof query.id);
+    return exchange_ask(&exchange, &pool, &query);
+}
+
+/* The date of an id is its first 48 bits. */
+static uint64_t ms_of(const uint8_t *id)
+{
+    return __builtin_bswap64(cc_load64(id)) >> 16;
+}
+
+static void check_requests(void)
+{
+    uint64_t gap_ms = history_file_gap_ms(file);
+
+    for (uint32_t k = 0; k < exchange.request_count; k++) {
+        const struct exchange_request *want = &exchange.requests[k];
+        struct row_request row;
+        uint8_t other[16];
+
+        if (want->account >> 63 != 0 || want->sequence < first)
+            continue; /* an operator's: of no account's key; or from before there was a file */
+        struct query_task task = ask_request(want->account, -1, want->id);
+        if (gap_of(want->sequence) != NULL) {
+            CHECK(task.reply.problem == PROBLEM_not_ready && task.reply.cause == REPLY_NOT_KEPT);
+            CHECK(ms_of(want->id) <= gap_ms);
+            requests_lost++;
+            continue;
+        }
+        CHECK(task.reply.problem == PROBLEM_none && task.reply.row_count == 1);
+        memcpy(&row, task.rows, sizeof row);
+        CHECK(row.sequence == want->sequence && row.code == want->code);
+        CHECK(row.status == want->status && row.reason == want->reason);
+        CHECK(row.account_id == want->account && memcmp(row.request_id, want->id, 16) == 0);
+        CHECK(row.result_count == want->result_count);
+        CHECK(memcmp(row.results, want->results, want->result_count) == 0);
+        requests_found++;
+        if (k % 16 != 0)
+            continue;
+        /* Neither another account's, nor an id that is near, nor for a key pinned elsewhere. */
+        memcpy(other, want->id, sizeof other);
+        other[15] ^= 1;
+        enum problem unknown =
+            ms_of(want->id) <= gap_ms ? PROBLEM_not_ready : PROBLEM_request_not_found;
+        CHECK(ask_request(want->account, -1, other).reply.problem == unknown);
+        CHECK(ask_request(want->account + 1, -1, want->id).reply.problem == unknown);
+        CHECK(ask_request(want->account, 77, want->id).reply.problem == PROBLEM_request_not_found);
+    }
+}
+
 static void check_all(void)
 {
     static const uint32_t limits[] = { 1000, 37, 5 };
@@ -149,6 +204,7 @@ static void check_all(void)
         for (uint16_t asset = HOST_BTC; asset <= EXCHANGE_ETH; asset++)
             check_list(&(struct list){ QUERY_trades, 0, asset }, limits[i]);
     }
+    check_requests();
 }
 
 /* A new process: what was not committed is gone, the state is the engine's. */
@@ -202,6 +258,7 @@ int main(void)
     history_destroy(exchange.sink.history);
     exchange.sink.history = history_create(CAPACITY, ACCOUNTS + 2, exchange.host.key);
     CHECK(exchange.sink.history != NULL && history_attach(exchange.sink.history, file) == 0);
+    first = engine_sequence(exchange.host.engine) + 1;
     for (uint32_t start = 0; start < STARTS; start++) {
         run(ROUNDS);
         check_all();
@@ -209,6 +266,7 @@ int main(void)
         check_all();
     }
     CHECK(gap_count == STARTS / 3 && refused_count > 0);
+    CHECK(requests_found > 2 * CAPACITY && requests_lost > 100);
     CHECK(exchange.fill_count > 2 * CAPACITY && file_rows > 2 * CAPACITY);
     exchange_close(&exchange);
     history_file_close(file);

@@ -55,10 +55,32 @@ static struct history_file *open_it(void)
 static uint16_t model[HISTORY_TABLES][KEYS][SEQUENCES];
 static uint16_t gap_after[HISTORY_TABLES][KEYS][SEQUENCES];
 
+/* Keys of a table by id have ids that differ in one bit: in the first byte or in the last. */
+static struct history_place place_of(uint64_t table, uint64_t key, uint64_t sequence,
+                                     uint64_t index)
+{
+    struct history_place place = { .table = (enum history_table)table,
+                                   .key = key,
+                                   .sequence = sequence,
+                                   .index = (uint32_t)index };
+
+    if (table >= HISTORY_LISTS) {
+        place.key = key / 2;
+        place.id[key == 2 ? 0 : 15] = key != 0;
+    }
+    return place;
+}
+
+/* The key that it was made of. */
+static uint64_t key_of(const struct history_place *place)
+{
+    return place->table < HISTORY_LISTS ? place->key : place->id[0] != 0 ? 2 : place->id[15];
+}
+
 static void row_of(const struct history_place *place, uint8_t *row, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
-        row[i] = (uint8_t)(place->table * 31 + place->key * 7 + place->sequence * 13 + i);
+        row[i] = (uint8_t)(place->table * 31 + key_of(place) * 7 + place->sequence * 13 + i);
 }
 
 static void check_below(struct history_cursor *cursor, struct history_place place)
@@ -66,14 +88,15 @@ static void check_below(struct history_cursor *cursor, struct history_place plac
     uint8_t row[HISTORY_ROW_BYTES_MAX], want[HISTORY_ROW_BYTES_MAX];
     size_t bytes = 0;
     uint64_t at = place.sequence < SEQUENCES ? place.sequence : SEQUENCES, next = at;
-    const uint16_t *rows = model[place.table][place.key];
+    uint64_t key = key_of(&place);
+    const uint16_t *rows = model[place.table][key];
 
     while (at > 0 && rows[at - 1] == 0)
         at--;
     while (next < SEQUENCES && rows[next] == 0)
         next++;
     if (next < SEQUENCES && rows[next] == 1 &&
-        place.sequence > gap_after[place.table][place.key][next] + 1u)
+        place.sequence > gap_after[place.table][key][next] + 1u)
         at = next + 1; /* it begins inside a gap */
     int got = history_file_cursor_below(cursor, &place, row, &bytes);
     CHECK(got == (at > 0));
@@ -91,8 +114,8 @@ static void check_all(struct history_file *file)
 
     CHECK(cursor != NULL);
     for (int i = 0; i < 2000; i++) {
-        struct history_place place = { (enum history_table)below(HISTORY_TABLES), below(KEYS),
-                                       below(SEQUENCES + 2), 0 };
+        struct history_place place =
+            place_of(below(HISTORY_TABLES), below(KEYS), below(SEQUENCES + 2), 0);
         if (below(20) == 0)
             place.sequence = UINT64_MAX;
         check_below(cursor, place);
@@ -105,15 +128,18 @@ static void check_all(struct history_file *file)
 static void put(struct history_file *file, struct history_place place, size_t bytes)
 {
     uint8_t row[HISTORY_ROW_BYTES_MAX];
-    uint16_t *is = &model[place.table][place.key][place.sequence];
+    uint64_t key = key_of(&place);
+    uint16_t *is = &model[place.table][key][place.sequence];
     uint16_t after = (uint16_t)(place.sequence - below(place.sequence < 30 ? 1 : 30));
 
     if (*is != 0 && (*is == 1) != (bytes == 0))
         return; /* a gap and a row of one sequence have places of their own */
+    if (place.table >= HISTORY_LISTS && bytes == 0)
+        return; /* those have no gaps */
     *is = (uint16_t)(bytes == 0 ? 1 : bytes);
     if (bytes == 0) {
-        gap_after[place.table][place.key][place.sequence] = after;
-        CHECK(history_file_put_gap(file, place.table, place.key, place.sequence, after) == 0);
+        gap_after[place.table][key][place.sequence] = after;
+        CHECK(history_file_put_gap(file, place.table, key, place.sequence, after) == 0);
         return;
     }
     row_of(&place, row, bytes);
@@ -135,9 +161,7 @@ static void check_model(void)
         memcpy(before, model, sizeof model);
         memcpy(after, gap_after, sizeof after);
         for (uint64_t i = below(60); i > 0; i--)
-            put(file,
-                (struct history_place){ (enum history_table)below(HISTORY_TABLES), below(KEYS),
-                                        below(SEQUENCES), 5 },
+            put(file, place_of(below(HISTORY_TABLES), below(KEYS), below(SEQUENCES), 5),
                 below(8) == 0 ? 0 : 2 + below(HISTORY_ROW_BYTES_MAX - 1));
         if (is_kept) {
             CHECK(history_file_commit(file, applied += 10) == 0);
@@ -182,7 +206,7 @@ static void write_on(int told)
     for (uint64_t applied = history_file_applied(file) + 1;; applied++) {
         CHECK(history_file_begin(file) == 0);
         for (uint32_t i = 0; i < ROWS_A_COMMIT; i++) {
-            struct history_place place = { HISTORY_FILLS, i % KEYS, applied, i };
+            struct history_place place = place_of(HISTORY_FILLS, i % KEYS, applied, i);
             row_of(&place, row, 100);
             CHECK(history_file_put(file, &place, row, 100) == 0);
         }
@@ -202,7 +226,7 @@ static uint64_t check_whole(void)
 
     CHECK(cursor != NULL);
     for (uint64_t key = 0; key < KEYS; key++) {
-        struct history_place place = { HISTORY_FILLS, key, UINT64_MAX, 0 };
+        struct history_place place = place_of(HISTORY_FILLS, key, UINT64_MAX, 0);
         while (history_file_cursor_below(cursor, &place, row, &bytes) == 1) {
             CHECK(place.sequence <= applied && place.index % KEYS == key && bytes == 100);
             row_of(&place, want, bytes);
@@ -317,7 +341,7 @@ static void write_commits(uint64_t first, uint64_t last, uint32_t rows)
     for (uint64_t applied = first; applied <= last; applied++) {
         CHECK(history_file_begin(file) == 0);
         for (uint32_t i = 0; i < rows; i++) {
-            struct history_place place = { HISTORY_FILLS, i % KEYS, applied, i };
+            struct history_place place = place_of(HISTORY_FILLS, i % KEYS, applied, i);
             row_of(&place, row, 100);
             CHECK(history_file_put(file, &place, row, 100) == 0);
         }
@@ -438,8 +462,8 @@ static void check_older_copy(void)
 /* A file without one of its rows, or with a row of another table, differs from what it counts. */
 static void check_lost_row(void)
 {
-    struct history_head head = { .format = 1 }, other;
-    uint8_t key[HISTORY_KEY_BYTES] = { 1 };
+    struct history_head head = { .format = 2 }, other;
+    uint8_t key[HISTORY_KEY_BYTES_MAX] = { 1 };
 
     CHECK(history_check_row_crc(HISTORY_FUND, key, "row", 3) !=
           history_check_row_crc(HISTORY_FEES, key, "row", 3));
@@ -449,6 +473,27 @@ static void check_lost_row(void)
     other = head;
     other.crc = 1;
     CHECK(history_check_head_crc(&head) == history_check_head_crc(&other));
+}
+
+/* The date of a gap's ids is of the commit, outlives a start, and never goes back. */
+static void check_gap_date(void)
+{
+    struct history_file *file = open_it();
+
+    CHECK(history_file_gap_ms(file) == 0);
+    CHECK(history_file_begin(file) == 0);
+    history_file_put_id_gap(file, 40, 1000);
+    history_file_cancel(file);
+    CHECK(history_file_gap_ms(file) == 0 && history_file_from(file) == 1);
+    for (uint64_t ms = 900; ms >= 800; ms -= 100) {
+        CHECK(history_file_begin(file) == 0);
+        history_file_put_id_gap(file, 40, ms);
+        CHECK(history_file_commit(file, 40) == 0);
+        history_file_close(file);
+        file = open_it();
+        CHECK(history_file_gap_ms(file) == 900 && history_file_from(file) == 41);
+    }
+    history_file_close(file);
 }
 
 int main(void)
@@ -466,6 +511,8 @@ int main(void)
     check_short_files();
     check_older_copy();
     check_lost_row();
+    empty();
+    check_gap_date();
     empty();
     CHECK(rmdir(folder) == 0);
     return 0;

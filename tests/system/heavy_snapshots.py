@@ -1,7 +1,8 @@
 """heavy_snapshots.py - the snapshotter's child of a real perpd (roles.md, Snapshots and
 history; docs/decisions/0041, 0042): two snapshots are kept, what lies below is archived and given
 back; a child that is killed loses nothing; after kill -9 and after a stop under load the state is
-that of the newest snapshot and the records behind it; pages of before are refused, never short.
+that of the newest snapshot and the records behind it; pages of orders of before are refused, never
+short.
 
     python3 heavy_snapshots.py BUILD
 """
@@ -130,7 +131,8 @@ def check_killed_child(perpd, exchange):
 
 
 def check_kill9(perpd, exchange, trader, closed):
-    """A start from a snapshot: the same open orders; what ended before is refused, not denied."""
+    """A start from a snapshot: the same open orders; orders that ended before are refused, not
+    denied; fills and requests are as before."""
     want, newest = open_orders(trader), snapshots(perpd)[-1]
     perpd.stop(signal.SIGKILL)
     perpd.process.stdout.close()
@@ -138,8 +140,9 @@ def check_kill9(perpd, exchange, trader, closed):
     said = recovered(perpd)
     assert said["snapshot"] == newest and said["records"] > 0, said
     assert open_orders(trader) == want and len(want) > 0
-    for path in (ORDERS + "?limit=1000", FILLS, ORDERS + "/" + id_text(closed),
-                 "/api/v1/requests/" + id_text(closed)):
+    assert trader.read(FILLS).status == 200
+    assert trader.read("/api/v1/requests/" + id_text(closed)).json["request_id"] == id_text(closed)
+    for path in (ORDERS + "?limit=1000", ORDERS + "/" + id_text(closed)):
         answer = trader.read(path)
         assert answer.status == 503 and answer.json["code"] == "not_ready", (path, answer)
         assert f"begin with sequence {newest + 1}" in answer.json["detail"], answer

@@ -66,7 +66,7 @@ void history_forget(struct history *history, const struct engine *engine)
         history_ring_forget(&history->money.houses[house], 0, sequence);
     withdrawal_log_forget(&history->withdrawals, sequence);
     request_log_forget(&history->requests, sequence, newest_ms);
-    history_keep_forget(&history->keep, engine);
+    history_keep_forget(&history->keep, engine, newest_ms);
 }
 
 /* Adds a public trade, the newest row of the fill log, to the events. */

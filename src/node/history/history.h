@@ -5,9 +5,9 @@
  *                                                            withdrawal_log
  *                                                            └── read by query.h
  *
- * The newest HISTORY_ROWS_DEFAULT rows of each kind are kept. Fills, trades, payments, rates and
- * movements are also in a file (history_keep.h). A read that needs another older row is refused,
- * never cut short.
+ * The newest HISTORY_ROWS_DEFAULT rows of each kind are kept. Fills, trades, payments, rates,
+ * movements and requests are also in a file (history_keep.h). A read that needs another older row
+ * is refused, never cut short.
  *
  * Owner.  The follower's thread; recovery before it, which creates it again at each attempt.
  * Bound.  history_create allocates all memory; it is touched as rows come. */

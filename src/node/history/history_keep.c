@@ -20,12 +20,15 @@ enum {
 static_assert(sizeof(struct fill_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
 static_assert(sizeof(struct payment_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
 static_assert(sizeof(struct house_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
+static_assert(sizeof(struct request_row) - LINK_BYTES + ROW_RESULTS_MAX <= HISTORY_ROW_BYTES_MAX,
+              "fits");
 
 /* Of the file, what metrics and /status tell. */
 static void show(struct history_keep *keep)
 {
     published_set(&keep->applied, history_file_applied(keep->file));
     published_set(&keep->from, history_file_from(keep->file));
+    keep->gap_ms = history_file_gap_ms(keep->file);
 }
 
 /* The same without a file: what the rings have. */
@@ -49,12 +52,14 @@ int history_keep_init(struct history_keep *keep, struct history *history, struct
         [HISTORY_RATES] = &history->money.rates,
         [HISTORY_FUND] = &history->money.houses[MONEY_FUND],
         [HISTORY_FEES] = &history->money.houses[MONEY_FEES],
+        [HISTORY_REQUESTS] = &history->requests.ring,
     };
     static_assert(CC_COUNT(rings) == HISTORY_TABLES, "one for each table");
     uint64_t share = (rings[0]->mask + 1) / PENDING_SHARE;
 
     memset(keep, 0, sizeof *keep);
     memcpy(keep->rings, rings, sizeof rings);
+    keep->requests = &history->requests;
     keep->pending_max = share < PENDING_ROWS ? share : PENDING_ROWS;
     published_set(&keep->from, 1);
     if (file == NULL)
@@ -102,12 +107,14 @@ static int put_gap(struct history_keep *keep, enum history_table table, uint64_t
     return history_file_put_gap(keep->file, table, key, sequence, history_file_applied(keep->file));
 }
 
-static int put_gaps(struct history_keep *keep, const struct engine *engine, uint64_t sequence)
+static int put_gaps(struct history_keep *keep, const struct engine *engine, uint64_t sequence,
+                    uint64_t newest_ms)
 {
     struct row_account account;
     struct row_market market;
     int failed = 0;
 
+    history_file_put_id_gap(keep->file, sequence, newest_ms);
     for (uint64_t id = 0; id < keep->rings[HISTORY_FILLS]->key_count && failed == 0; id++) {
         if (!read_account(engine, id, &account)) /* dense, from 0 */
             break;
@@ -126,7 +133,7 @@ static int put_gaps(struct history_keep *keep, const struct engine *engine, uint
     return failed != 0 ? failed : put_gap(keep, HISTORY_FEES, 0, sequence);
 }
 
-void history_keep_forget(struct history_keep *keep, const struct engine *engine)
+void history_keep_forget(struct history_keep *keep, const struct engine *engine, uint64_t newest_ms)
 {
     uint64_t sequence = engine_sequence(engine);
 
@@ -140,7 +147,7 @@ void history_keep_forget(struct history_keep *keep, const struct engine *engine)
              history_file_applied(keep->file), sequence);
     int failed = history_file_begin(keep->file);
     if (failed == 0)
-        failed = end_write(keep, put_gaps(keep, engine, sequence), sequence);
+        failed = end_write(keep, put_gaps(keep, engine, sequence, newest_ms), sequence);
     if (failed != 0)
         stop(keep, "writing a gap", failed);
     show(keep);
@@ -203,12 +210,39 @@ static uint64_t key_of(enum history_table table, const struct history_link *link
         return ((const struct payment_row *)(const void *)link)->account_id;
     case HISTORY_RATES:
         return ((const struct rate_row *)(const void *)link)->asset_id;
+    case HISTORY_REQUESTS:
+        return ((const struct request_row *)(const void *)link)->account_id;
     case HISTORY_FUND:
     case HISTORY_FEES:
     case HISTORY_TABLES:
         break;
     }
     return 0;
+}
+
+static int write_row(struct history_keep *keep, enum history_table table,
+                     const struct history_link *link)
+{
+    struct history_place place = {
+        .table = table,
+        .key = key_of(table, link),
+        .sequence = link->sequence,
+        .index = link->index,
+    };
+    size_t bytes = keep->rings[table]->row_bytes - LINK_BYTES;
+    uint8_t with_results[HISTORY_ROW_BYTES_MAX];
+    const void *row = link + 1;
+
+    if (table == HISTORY_REQUESTS) {
+        const struct request_row *request = (const void *)link;
+        memcpy(place.id, request->id.bytes, sizeof place.id);
+        memcpy(with_results, row, bytes);
+        memcpy(with_results + bytes, request_log_results(keep->requests, request),
+               request->result_count);
+        row = with_results;
+        bytes += request->result_count;
+    }
+    return history_file_put(keep->file, &place, row, bytes);
 }
 
 /* Rows of one ring up to `sequence`; *at moves over them. */
@@ -227,8 +261,7 @@ static int write_table(struct history_keep *keep, enum history_table table, uint
             return 0;
         if (link->sequence <= applied)
             continue; /* a replay makes rows that the file has */
-        struct history_place place = { table, key_of(table, link), link->sequence, link->index };
-        int failed = history_file_put(keep->file, &place, link + 1, ring->row_bytes - LINK_BYTES);
+        int failed = write_row(keep, table, link);
         if (failed != 0)
             return failed;
         ++*written;
@@ -303,37 +336,75 @@ void history_keep_make_room(struct history_keep *keep)
 
 /* ---- rows from the file ---------------------------------------------------------------------- */
 
-enum history_older history_keep_below(struct history_keep *keep, enum history_table table,
-                                      uint64_t key, uint64_t sequence, uint32_t index,
-                                      const struct history_link **row, uint64_t *lost)
+/* The row below the place, into `found`. */
+static enum history_older load_below(struct history_keep *keep, struct history_place *place,
+                                     size_t *bytes, uint64_t *lost)
 {
     struct history_found *found = &keep->found;
-    const struct history_ring *ring = keep->rings[table];
-    struct history_place place = { table, key, sequence, index };
-    size_t bytes = 0;
+    size_t least = keep->rings[place->table]->row_bytes - LINK_BYTES;
+    size_t most = least + (place->table == HISTORY_REQUESTS ? ROW_RESULTS_MAX : 0);
 
-    *lost = history_ring_dropped_sequence(ring);
-    if (is_stopped(keep))
-        return HISTORY_OLDER_LOST;
-    int got = history_file_cursor_below(keep->cursor, &place, found->bytes, &bytes);
+    int got = history_file_cursor_below(keep->cursor, place, found->bytes, bytes);
     if (got == 0)
         return HISTORY_OLDER_END;
-    if (got > 0 && bytes == 0)
-        *lost = place.sequence;
-    if (got > 0 && bytes != 0 && bytes != ring->row_bytes - LINK_BYTES)
+    if (got > 0 && *bytes == 0)
+        *lost = place->sequence;
+    if (got > 0 && *bytes != 0 && (*bytes < least || *bytes > most))
         got = -EBADMSG;
     if (got < 0)
         log_line(LOG_ERROR, "history", "a row of history/ cannot be read: %s", strerror(-got));
-    if (got < 0 || bytes == 0)
+    if (got < 0 || *bytes == 0)
         return HISTORY_OLDER_LOST;
     found->link = (struct history_link){
         .older = HISTORY_IN_FILE,
         .far = HISTORY_NONE,
-        .sequence = place.sequence,
-        .index = place.index,
+        .sequence = place->sequence,
+        .index = place->index,
     };
-    *row = &found->link;
     return HISTORY_OLDER_ROW;
+}
+
+enum history_older history_keep_below(struct history_keep *keep, enum history_table table,
+                                      uint64_t key, uint64_t sequence, uint32_t index,
+                                      const struct history_link **row, uint64_t *lost)
+{
+    struct history_place place = {
+        .table = table, .key = key, .sequence = sequence, .index = index
+    };
+    size_t bytes = 0;
+
+    *lost = history_ring_dropped_sequence(keep->rings[table]);
+    if (is_stopped(keep))
+        return HISTORY_OLDER_LOST;
+    *row = &keep->found.link;
+    return load_below(keep, &place, &bytes, lost);
+}
+
+enum history_older history_keep_find_request(struct history_keep *keep, uint64_t account_id,
+                                             const uint8_t *id, const struct request_row **row,
+                                             const uint8_t **results, uint64_t *lost)
+{
+    struct history_place place = { .table = HISTORY_REQUESTS,
+                                   .key = account_id,
+                                   .sequence = UINT64_MAX };
+    size_t fixed = sizeof(struct request_row) - LINK_BYTES, bytes = 0;
+    struct uuid uuid;
+
+    *lost = keep->requests->dropped_sequence;
+    if (is_stopped(keep))
+        return HISTORY_OLDER_LOST;
+    memcpy(place.id, id, sizeof place.id);
+    enum history_older older = load_below(keep, &place, &bytes, lost);
+    uuid_load(&uuid, id);
+    if (older == HISTORY_OLDER_END && uuid_time_ms(&uuid) <= keep->gap_ms) {
+        *lost = published_get(&keep->from) - 1;
+        return HISTORY_OLDER_LOST;
+    }
+    *row = (const void *)&keep->found;
+    *results = keep->found.bytes + fixed;
+    if (older == HISTORY_OLDER_ROW && (*row)->result_count != bytes - fixed)
+        return HISTORY_OLDER_LOST;
+    return older;
 }
 
 void history_keep_end(struct history_keep *keep)

@@ -30,12 +30,17 @@ struct history_found {
     uint8_t bytes[HISTORY_ROW_BYTES_MAX];
 };
 
+struct request_log;
+struct request_row;
+
 struct history_keep {
     struct history_file *file; /* NULL: rows are kept in memory only */
     struct history_cursor *cursor;
     struct history_ring *rings[HISTORY_TABLES];
+    const struct request_log *requests;
     struct history_found found; /* the row that history_keep_below returned */
     uint64_t pending_max;       /* rows of one ring */
+    uint64_t gap_ms;            /* history_file_gap_ms */
     /* The follower's. */
     _Atomic uint64_t sequence;
     _Atomic uint64_t added[HISTORY_TABLES]; /* positions */
@@ -59,8 +64,10 @@ CC_MUST_USE int history_keep_init(struct history_keep *keep, struct history *his
                                   struct history_file *file);
 void history_keep_free(struct history_keep *keep);
 
-/* A start from a snapshot: rows between the file's and the engine's sequence are never made. */
-void history_keep_forget(struct history_keep *keep, const struct engine *engine);
+/* A start from a snapshot: rows between the file's and the engine's sequence are never made. The
+ * ids of requests among them are dated `newest_ms` at most. */
+void history_keep_forget(struct history_keep *keep, const struct engine *engine,
+                         uint64_t newest_ms);
 
 /* The end of a recovery at `sequence`: rows above it, which the journal has lost, are removed. A
  * failure ends the writing and is logged. */
@@ -86,11 +93,18 @@ enum history_older history_keep_below(struct history_keep *keep, enum history_ta
                                       uint64_t key, uint64_t sequence, uint32_t index,
                                       const struct history_link **row, uint64_t *lost);
 
+/* The newest request of the account and id (16 bytes) in the file, and its *results, as many as
+ * it counts. With HISTORY_OLDER_LOST nothing is known of the id, and *lost is as above. The row and
+ * its results are valid until the next call of this or history_keep_below. */
+enum history_older history_keep_find_request(struct history_keep *keep, uint64_t account_id,
+                                             const uint8_t *id, const struct request_row **row,
+                                             const uint8_t **results, uint64_t *lost);
+
 /* For the thread that recovers, before there is a history thread: commits if the rings are full. A
  * failure ends the writing and is logged. */
 void history_keep_make_room(struct history_keep *keep);
 
-/* Ends the view of one commit that history_keep_below began. */
+/* Ends the view of one commit that history_keep_below or history_keep_find_request began. */
 void history_keep_end(struct history_keep *keep);
 
 #endif

@@ -11,13 +11,12 @@
 
 int request_log_init(struct request_log *log, uint32_t capacity, struct mix_key key)
 {
-    INVARIANT(capacity != 0 && (capacity & (capacity - 1)) == 0);
     memset(log, 0, sizeof *log);
-    log->mask = capacity - 1;
-    log->rows = calloc(capacity, sizeof *log->rows);
+    if (history_ring_init(&log->ring, capacity, sizeof(struct request_row), 1) != 0)
+        return -ENOMEM;
     log->results = calloc(capacity, ROW_RESULTS_MAX);
-    if (log->rows != NULL && log->results != NULL &&
-        id_map_init(&log->map, key, capacity, log->rows, sizeof *log->rows,
+    if (log->results != NULL &&
+        id_map_init(&log->map, key, capacity, log->ring.rows, sizeof(struct request_row),
                     offsetof(struct request_row, account_id)) == 0)
         return 0;
     request_log_free(log);
@@ -27,15 +26,14 @@ int request_log_init(struct request_log *log, uint32_t capacity, struct mix_key 
 void request_log_free(struct request_log *log)
 {
     id_map_free(&log->map);
-    free(log->rows);
+    history_ring_free(&log->ring);
     free(log->results);
-    log->rows = NULL;
     log->results = NULL;
 }
 
 void request_log_forget(struct request_log *log, uint64_t sequence, uint64_t newest_ms)
 {
-    INVARIANT(log->added == 0);
+    history_ring_forget(&log->ring, 0, sequence);
     log->newest_dropped_ms = newest_ms;
     log->dropped_sequence = sequence;
     log->dropped = true;
@@ -57,21 +55,17 @@ static uint32_t subaccount_of(const struct command *command)
     return REQUEST_LOG_NO_SUBACCOUNT;
 }
 
-/* The number of the next row; the one that it had is dropped. */
-static uint32_t make_room(struct request_log *log)
+/* The row that the next one overwrites. A later request of its id is in the map instead of it. */
+static void drop(struct request_log *log, const struct request_row *row, uint32_t number)
 {
-    uint32_t number = (uint32_t)(log->added & log->mask);
+    uint64_t date_ms = uuid_time_ms(&row->id);
 
-    if (log->added > log->mask) {
-        uint64_t date_ms = uuid_time_ms(&log->rows[number].id);
+    if (id_map_find(&log->map, row->account_id, row->id.bytes) == number)
         id_map_remove(&log->map, number);
-        if (date_ms > log->newest_dropped_ms)
-            log->newest_dropped_ms = date_ms;
-        log->dropped_sequence = log->rows[number].sequence;
-        log->dropped = true;
-    }
-    log->added++;
-    return number;
+    if (date_ms > log->newest_dropped_ms)
+        log->newest_dropped_ms = date_ms;
+    log->dropped_sequence = row->link.sequence;
+    log->dropped = true;
 }
 
 /* What the effect's command has created so far. */
@@ -96,21 +90,22 @@ static void add(struct request_log *log, const struct effect *effect)
         return;
     }
     /* An account may use the id of the request that created it again: the later one is shown. */
-    uint32_t number = id_map_find(&log->map, body.account_id, body.request_id);
-    bool is_new = number == ID_MAP_NONE;
-    if (is_new)
-        number = make_room(log);
-    struct request_row *row = &log->rows[number];
-    *row = (struct request_row){
-        .account_id = body.account_id,
-        .sequence = effect->sequence,
-        .time_ns = effect->t_ns,
-        .subaccount_index = subaccount_of(effect->command),
-        .code = effect->command->code,
-        .status = (uint8_t)body.status,
-        .reason = body.reason,
-    };
+    uint32_t number = history_ring_number(&log->ring, log->ring.added);
+    const struct request_row *victim = history_ring_victim(&log->ring);
+    if (victim != NULL)
+        drop(log, victim, number);
+    uint32_t former = id_map_find(&log->map, body.account_id, body.request_id);
+    if (former != ID_MAP_NONE)
+        id_map_remove(&log->map, former);
+    uint32_t index = history_ring_next_index(&log->ring, 0, effect->sequence);
+    struct request_row *row = history_ring_add(&log->ring, 0, effect->sequence, index);
+    row->account_id = body.account_id;
     uuid_load(&row->id, body.request_id);
+    row->time_ns = effect->t_ns;
+    row->subaccount_index = subaccount_of(effect->command);
+    row->code = effect->command->code;
+    row->status = (uint8_t)body.status;
+    row->reason = body.reason;
     if (log->made.sequence == effect->sequence) {
         const struct request_made *made = &log->made;
         row->members = made->members;
@@ -125,8 +120,7 @@ static void add(struct request_log *log, const struct effect *effect)
     if (row->code == REQUEST_create_account_secp256k1 ||
         row->code == REQUEST_create_account_passkey)
         row->members |= ROW_REQUEST_ACCOUNT;
-    if (is_new)
-        id_map_add(&log->map, number);
+    id_map_add(&log->map, number);
 }
 
 /* The credential that the command made, for its 2100. */
@@ -196,14 +190,17 @@ void request_log_append(struct request_log *log, const struct effect *effect)
 }
 
 const struct request_row *request_log_find(const struct request_log *log, uint64_t account_id,
-                                           const struct uuid *id, int32_t pin)
+                                           const struct uuid *id)
 {
+    const struct request_row *rows = (const struct request_row *)(const void *)log->ring.rows;
     uint32_t number = id_map_find(&log->map, account_id, id->bytes);
 
-    if (number == ID_MAP_NONE)
-        return NULL;
-    const struct request_row *row = &log->rows[number];
-    return pin >= 0 && row->subaccount_index != (uint32_t)pin ? NULL : row;
+    return number == ID_MAP_NONE ? NULL : &rows[number];
+}
+
+bool request_log_is_visible(const struct request_row *request, int32_t pin)
+{
+    return pin < 0 || request->subaccount_index == (uint32_t)pin;
 }
 
 bool request_log_may_have_dropped(const struct request_log *log, const struct uuid *id)
@@ -211,13 +208,18 @@ bool request_log_may_have_dropped(const struct request_log *log, const struct uu
     return log->dropped && uuid_time_ms(id) <= log->newest_dropped_ms;
 }
 
-void request_log_show(const struct request_log *log, const struct request_row *request,
+const uint8_t *request_log_results(const struct request_log *log, const struct request_row *request)
+{
+    const struct request_row *rows = (const struct request_row *)(const void *)log->ring.rows;
+
+    return log->results + (size_t)(request - rows) * ROW_RESULTS_MAX;
+}
+
+void request_log_show(const struct request_row *request, const uint8_t *results,
                       struct row_request *row)
 {
-    size_t number = (size_t)(request - log->rows);
-
     *row = (struct row_request){
-        .sequence = request->sequence,
+        .sequence = request->link.sequence,
         .processed_at_ns = request->time_ns,
         .account_id = request->account_id,
         .code = request->code,
@@ -229,7 +231,7 @@ void request_log_show(const struct request_log *log, const struct request_row *r
         .result_count = request->result_count,
     };
     if (request->result_count != 0)
-        memcpy(row->results, log->results + number * ROW_RESULTS_MAX, request->result_count);
+        memcpy(row->results, results, request->result_count);
     memcpy(row->request_id, request->id.bytes, sizeof row->request_id);
     memcpy(row->id, request->made_id, sizeof row->id);
 }

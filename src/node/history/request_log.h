@@ -1,5 +1,5 @@
 /* request_log.h - the newest sequenced requests, found by (account, request id), in the follower's
- * memory.
+ * memory. The file of the store has all of them (history_keep.h).
  *
  * Made from effect 2100 and the effects before it: the created credential (2118), subaccount or
  * portfolio (2119) or withdrawal (2120), and the status of each item of a batch (2100). Requests of
@@ -19,9 +19,9 @@
 #define REQUEST_LOG_NO_SUBACCOUNT UINT32_MAX
 
 struct request_row {
+    struct history_link link;
     uint64_t account_id; /* id_map.h: right before the id */
     struct uuid id;
-    uint64_t sequence;
     uint64_t time_ns;
     uint8_t made_id[16];
     uint32_t subaccount_index; /* that its body names, or REQUEST_LOG_NO_SUBACCOUNT */
@@ -47,11 +47,9 @@ struct request_made {
 };
 
 struct request_log {
-    struct request_row *rows;
-    uint8_t *results; /* ROW_RESULTS_MAX bytes a row, touched by batches only */
+    struct history_ring ring; /* of struct request_row, one chain */
+    uint8_t *results;         /* ROW_RESULTS_MAX bytes a row, touched by batches only */
     struct id_map map;
-    uint64_t mask; /* capacity - 1 */
-    uint64_t added;
     uint64_t newest_dropped_ms; /* date of the newest dropped id */
     uint64_t dropped_sequence;  /* all rows with a higher one are kept */
     bool dropped;
@@ -69,15 +67,23 @@ void request_log_forget(struct request_log *log, uint64_t sequence, uint64_t new
 /* Gets every effect in order and records 2100, 2118, 2119 and 2120. */
 void request_log_append(struct request_log *log, const struct effect *effect);
 
-/* Finds a request of the account. With pin >= 0, its body must name that subaccount. */
+/* Finds a request of the account, or NULL. */
 const struct request_row *request_log_find(const struct request_log *log, uint64_t account_id,
-                                           const struct uuid *id, int32_t pin);
+                                           const struct uuid *id);
+
+/* Whether a key may see it: with pin >= 0, its body must name that subaccount. */
+CC_MUST_USE bool request_log_is_visible(const struct request_row *request, int32_t pin);
 
 /* Whether an id that is not found may belong to a dropped request. */
 bool request_log_may_have_dropped(const struct request_log *log, const struct uuid *id);
 
-/* Shows a kept request as a row of a reply. */
-void request_log_show(const struct request_log *log, const struct request_row *request,
+/* The results of a row of the log: ROW_RESULTS_MAX bytes. A thread that does not own the log may
+ * ask for those of a row that it knows is kept. */
+const uint8_t *request_log_results(const struct request_log *log,
+                                   const struct request_row *request);
+
+/* Shows a request as a row of a reply. `results` are as many as it counts. */
+void request_log_show(const struct request_row *request, const uint8_t *results,
                       struct row_request *row);
 
 #endif

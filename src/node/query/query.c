@@ -45,19 +45,28 @@ static void run_request(struct query_task *task, const struct query_sources *sou
 {
     const struct query *query = &task->query;
     const struct request_log *requests = &sources->history->requests;
+    enum history_older found = HISTORY_OLDER_ROW;
+    const uint8_t *results = NULL;
     struct row_request row;
+    uint64_t lost = 0;
     struct uuid id;
 
     uuid_load(&id, query->id);
-    const struct request_row *request =
-        request_log_find(requests, query->account_id, &id, query->pin);
-    if (request != NULL) {
-        request_log_show(requests, request, &row);
-        query_task_put(task, &row, sizeof row);
-    } else if (request_log_may_have_dropped(requests, &id)) {
-        query_task_refuse_dropped(task, requests->dropped_sequence);
-    } else {
+    const struct request_row *request = request_log_find(requests, query->account_id, &id);
+    if (request != NULL)
+        results = request_log_results(requests, request);
+    else if (request_log_may_have_dropped(requests, &id))
+        found = history_keep_find_request(&sources->history->keep, query->account_id, query->id,
+                                          &request, &results, &lost);
+    else
+        found = HISTORY_OLDER_END;
+    if (found == HISTORY_OLDER_LOST) {
+        query_task_refuse_dropped(task, lost);
+    } else if (found == HISTORY_OLDER_END || !request_log_is_visible(request, query->pin)) {
         query_task_refuse(task, PROBLEM_request_not_found);
+    } else {
+        request_log_show(request, results, &row);
+        query_task_put(task, &row, sizeof row);
     }
 }
 
