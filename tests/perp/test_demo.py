@@ -6,12 +6,14 @@ killed and started again on a journal whose end was cut off.
 """
 import os
 import pathlib
+import pty
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 from fake import Sample, check
@@ -192,6 +194,58 @@ def test_interrupt():
     shutil.rmtree(folder)
 
 
+def watch(folder, rows, columns, steps):
+    """perp-demo on a terminal of this size. Each step waits for text on the screen and then does
+    something with the terminal; all that it wrote and its exit code. A screen is written as what
+    changed of it, so that all of it is asked for again and again."""
+    terminal, side = pty.openpty()
+    termios.tcsetwinsize(side, (rows, columns))
+    child = subprocess.Popen([folder / "perp-demo"], stdin=side, stdout=side, stderr=side,
+                             start_new_session=True, env=dict(os.environ, TERM="xterm-256color"))
+    os.close(side)
+    written, end, seen, asked = b"", time.monotonic() + 600, 0, time.monotonic()
+    while time.monotonic() < end:
+        try:
+            if steps and time.monotonic() > asked + 1:
+                asked = time.monotonic()
+                os.write(terminal, b"\x0c")
+            written += os.read(terminal, 65536)
+        except OSError:  # it has ended
+            break
+        if steps and re.search(steps[0][0], written[seen:], re.S):
+            seen = len(written)
+            steps.pop(0)[1](terminal, child)
+    os.close(terminal)
+    check(not steps, written[-3000:], steps)
+    return written, child.wait(timeout=60)
+
+
+def test_screen():
+    """The screen takes a new size over, keys choose the market, kill perpd and end; the terminal is
+    given back as it was, with the summary on it."""
+    def press(key):
+        return lambda terminal, child: os.write(terminal, key)
+
+    def widen(terminal, child):
+        termios.tcsetwinsize(terminal, (40, 120))
+        child.send_signal(signal.SIGWINCH)
+
+    folder = place()
+    written, code = watch(folder, 24, 80, [
+        (rb"BTC-PERP depth", press(b"3")), (rb"SOL-PERP", widen),
+        (rb"SOL-PERP depth.{1,80}SOL-PERP tape", press(b"k")),
+        (rb"ready again after", press(b"q"))])
+    said = written.decode()
+    check(code == 0 and "everything holds" in said and "FAIL" not in said, said[-3000:])
+    check(said.count("\x1b[?1049h") == said.count("\x1b[?1049l") == 1, said[-3000:])
+    screen, after = re.split(r"\x1b\[\?1049l", said)
+    check("settling:" in after and "chaos: killed" in after, after)
+    check("\x1b[" not in after.split("settling:")[1], after)
+    check(re.search(r"durable: local", screen), "the wide headline says it")
+    check(ended(folder), processes(folder))
+    shutil.rmtree(folder)
+
+
 def test_kill():
     """Whatever kills the stage, nothing survives it."""
     folder = place()
@@ -215,7 +269,7 @@ def test_usage():
 
 test_usage()
 CASES = [(test_honest, "shared"), (test_chaos,), (test_lies,), (test_honest, "dedicated"),
-         (test_interrupt,), (test_forgetful,), (test_kill,)]
+         (test_interrupt,), (test_forgetful,), (test_kill,), (test_screen,)]
 sample = Sample()
 for number, (case, *arguments) in enumerate(CASES):
     if sample.takes(number):

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "perp/request/instant.h"
+#include "perp_demo/screen.h"
 
 enum {
     STOP_MS = 120000,
@@ -40,9 +41,15 @@ const volatile sig_atomic_t *scene_interrupted(void)
     return &interrupted;
 }
 
+void scene_interrupt(void)
+{
+    interrupted = 1;
+}
+
 void scene_check(struct scene *scene, bool good, const char *format, ...)
 {
     va_list arguments;
+    screen_close(); /* what is said must stay */
     va_start(arguments, format);
     printf("  %-4s ", good ? "ok" : "FAIL");
     vprintf(format, arguments);
@@ -61,7 +68,7 @@ static bool start_actor(struct scene *scene, int place, const struct player *pla
     snprintf(log, sizeof log, "%s/players.log", scene->folder);
     snprintf(id, sizeof id, "%llu", (unsigned long long)account->account_id);
     snprintf(seed, sizeof seed, "%llu", 7919ull * (unsigned long long)(place + 1));
-    snprintf(patience, sizeof patience, "%d", scene->chaos ? PATIENCE_MS : 0);
+    snprintf(patience, sizeof patience, "%d", scene->chaos || scene->live ? PATIENCE_MS : 0);
     const char *argv[] = { program,
                            player->role->name,
                            account->name,
@@ -167,40 +174,45 @@ static bool start_actors(struct scene *scene)
     return true;
 }
 
-/* When perpd is killed: in the middle of a run with an end. */
-static uint64_t chaos_ns(const struct scene *scene)
+/* Kills perpd when it is time, after HURRY_MS in which all trade as fast as they can. False: it did
+ * not come back. */
+static bool kill_in_time(struct scene *scene, uint64_t now_ns)
 {
-    if (!scene->chaos)
-        return UINT64_MAX;
-    return scene->begin_ns +
-           (scene->seconds == 0 ? CHAOS_S * NS_PER_S : scene->seconds * NS_PER_S / 2);
+    if (scene->killed_ns != 0 || scene->kill_ns == UINT64_MAX)
+        return true;
+    feed_set_hurry(scene->feed, now_ns + HURRY_MS * NS_PER_MS >= scene->kill_ns);
+    return now_ns < scene->kill_ns || scene_chaos(scene);
 }
 
 static void trade(struct scene *scene)
 {
     uint64_t show_ms = scene->live ? SHOW_LIVE_MS : SHOW_PLAIN_MS;
     scene->begin_ns = instant_monotonic_ns();
+    scene->kill_ns = UINT64_MAX;
+    if (scene->chaos) /* in the middle of a run with an end */
+        scene->kill_ns = scene->begin_ns +
+                         (scene->seconds == 0 ? CHAOS_S * NS_PER_S : scene->seconds * NS_PER_S / 2);
     uint64_t end_ns =
         scene->seconds == 0 ? UINT64_MAX : scene->begin_ns + scene->seconds * NS_PER_S;
     /* A busy machine takes longer for as many trades; one that hangs is noticed. */
     uint64_t late_ns = scene->begin_ns + LATE_FACTOR * scene->seconds * NS_PER_S;
     uint64_t show_ns = scene->begin_ns;
-    if (scene->live)
-        printf("\033[2J");
-    else
+    scene->live = scene->live && scene_live_begin(scene);
+    if (!scene->live)
         scene_show_hints(scene);
     while (interrupted == 0 && scene->failures == 0) {
         uint64_t now_ns = instant_monotonic_ns();
         if (now_ns >= end_ns && (now_ns >= late_ns || scene_sum_is_enough(scene)))
             break;
-        if (scene->chaos && scene->killed_ns == 0)
-            feed_set_hurry(scene->feed, now_ns + HURRY_MS * NS_PER_MS >= chaos_ns(scene));
-        if (now_ns >= chaos_ns(scene) && scene->killed_ns == 0 && !scene_chaos(scene)) {
-            scene->failures++;
+        if (!kill_in_time(scene, now_ns)) {
+            scene_check(scene, false, "perpd comes back on its data; see %s/perpd.log",
+                        scene->folder);
             break;
         }
+        if (scene->live && scene_live_key(scene))
+            show_ns = now_ns;
         if (now_ns >= show_ns) {
-            scene_show(scene);
+            (scene->live ? scene_live_show : scene_show)(scene);
             show_ns = now_ns + show_ms * 1000000;
         }
         scene_listen(scene, 50);
@@ -320,8 +332,7 @@ static void play(struct scene *scene)
     trade(scene);
     bool was_interrupted = interrupted != 0;
     interrupted = 0; /* a second Ctrl-C ends the settling too */
-    if (scene->live)
-        printf("\033[2J\033[H");
+    screen_close();
     if (scene->failures == 0)
         scene_finish(scene);
     if (scene->seconds != 0 && was_interrupted)

@@ -17,6 +17,7 @@
 #include "perp_demo/role.h"
 #include "perp_demo/scrape.h"
 #include "perp_demo/server.h"
+#include "perp_demo/view.h"
 
 enum {
     SCENE_PLAYERS = ROLE_PROCESSES - 1, /* all but the oracle */
@@ -24,7 +25,6 @@ enum {
     SCENE_ORACLE = 1,
     SCENE_FIRST_PLAYER = 2,
     SCENE_MEMBERS = SCENE_FIRST_PLAYER + SCENE_PLAYERS,
-    SCENE_TRADES_SHOWN = 8,
     SCENE_PATH_MAX = PROVISION_PATH_MAX,
 };
 
@@ -67,12 +67,6 @@ struct player {
     int64_t cash;
 };
 
-struct scene_trade {
-    int64_t size, notional;
-    const char *taker;
-    uint32_t market;
-};
-
 /* What is shown of a market. */
 struct scene_market {
     char bid[DECIMAL_TEXT_MAX], ask[DECIMAL_TEXT_MAX], bid_size[DECIMAL_TEXT_MAX],
@@ -89,8 +83,9 @@ struct scene {
     uint32_t seconds;            /* 0: until Ctrl-C */
     int64_t at_least;            /* trades that must happen; below 0: 50 a second, at most 1,000 */
     bool keep;                   /* leave the folder behind */
-    bool live;                   /* redraw a screen; else a line now and then */
+    bool live;                   /* a screen; else a line now and then */
     bool chaos;                  /* kill perpd in the middle */
+    uint64_t kill_ns;            /* when it is to be killed; UINT64_MAX: never */
     uint64_t killed_ns, back_ns; /* 0: not yet */
     char folder[SCENE_PATH_MAX];
     char bin[SCENE_PATH_MAX]; /* where this program and perpd are */
@@ -105,9 +100,9 @@ struct scene {
     struct provision_account you; /* an account for the person who watches */
     struct instrument records[LISTING_MARKETS];
     struct scene_market markets[LISTING_MARKETS];
-    struct scene_trade trades[SCENE_TRADES_SHOWN];
-    uint64_t trade_count;
+    double requests_s;
     struct scrape scrape;
+    struct view view; /* of a live scene */
     struct audit_answer audit;
 
     uint64_t begin_ns, end_ns; /* of trading */
@@ -138,12 +133,24 @@ void scene_chaos_check(struct scene *scene);
 
 /* The request to stop (Ctrl-C). */
 const volatile sig_atomic_t *scene_interrupted(void);
+void scene_interrupt(void);
 
-/* scene_show.c: the live view, and what to try next. */
+/* scene_show.c: lines now and then, and what to try next. */
 void scene_show(struct scene *scene);
+/* Reads metrics, books and trades, and counts the rates of the last second. True: a second ended;
+ * `before` has the metrics of the one before. */
+bool scene_show_measure(struct scene *scene, struct scrape *before);
 /* Books and last trades only. False: some could not be read. */
 bool scene_show_read(struct scene *scene);
+/* A raw price with the decimals of its market's tick. */
+void scene_show_price(const struct instrument *record, uint64_t raw, char text[DECIMAL_TEXT_MAX]);
 void scene_show_hints(const struct scene *scene);
+
+/* scene_live.c: the screen. A key chooses the market, kills perpd or ends the demo. */
+CC_MUST_USE bool scene_live_begin(struct scene *scene);
+void scene_live_show(struct scene *scene);
+/* True: the screen is to be shown again. */
+bool scene_live_key(struct scene *scene);
 
 /* scene_sum.c: sums over all players, and the summary at the end with its checks. */
 uint64_t scene_sum_sent(const struct scene *scene);

@@ -15,17 +15,21 @@ bool scene_chaos(struct scene *scene)
     scene->killed_ns = instant_monotonic_ns();
     (void)crew_end(perpd, SIGKILL, REAP_MS);
     feed_set_hurry(scene->feed, false);
-    printf("chaos: perpd killed (SIGKILL) %.1f s after the start, while all trade as fast as they "
-           "can%s\n",
-           (double)(scene->killed_ns - scene->begin_ns) / 1e9, scene->live ? "\033[K" : "");
+    if (scene->live)
+        scene_live_show(scene);
+    else
+        printf("chaos: perpd killed (SIGKILL) %.1f s after the start, while all trade as fast as "
+               "they can\n",
+               (double)(scene->killed_ns - scene->begin_ns) / 1e9);
     fflush(stdout);
     client_close(&scene->client);
     client_close(&scene->admin);
     if (!server_start(&scene->server, perpd, &scene->provision, scene_interrupted()))
         return false;
     scene->back_ns = instant_monotonic_ns();
-    printf("chaos: perpd ready on the same data after %.0f ms%s\n",
-           (double)(scene->back_ns - scene->killed_ns) / 1e6, scene->live ? "\033[K" : "");
+    if (!scene->live)
+        printf("chaos: perpd ready on the same data after %.0f ms\n",
+               (double)(scene->back_ns - scene->killed_ns) / 1e6);
     return true;
 }
 

@@ -49,15 +49,9 @@ static void accept_status(struct player *player, const char *name, int64_t count
     }
 }
 
-static void accept_trade(struct scene *scene, const struct player *player, const int64_t *numbers)
+static void accept_trade(struct scene *scene, const int64_t *numbers)
 {
     struct scene_market *market = &scene->markets[numbers[0]];
-    scene->trades[scene->trade_count++ % SCENE_TRADES_SHOWN] = (struct scene_trade){
-        .market = (uint32_t)numbers[0],
-        .size = numbers[1],
-        .notional = numbers[2],
-        .taker = player->account.name,
-    };
     market->trades++;
     market->notional += numbers[2];
 }
@@ -103,7 +97,7 @@ static void accept_report(struct scene *scene, struct player *player, const stru
     } else if (strcmp(told->word, "status") == 0 && told->count == 2) {
         accept_status(player, told->name, numbers[1]);
     } else if (says(told, "trade", 3) && is_market(numbers[0]) && numbers[1] != 0) {
-        accept_trade(scene, player, numbers);
+        accept_trade(scene, numbers);
     } else if (says(told, "own", 4) && is_market(numbers[0])) {
         player->own[numbers[0]] = (struct player_book){ numbers[1], numbers[2], numbers[3] };
     } else if (says(told, "position", 2) && is_market(numbers[0])) {

@@ -1,4 +1,4 @@
-/* scene_show.c - the live view: markets, trades, rates, latencies, and what to try next. */
+/* scene_show.c - what the exchange says of its markets, in lines, and what to try next. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -6,16 +6,85 @@
 
 #include "perp/request/instant.h"
 #include "perp_demo/scene.h"
+#include "perp_demo/screen.h"
 
-enum { TEXT_MAX_BYTES = 160, RATE_NS = 1000000000 };
+enum { RATE_NS = 1000000000 };
 
-static void read_best(const json_t *side, char price[DECIMAL_TEXT_MAX], char size[DECIMAL_TEXT_MAX])
+/* A number as the exchange says it, but with as many decimals as a multiple of `step` may have, so
+ * that those of a column stand under each other; "-": there is none. */
+static void align(const char *number, unsigned decimals, int64_t step, char text[DECIMAL_TEXT_MAX])
+{
+    const char *point = number == NULL ? NULL : strchr(number, '.');
+    size_t given = point == NULL ? 0 : strlen(point + 1);
+
+    for (; step > 0 && step % 10 == 0 && decimals > 0; step /= 10)
+        decimals--;
+    size_t zeros = number == NULL || given >= decimals ? 0 : decimals - given;
+    snprintf(text, DECIMAL_TEXT_MAX, "%s%s%.*s", number == NULL ? "-" : number,
+             zeros != 0 && point == NULL ? "." : "", (int)zeros, "000000000000000000");
+}
+
+static void align_price(const struct instrument *record, const char *price,
+                        char text[DECIMAL_TEXT_MAX])
+{
+    align(price, record->price_decimals, record->tick, text);
+}
+
+static void align_size(const struct instrument *record, const char *size,
+                       char text[DECIMAL_TEXT_MAX])
+{
+    align(size, record->size_decimals, record->lot, text);
+}
+
+/* Levels of one side for the screen; how many there are. */
+static uint32_t read_levels(const json_t *side, const struct instrument *record,
+                            struct view_level levels[VIEW_LEVELS])
+{
+    uint32_t count = 0;
+
+    for (; count < json_array_size(side) && count < VIEW_LEVELS; count++) {
+        struct view_level *level = &levels[count];
+        const json_t *row = json_array_get(side, count);
+        const char *price = json_string_value(json_array_get(row, 0));
+        const char *size = json_string_value(json_array_get(row, 1));
+        align_price(record, price, level->price);
+        align_size(record, size, level->size);
+        level->amount = size != NULL ? strtod(size, NULL) : 0;
+    }
+    return count;
+}
+
+/* The tape for the screen, newest first; how many rows there are. */
+static uint32_t read_tape(const json_t *rows, const struct instrument *record,
+                          struct view_trade trades[VIEW_LEVELS])
+{
+    enum { DAY_MS = 86400000 };
+    uint32_t count = 0;
+
+    for (; count < json_array_size(rows) && count < VIEW_LEVELS; count++) {
+        struct view_trade *trade = &trades[count];
+        const json_t *row = json_array_get(rows, count);
+        const char *price = json_string_value(json_object_get(row, "price"));
+        const char *size = json_string_value(json_object_get(row, "size"));
+        const char *side = json_string_value(json_object_get(row, "taker_side"));
+        uint32_t ms = (uint32_t)(json_integer_value(json_object_get(row, "time")) % DAY_MS);
+        align_price(record, price, trade->price);
+        align_size(record, size, trade->size);
+        snprintf(trade->time, sizeof trade->time, "%02u:%02u:%02u.%03u", ms / 3600000 % 24,
+                 ms / 60000 % 60, ms / 1000 % 60, ms % 1000);
+        trade->sells = side != NULL && strcmp(side, "SHORT") == 0;
+    }
+    return count;
+}
+
+static void read_best(const json_t *side, const struct instrument *record,
+                      char price[DECIMAL_TEXT_MAX], char size[DECIMAL_TEXT_MAX])
 {
     const json_t *level = json_array_get(side, 0);
     const char *price_text = json_string_value(json_array_get(level, 0));
     const char *size_text = json_string_value(json_array_get(level, 1));
-    snprintf(price, DECIMAL_TEXT_MAX, "%s", price_text != NULL ? price_text : "-");
-    snprintf(size, DECIMAL_TEXT_MAX, "%s", size_text != NULL ? size_text : "");
+    align_price(record, price_text, price);
+    align_size(record, size_text, size);
 }
 
 /* The answer of a public read as JSON; NULL: none, as while perpd starts. */
@@ -33,16 +102,27 @@ static json_t *read_public(struct scene *scene, uint32_t place, const char *rest
 static bool read_market(struct scene *scene, uint32_t place)
 {
     struct scene_market *market = &scene->markets[place];
-    json_t *book = read_public(scene, place, "book?depth=1");
-    json_t *trades = read_public(scene, place, "trades?limit=1");
+    const struct instrument *record = &scene->records[place];
+    struct view *view = scene->live && place == scene->view.chosen ? &scene->view : NULL;
+    uint32_t levels = view != NULL ? view_levels(screen_rows()) : 1;
+    char depth[32], limit[32];
+    snprintf(depth, sizeof depth, "book?depth=%u", levels);
+    snprintf(limit, sizeof limit, "trades?limit=%u", view != NULL ? 2 * levels : 1);
+    json_t *book = read_public(scene, place, depth);
+    json_t *trades = read_public(scene, place, limit);
     const json_t *trade = json_array_get(json_object_get(trades, "trades"), 0);
     const char *price = json_string_value(json_object_get(trade, "price"));
-    read_best(json_object_get(book, "bids"), market->bid, market->bid_size);
-    read_best(json_object_get(book, "asks"), market->ask, market->ask_size);
-    snprintf(market->last, sizeof market->last, "%s", price != NULL ? price : "-");
+    read_best(json_object_get(book, "bids"), record, market->bid, market->bid_size);
+    read_best(json_object_get(book, "asks"), record, market->ask, market->ask_size);
+    align_price(record, price, market->last);
     if (trade != NULL)
         market->trade_seq = (uint64_t)json_integer_value(json_object_get(trade, "trade_seq"));
     bool read = book != NULL && trades != NULL;
+    if (read && view != NULL) {
+        view->bid_count = read_levels(json_object_get(book, "bids"), record, view->bids);
+        view->ask_count = read_levels(json_object_get(book, "asks"), record, view->asks);
+        view->trade_count = read_tape(json_object_get(trades, "trades"), record, view->trades);
+    }
     json_decref(book);
     json_decref(trades);
     return read;
@@ -56,79 +136,20 @@ static void read_metrics(struct scene *scene)
         scrape_read(&scene->scrape, answer.body, answer.body_count);
 }
 
-static void price_text(const struct scene *scene, uint32_t market, int64_t raw,
-                       char text[DECIMAL_TEXT_MAX])
-{
-    snprintf(text, DECIMAL_TEXT_MAX, "-");
-    if (raw != 0)
-        decimal_format(text, raw, scene->records[market].price_decimals);
-}
-
-static void show_markets(const struct scene *scene)
-{
-    printf("\033[1m  %-10s %10s %12s %12s %12s %12s %12s %9s %9s\033[0m\033[K\n", "market", "index",
-           "bid size", "bid", "ask", "ask size", "last", "1,000 USD", "trades/s");
-    for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
-        const struct scene_market *market = &scene->markets[i];
-        char index[DECIMAL_TEXT_MAX];
-        price_text(scene, i, (int64_t)feed_price(scene->feed, i), index);
-        printf("  %-10s %10s %12s \033[32m%12s\033[0m \033[31m%12s\033[0m %12s %12s %9.0f "
-               "%9.0f\033[K\n",
-               listing_at(i)->market, index, market->bid_size, market->bid, market->ask,
-               market->ask_size, market->last, (double)market->notional / 1e9, market->trades_s);
-    }
-}
-
-static void show_trades(const struct scene *scene)
-{
-    printf("\033[1m  last trades, as the takers see them\033[0m\033[K\n");
-    for (size_t back = 0; back < SCENE_TRADES_SHOWN && back < scene->trade_count; back++) {
-        const struct scene_trade *trade =
-            &scene->trades[(scene->trade_count - 1 - back) % SCENE_TRADES_SHOWN];
-        char size[DECIMAL_TEXT_MAX], price[DECIMAL_TEXT_MAX];
-        int64_t amount = trade->size < 0 ? -trade->size : trade->size;
-        decimal_format(size, amount, scene->records[trade->market].size_decimals);
-        price_text(scene, trade->market, trade->notional / amount, price);
-        printf("  %-8s %s %12s %-9s @ %12s\033[K\n", trade->taker,
-               trade->size < 0 ? "\033[31msells\033[0m" : "\033[32mbuys \033[0m", size,
-               listing_at(trade->market)->market, price);
-    }
-}
-
-static void show_stages(const struct scene *scene)
-{
-    printf("\033[1m  stage of a signed request     p50         p99   (since received; node's "
-           "clock; durability %s)\033[0m\033[K\n",
-           scene->provision.durability);
-    for (uint32_t i = 0; i < scene->scrape.stage_count; i++) {
-        const struct scrape_stage *row = &scene->scrape.stages[i];
-        double p50 = scrape_quantile(row, 0.5), p99 = scrape_quantile(row, 0.99);
-        if (p50 >= 0 && p99 >= 0)
-            printf("  %-24s %8.0f us %8.0f us\033[K\n", row->name, p50 / 1000, p99 / 1000);
-    }
-}
-
-static void show_answers(const struct scene *scene)
-{
-    printf("\033[1m  answers\033[0m");
-    for (int i = 0; i < STATUS_COUNT; i++) {
-        uint64_t count = scene_sum_status(scene, (enum status)i);
-        if (count > 0)
-            printf("  %s %llu", status_name((enum status)i), (unsigned long long)count);
-    }
-    printf("\033[K\n");
-}
-
-/* Rates over the last second or so; gives requests a second. */
-static double update_rates(struct scene *scene)
+bool scene_show_measure(struct scene *scene, struct scrape *before)
 {
     static uint64_t last_ns, last_sent;
-    static double requests_s;
     uint64_t now_ns = instant_monotonic_ns(), sent = scene_sum_sent(scene);
-    if (last_ns != 0 && now_ns - last_ns < RATE_NS)
-        return requests_s;
+    bool is_second = last_ns == 0 || now_ns - last_ns >= RATE_NS;
+
+    if (is_second && before != NULL)
+        *before = scene->scrape;
+    read_metrics(scene);
+    (void)scene_show_read(scene);
+    if (!is_second)
+        return false;
     double seconds = last_ns == 0 ? INFINITY : (double)(now_ns - last_ns) / 1e9;
-    requests_s = (double)(sent - last_sent) / seconds;
+    scene->requests_s = (double)(sent - last_sent) / seconds;
     for (int i = 0; i < LISTING_MARKETS; i++) {
         struct scene_market *market = &scene->markets[i];
         market->trades_s = (double)(market->trade_seq - market->seq_before) / seconds;
@@ -136,12 +157,12 @@ static double update_rates(struct scene *scene)
     }
     last_ns = now_ns;
     last_sent = sent;
-    return requests_s;
+    return true;
 }
 
-static void show_headline(struct scene *scene)
+static void show_headline(const struct scene *scene)
 {
-    double requests_s = update_rates(scene), trades_s = 0, p50 = -1, p99 = -1;
+    double trades_s = 0, p50 = -1, p99 = -1;
     const struct scrape_stage *sent = scrape_find(&scene->scrape, "sent");
     uint64_t elapsed_s = (instant_monotonic_ns() - scene->begin_ns) / 1000000000;
     for (int i = 0; i < LISTING_MARKETS; i++)
@@ -150,18 +171,16 @@ static void show_headline(struct scene *scene)
         p50 = scrape_quantile(sent, 0.5) / 1000;
         p99 = scrape_quantile(sent, 0.99) / 1000;
     }
-    printf("%s %02llu:%02llu  requests/s %.0f  trades/s %.0f  accepted %llu  rejected %llu  "
-           "takes %llu  ack p50 %.0f us p99 %.0f us (durability %s)  journal %.1f MB",
-           scene->live ? "\033[7m perpd demo \033[0m" : "demo:", (unsigned long long)elapsed_s / 60,
-           (unsigned long long)elapsed_s % 60, requests_s, trades_s,
-           (unsigned long long)scene_sum_status(scene, STATUS_request_completed),
-           (unsigned long long)scene_sum_rejected(scene),
-           (unsigned long long)scene_sum_trades(scene), p50, p99, scene->provision.durability,
-           (double)scene->scrape.journal_record_bytes / 1e6);
-    printf("%s\n", scene->live ? "\033[K" : "");
+    printf(
+        "demo: %02llu:%02llu  requests/s %.0f  trades/s %.0f  accepted %llu  rejected %llu  "
+        "takes %llu  ack p50 %.0f us p99 %.0f us (durability %s)  journal %.1f MB\n",
+        (unsigned long long)elapsed_s / 60, (unsigned long long)elapsed_s % 60, scene->requests_s,
+        trades_s, (unsigned long long)scene_sum_status(scene, STATUS_request_completed),
+        (unsigned long long)scene_sum_rejected(scene), (unsigned long long)scene_sum_trades(scene),
+        p50, p99, scene->provision.durability, (double)scene->scrape.journal_record_bytes / 1e6);
 }
 
-static void show_plain(const struct scene *scene)
+static void show_markets(const struct scene *scene)
 {
     for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
         const struct scene_market *market = &scene->markets[i];
@@ -190,6 +209,14 @@ void scene_show_hints(const struct scene *scene)
            url, url);
 }
 
+void scene_show_price(const struct instrument *record, uint64_t raw, char text[DECIMAL_TEXT_MAX])
+{
+    char price[DECIMAL_TEXT_MAX];
+
+    decimal_format(price, (int64_t)raw, record->price_decimals);
+    align_price(record, price, text);
+}
+
 bool scene_show_read(struct scene *scene)
 {
     bool read = true;
@@ -200,28 +227,8 @@ bool scene_show_read(struct scene *scene)
 
 void scene_show(struct scene *scene)
 {
-    read_metrics(scene);
-    (void)scene_show_read(scene);
-    if (scene->live)
-        printf("\033[H");
+    (void)scene_show_measure(scene, NULL);
     show_headline(scene);
-    if (!scene->live) {
-        show_plain(scene);
-        fflush(stdout);
-        return;
-    }
-    if (scene->back_ns != 0)
-        printf("  perpd was killed (SIGKILL) and ready again after %.0f ms\033[K\n",
-               (double)(scene->back_ns - scene->killed_ns) / 1e6);
-    printf("\033[K\n");
     show_markets(scene);
-    printf("\033[K\n");
-    show_trades(scene);
-    printf("\033[K\n");
-    show_stages(scene);
-    show_answers(scene);
-    printf("\033[K\n");
-    scene_show_hints(scene);
-    printf("  Ctrl-C settles everything and stops.\033[K\n\033[J");
     fflush(stdout);
 }

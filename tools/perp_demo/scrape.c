@@ -120,20 +120,38 @@ const struct scrape_stage *scrape_find(const struct scrape *scrape, const char *
     return NULL;
 }
 
-uint64_t scrape_count(const struct scrape_stage *stage)
-{
-    return stage->bucket_count > 0 ? stage->below[stage->bucket_count - 1] : 0;
-}
-
 double scrape_quantile(const struct scrape_stage *stage, double quantile)
 {
-    uint64_t count = scrape_count(stage);
-    if (count == 0)
-        return stage->quantile_ns[quantile > 0.75];
-    double wanted = quantile * (double)count;
-    for (uint32_t i = 0; i < stage->bucket_count; i++) {
-        if ((double)stage->below[i] >= wanted)
-            return isinf(stage->bound_ns[i]) && i > 0 ? stage->bound_ns[i - 1] : stage->bound_ns[i];
+    return stage->quantile_ns[quantile > 0.75];
+}
+
+/* How many values of the bucket and below came between the readings. */
+static uint64_t came(const struct scrape_stage *before, const struct scrape_stage *now,
+                     uint32_t bucket)
+{
+    uint32_t last = now->bucket_count - 1;
+    bool is_same = before != NULL && before->bucket_count == now->bucket_count &&
+                   before->below[last] <= now->below[last];
+
+    return now->below[bucket] - (is_same ? before->below[bucket] : 0);
+}
+
+double scrape_quantile_between(const struct scrape_stage *before, const struct scrape_stage *now,
+                               double quantile)
+{
+    uint64_t all = now->bucket_count == 0 ? 0 : came(before, now, now->bucket_count - 1);
+    double wanted = quantile * (double)all, low_ns = 0;
+    uint64_t below = 0;
+
+    for (uint32_t i = 0; all != 0 && i < now->bucket_count; i++) {
+        uint64_t count = came(before, now, i);
+        if ((double)count >= wanted && count > below)
+            return isinf(now->bound_ns[i])
+                       ? low_ns
+                       : low_ns + (now->bound_ns[i] - low_ns) * (wanted - (double)below) /
+                                      (double)(count - below);
+        below = count;
+        low_ns = now->bound_ns[i];
     }
     return -1;
 }

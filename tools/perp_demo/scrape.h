@@ -1,7 +1,7 @@
 /* scrape.h - what the demo reads from /metrics: counters by name and the histograms of stages.
  *
- * Stage histograms are found by their label `stage`, whatever the metric is called: as Prometheus
- * histograms (label `le`) or summaries (label `quantile`).
+ * Stages are found by their label `stage`, whatever the metric is called: Prometheus histograms
+ * (label `le`) and summaries (label `quantile`).
  *
  * Owner. One thread. Units. ns. */
 #ifndef PERP_DEMO_SCRAPE_H
@@ -16,7 +16,7 @@ struct scrape_stage {
     uint32_t bucket_count;
     double bound_ns[SCRAPE_BUCKETS_MAX]; /* upper ends, ascending; the last may be infinite */
     uint64_t below[SCRAPE_BUCKETS_MAX];  /* values at or below the bound, since start */
-    double quantile_ns[2];               /* of a summary: p50, p99; below 0: not given */
+    double quantile_ns[2];               /* of the summary: p50, p99; below 0: not given */
 };
 
 struct scrape {
@@ -31,11 +31,13 @@ void scrape_read(struct scrape *scrape, const char *text, size_t count);
 /* The stage of a name, NULL when there is none. */
 const struct scrape_stage *scrape_find(const struct scrape *scrape, const char *name);
 
-/* The upper end of the bucket in which the quantile (0.5, 0.99) of the values lies; below 0: no
- * values. */
+/* The quantile (0.5, 0.99) of all values since the start; below 0: not given. */
 double scrape_quantile(const struct scrape_stage *stage, double quantile);
 
-/* How many values the stage counted; 0 for a summary without them. */
-uint64_t scrape_count(const struct scrape_stage *stage);
+/* The quantile of the values that came between two readings, from the buckets, within which values
+ * lie evenly; below 0: none came, or there are no buckets. Counters that fell are of a new process:
+ * all of `now` came since. */
+double scrape_quantile_between(const struct scrape_stage *before, const struct scrape_stage *now,
+                               double quantile);
 
 #endif
