@@ -7,13 +7,14 @@ import os
 import signal
 import sys
 import time
+from random import Random
 
 import client
 import test_restart
-from client import IOC, request_bytes
+from client import IOC, PLACE_LIMIT, limit_body, new_id, request_bytes
 from harness import Suite, Table
 from world import ETH
-from ws_client import BINARY, CLOSE, PING, PONG, TEXT, Stream, frame, handshake
+from ws_client import BINARY, CLOSE, PING, PONG, TEXT, Book, Stream, frame, handshake
 
 suite = Suite("streams")
 ETH_PRICE = 300_000
@@ -140,8 +141,12 @@ def refused_ops(world):
     stream = Stream(world.exchange)
     for op, name, code, parameter in (
             ({"op": "subscribe", "id": 1}, "subscribe", "invalid_parameter", "channel"),
-            ({"op": "subscribe", "channel": "book", "market": "ETH-PERP"}, "subscribe",
+            ({"op": "subscribe", "channel": "book_l3", "market": "ETH-PERP"}, "subscribe",
              "invalid_parameter", "channel"),
+            ({"op": "subscribe", "channel": "bbo"}, "subscribe", "invalid_parameter", "market"),
+            *(({"op": "subscribe", "channel": "book", "market": "ETH-PERP", "depth": depth},
+               "subscribe", "invalid_parameter", "depth")
+              for depth in (0, 2, -1, 1001, 50.5, "50", True, None, [50], 2**64 + 50)),
             ({"op": "subscribe", "channel": "private"}, "subscribe", "invalid_parameter",
              "channel"),
             ({"op": "subscribe", "channel": "trades"}, "subscribe", "invalid_parameter", "market"),
@@ -295,6 +300,139 @@ def reconnections(world):
     return table.wrong
 
 
+def follow_book(table, world, depth=None, market="ETH-PERP"):
+    """Subscribes to a book; the reply and the snapshot's head looked at."""
+    stream, more = Stream(world.exchange), {} if depth is None else {"depth": depth}
+    stream.ask(op="subscribe", channel="book", market=market, id=5, **more)
+    depth = depth or 50
+    table.same("the reply", stream.next(), {"op": "subscribe", "id": 5, "channel": "book",
+                                           "market": market, "depth": depth, "epoch": 1})
+    book, shown = Book(depth), stream.next()
+    table.same("members", list(shown), MEMBERS[:-1] + ["crc", "data"])
+    table.same("a snapshot", (shown["channel"], shown["market"], shown["type"]),
+               ("book", market, "snapshot"))
+    book.apply(shown)
+    return stream, book
+
+
+def rest_book(world, depth, market="ETH-PERP"):
+    rest = world.exchange.get(f"/api/v1/markets/{market}/book?depth={depth}").json
+    return {side: rest[side] for side in ("bids", "asks")}, rest["seq"]
+
+
+def until_rest(world, stream, book, market="ETH-PERP"):
+    """Takes frames until the book is REST's, which nothing changes now."""
+    want, _ = rest_book(world, book.depth, market)
+    frames = 0
+    while book.shown() != want:
+        book.apply(stream.next(beats=True))
+        frames += 1
+    return frames
+
+
+def stir(random, account, orders, levels):
+    """Changes one level: a limit order at one of `levels` prices a side, or a cancel."""
+    if orders and random.random() < 0.45:
+        account.cancel(orders.pop(random.randrange(len(orders))), asset=ETH)
+        return
+    order, away = new_id(), random.randrange(1, levels + 1)
+    buys = random.random() < 0.5
+    account.limit(ETH_PRICE + (-away if buys else away), 100 if buys else -100, order, asset=ETH)
+    orders.append(order)
+
+
+@suite.case
+def books(world):
+    """W9: a book rebuilt from the stream is REST's after each command, at every depth: levels that
+    leave the depth and that come into it, crc in snapshots and heartbeats."""
+    table, random = Table(), Random(20260)
+    account, orders = world.account(1_000_000), []
+    for _ in range(40):
+        stir(random, account, orders, 20)
+    followed = [follow_book(table, world, depth) for depth in (1, 10, None, 1000)]
+    best = Stream(world.exchange)
+    best.ask(op="subscribe", channel="bbo", market="ETH-PERP")
+    best.next()
+    top = best.next()
+    table.same("a bbo", (list(top), top["type"], top["seq"]), (MEMBERS, "snapshot",
+                                                              top["prev_seq"]))
+    for number in range(150):
+        before = [rest_book(world, book.depth)[0] for _, book in followed]
+        stir(random, account, orders, 20)
+        for (stream, book), was in zip(followed, before):
+            want, seq = rest_book(world, book.depth)
+            if want == was:
+                continue
+            shown = stream.next()
+            book.apply(shown)
+            table.same(f"{number}: depth {book.depth}", book.shown(), want)
+            table.true("its seq", seq - 4 <= shown["seq"] <= seq, (shown["seq"], seq))
+        first = rest_book(world, 1)[0]
+        want = [value for side in ("bids", "asks")
+                for value in (first[side][0] if first[side] else [None, None])]
+        if first != before[0]:
+            shown = best.next()
+            table.same("prev_seq", (shown["type"], shown["prev_seq"]), ("update", top["seq"]))
+            top = shown
+        table.same(f"{number}: bbo", list(top["data"].items()), list(zip(
+            ("bid_price", "bid_size", "ask_price", "ask_size"), want)))
+    stream, book = followed[2]
+    beat = stream.next(beats=True)
+    while beat["type"] != "heartbeat":
+        beat = stream.next(beats=True)
+    table.true("a heartbeat has crc", beat["crc"] == book.crc(), beat)
+    stream.ask(op="unsubscribe", channel="book", market="ETH-PERP", id=8)
+    table.same("unsubscribed", stream.next(), {"op": "unsubscribe", "id": 8, "channel": "book",
+                                              "market": "ETH-PERP"})
+    account.cancel_all()
+    followed.pop(2)
+    for stream, book in followed:
+        until_rest(world, stream, book)
+    for stream, _ in followed:
+        stream.ask(op="ping", id=9)
+        table.same("nothing more came", stream.next().get("id"), 9)
+        stream.end()
+    return table.wrong
+
+
+@suite.case
+def books_through_crashes(world):
+    """The rebuilt book is REST's at every sequence that both show, while orders are sent, through
+    reconnections and kill -9; who subscribes while others follow gets what they have."""
+    table, random = Table(), Random(20261)
+    account, orders = world.account(1_000_000), []
+    for number in range(4):
+        stream, book = follow_book(table, world, 10)
+        for _ in range(12):
+            raws = [world.exchange.signed(PLACE_LIMIT, limit_body(
+                account.id, ETH_PRICE - random.randrange(1, 30), 100, asset=ETH), account.session)
+                    for _ in range(16)]
+            burst = world.exchange.open()
+            burst.send(b"".join(raws))
+            late, other = follow_book(table, world, random.choice((1, 10, 50, 1000)))
+            seen = {}
+            for _ in range(4):
+                levels, seq = rest_book(world, 10)
+                seen[seq] = levels
+            for _ in raws:
+                burst.receive()
+            burst.close()
+            until = rest_book(world, 10)[0]
+            while book.shown() != until:
+                book.apply(stream.next(beats=True))
+                if book.seq in seen:
+                    table.same("at one sequence", book.shown(), seen[book.seq])
+            until_rest(world, late, other)
+            late.end()
+        account.cancel_all()
+        until_rest(world, stream, book)
+        stir(random, account, orders, 5)
+        stream.end()
+        if number % 2 == 1:
+            world.again(table, signal.SIGKILL, account)
+    return table.wrong
+
+
 def deaf_for(world, seconds):
     """A stream that asks for far more than kernels keep, and reads nothing for so long."""
     deaf = Stream(world.exchange)
@@ -321,6 +459,7 @@ def slow_readers(world):
         shown = subscribe(table, stream)
         world.trade(maker, taker, 3)
         follow(table, stream, shown["seq"], 3)
+        deaf.connection.socket.settimeout(3)  # before its next heartbeat
         try:
             code = deaf.closed()
         except TimeoutError:

@@ -101,3 +101,51 @@ class Stream:
 
     def end(self):
         self.connection.close()
+
+
+def crc32c(data):
+    """CRC-32C, bit by bit (RFC 3720, B.4)."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+class Book:
+    """A book as json.md J9 tells a client to keep it: decimals as they came, by price."""
+
+    def __init__(self, depth):
+        self.depth, self.seq, self.sides = depth, None, {"bids": {}, "asks": {}}
+        self.snapshots = 0
+
+    def apply(self, shown):
+        """Takes a frame; what the frame says of the one before must be so."""
+        if shown["type"] == "snapshot":
+            assert shown["prev_seq"] == shown["seq"], shown
+            self.sides = {side: dict(shown["data"][side]) for side in self.sides}
+            self.snapshots += 1
+        else:
+            assert shown["prev_seq"] == self.seq, (self.seq, shown)
+        if shown["type"] == "update":
+            assert shown["seq"] > self.seq, shown
+            for side, levels in self.sides.items():
+                for price, size in shown["data"][side]:
+                    assert (size != "0") or price in levels, shown
+                    levels.pop(price, None)
+                    if size != "0":
+                        levels[price] = size
+        self.seq = shown["seq"]
+        if "crc" in shown:
+            assert shown["crc"] == self.crc(), shown
+
+    def shown(self):
+        return {side: [[price, levels[price]] for price in
+                       sorted(levels, key=float, reverse=side == "bids")]
+                for side, levels in self.sides.items()}
+
+    def crc(self):
+        levels = self.shown()
+        return crc32c("".join(f"{price}:{size};" for side in ("bids", "asks")
+                              for price, size in levels[side][:25]).encode())

@@ -301,6 +301,13 @@ static uint32_t fill_levels(const struct market *market, enum order_side side, u
     return count;
 }
 
+uint64_t read_book_seq(const struct engine *engine, uint16_t asset_id)
+{
+    uint32_t index = market_find(engine, asset_id);
+
+    return index == MARKET_NONE ? 0 : engine->markets.rows[index].book_seq;
+}
+
 bool read_book(const struct engine *engine, const char symbol[32], uint32_t depth,
                struct row_book *row, struct row_level *levels)
 {

@@ -94,6 +94,9 @@ void read_funding_epoch(const struct engine *engine, uint16_t asset_id, uint64_t
 CC_MUST_USE bool read_market_is(const struct engine *engine, const uint8_t *text,
                                 size_t text_bytes);
 
+/* The sequence of a market's public events (W9); 0: there is no such market. */
+CC_MUST_USE uint64_t read_book_seq(const struct engine *engine, uint16_t asset_id);
+
 /* Shows the book of a market. `levels` has room for 2 * depth: up to `depth` bids, then up to
  * `depth` asks, best first. False: no such market. */
 CC_MUST_USE bool read_book(const struct engine *engine, const char symbol[32], uint32_t depth,

@@ -5,6 +5,7 @@
 #ifndef NET_CONN_NET_CONFIG_H
 #define NET_CONN_NET_CONFIG_H
 
+#include "base/book_board.h"
 #include "base/clock.h"
 #include "base/event_log.h"
 #include "base/host.h"
@@ -89,6 +90,7 @@ struct net_config {
     bool audits_rejects;           /* report every bad signature */
     const struct symbols *symbols;
     const struct event_log *events; /* of the follower; read only while the source is ready */
+    struct book_board *books;       /* likewise */
     const struct clock *clock;
     const struct option_engine *options; /* the engine options in force */
     struct relying_party relying_party;  /* of passkeys; all zero: none */

@@ -5,8 +5,10 @@
 #include <wslay/wslay.h>
 
 #include "base/text.h"
+#include "net/json/json_field.h"
 #include "net/stream/handshake.h"
 #include "net/stream/stream_op.h"
+#include "net/stream/stream_subs.h"
 
 enum {
     RECEIVE_MAX = 1024,    /* bytes read before others have their turn */
@@ -17,6 +19,7 @@ enum {
     FIN_CLOSE = 0x88,
     CODE_BYTES = 2, /* of a close frame */
     LENGTH_16 = 126,
+    LENGTH_64 = 127,
 };
 
 int stream_init(struct streams *streams, struct pipeline *pipeline)
@@ -24,7 +27,8 @@ int stream_init(struct streams *streams, struct pipeline *pipeline)
     streams->pipeline = pipeline;
     streams->coded = calloc(STREAM_CODED, sizeof *streams->coded);
     streams->text = malloc(STREAM_TEXT_MAX);
-    return streams->coded == NULL || streams->text == NULL ? -ENOMEM : 0;
+    streams->shared = malloc(STREAM_TEXT_MAX);
+    return streams->coded == NULL || streams->text == NULL || streams->shared == NULL ? -ENOMEM : 0;
 }
 
 void stream_free(struct streams *streams)
@@ -35,6 +39,8 @@ void stream_free(struct streams *streams)
     free(streams->text);
     streams->coded = NULL;
     streams->text = NULL;
+    free(streams->shared);
+    streams->shared = NULL;
 }
 
 /* ---- frames of the client -------------------------------------------------------------------- */
@@ -57,7 +63,7 @@ static ssize_t on_read(wslay_event_context_ptr frames, uint8_t *bytes, size_t co
 {
     struct stream *stream = context;
     (void)flags;
-    if (stream->left == 0 || stream->awaits || count == 0) {
+    if (stream->left == 0 || stream->awaited != NULL || count == 0) {
         wslay_event_set_error(frames, WSLAY_ERR_WOULDBLOCK);
         return -1;
     }
@@ -125,7 +131,7 @@ static bool flush(struct stream *stream)
 size_t stream_receive(struct stream *stream, const char *bytes, size_t count)
 {
     size_t given = count < RECEIVE_MAX ? count : RECEIVE_MAX;
-    if (stream->awaits)
+    if (stream->awaited != NULL)
         return 0;
     if (!flush(stream)) {
         pipeline_starve(stream->owner->pipeline, stream->conn);
@@ -176,32 +182,48 @@ struct writer stream_text(struct streams *streams)
     return writer_begin(streams->text + STREAM_FRAME_HEAD, STREAM_TEXT_MAX - STREAM_FRAME_HEAD);
 }
 
+struct writer stream_frame(struct stream *stream, const struct stream_sub *sub, uint64_t seq)
+{
+    struct writer writer = stream_text(stream->owner);
+    WRITER_TEXT(&writer, "{\"channel\":\"");
+    writer_text(&writer, stream_subs_names[sub->channel]);
+    WRITER_TEXT(&writer, "\",\"market\":");
+    json_field_padded(&writer, sub->market, sizeof sub->market);
+    JSON_FIELD_UINT(&writer, "seq", seq);
+    JSON_FIELD_UINT(&writer, "prev_seq", sub->seq);
+    return writer;
+}
+
+/* Writes the head of a frame of `count` bytes so that it ends before `text`; its first byte. */
+static uint8_t *put_head(char *text, size_t count)
+{
+    unsigned length_bytes = count <= SHORT_MAX ? 0 : count <= UINT16_MAX ? 2 : 8;
+    uint8_t *frame = (uint8_t *)text - 2 - length_bytes;
+    frame[0] = FIN_TEXT;
+    frame[1] = (uint8_t)(length_bytes == 0 ? count : length_bytes == 2 ? LENGTH_16 : LENGTH_64);
+    for (unsigned i = 0; i < length_bytes; i++)
+        frame[2 + i] = (uint8_t)(count >> 8 * (length_bytes - 1 - i));
+    return frame;
+}
+
 bool stream_send(struct stream *stream, const struct writer *writer)
 {
     struct context *context = stream->owner->pipeline->context;
     struct conn *conn = stream->conn;
     size_t count = writer_count(writer);
-    INVARIANT(!writer->full && count <= UINT16_MAX);
-    size_t head = count <= SHORT_MAX ? 2 : 4;
-    uint8_t *frame = (uint8_t *)writer->start - head;
+    INVARIANT(!writer->full);
+    uint8_t *frame = put_head(writer->start, count);
+    size_t unsent = stream_unsent(stream);
+    count += (size_t)(writer->start - (char *)frame);
     if (stream->ended || conn->broken || conn->last)
         return true;
-    frame[0] = FIN_TEXT;
-    if (head == 2) {
-        frame[1] = (uint8_t)count;
-    } else {
-        frame[1] = LENGTH_16;
-        frame[2] = (uint8_t)(count >> 8);
-        frame[3] = (uint8_t)count;
-    }
-    if ((size_t)conn->output.bytes + conn->wire.bytes + head + count >
-        context->config->stream_backlog) {
+    if (unsent != 0 && unsent + count > context->config->stream_backlog) {
         stream_end(stream, STREAM_CLOSE_SLOW, "slow_consumer");
         return true;
     }
-    if (!output_fits(&context->outputs, &conn->output, head + count))
+    if (!output_fits(&context->outputs, &conn->output, count))
         return false;
-    output_append(&context->outputs, &conn->output, frame, head + count, context->now_ns);
+    output_append(&context->outputs, &conn->output, frame, count, context->now_ns);
     context_mark_dirty(context, conn);
     return true;
 }
@@ -288,6 +310,7 @@ void stream_close(struct conn *conn)
     streams->count--;
     published_set(&streams->open, streams->count);
     streams->status_count -= stream->has_status;
+    stream_subs_clear(stream);
     wslay_event_context_free(stream->frames);
     free(stream);
     conn->stream = NULL;

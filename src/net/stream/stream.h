@@ -32,8 +32,17 @@ void stream_end(struct stream *stream, uint16_t code, const char *reason);
 /* Begins a frame; stream_send sends it. */
 struct writer stream_text(struct streams *streams);
 
+/* Begins a frame of a subscription, up to and with its prev_seq. */
+struct writer stream_frame(struct stream *stream, const struct stream_sub *sub, uint64_t seq);
+
+/* Bytes that are not sent. */
+CC_MUST_USE static inline size_t stream_unsent(const struct stream *stream)
+{
+    return (size_t)stream->conn->output.bytes + stream->conn->wire.bytes;
+}
+
 /* Sends the text as one frame. False: the output pool had no room, and nothing is sent. A stream
- * with too many unsent bytes is ended. */
+ * with too many unsent bytes is ended, but one frame may be larger than its limit. */
 CC_MUST_USE bool stream_send(struct stream *stream, const struct writer *writer);
 
 /* The same for an answer, which cannot be sent later: without room the connection breaks. */

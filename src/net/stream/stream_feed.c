@@ -4,7 +4,10 @@
 #include "net/json/json_history.h"
 #include "net/json/json_info.h"
 #include "net/stream/stream.h"
+#include "net/stream/stream_book.h"
 #include "net/stream/stream_op.h"
+#include "net/stream/stream_subs.h"
+#include "net/stream/stream_view.h"
 
 enum { EVENTS_A_TURN = 64 /* of a stream */ };
 
@@ -29,19 +32,7 @@ static void read_facts(const struct streams *streams, struct net_facts *facts)
     source->facts(source->context, facts);
 }
 
-/* ---- trades ---------------------------------------------------------------------------------- */
-
-/* {"channel":"trades","market":"..","seq":..,"prev_seq":.. */
-static struct writer begin_trades(struct stream *stream, const struct stream_trades *trades,
-                                  uint64_t seq)
-{
-    struct writer writer = stream_text(stream->owner);
-    WRITER_TEXT(&writer, "{\"channel\":\"trades\",\"market\":");
-    json_field_padded(&writer, trades->market, sizeof trades->market);
-    JSON_FIELD_UINT(&writer, "seq", seq);
-    JSON_FIELD_UINT(&writer, "prev_seq", trades->seq);
-    return writer;
-}
+/* ---- events ---------------------------------------------------------------------------------- */
 
 /* The event of that number and its text; NULL: it has been overwritten. */
 static const struct stream_coded *code(struct streams *streams, uint64_t number)
@@ -60,23 +51,23 @@ static const struct stream_coded *code(struct streams *streams, uint64_t number)
     WRITER_TEXT(&writer, "}");
     INVARIANT(!writer.full);
     coded->number = number + 1;
-    coded->event = event;
+    coded->seq = event.seq;
+    coded->place = symbols_place(config_of(streams)->symbols, event.asset_id);
     coded->count = (uint32_t)writer_count(&writer);
     return coded;
 }
 
 /* Sends an event to the subscription, unless its snapshot had it. False without room. */
-static bool send_event(struct stream *stream, struct stream_trades *trades,
+static bool send_event(struct stream *stream, struct stream_sub *sub,
                        const struct stream_coded *coded)
 {
-    uint64_t seq = coded->event.seq;
-    if (!trades->live || seq <= trades->seq)
+    if (sub == NULL || !sub->live || coded->seq <= sub->seq)
         return true;
-    struct writer writer = begin_trades(stream, trades, seq);
+    struct writer writer = stream_frame(stream, sub, coded->seq);
     writer_bytes(&writer, coded->text, coded->count);
     if (!stream_send(stream, &writer))
         return false;
-    trades->seq = seq;
+    sub->seq = coded->seq;
     return true;
 }
 
@@ -90,8 +81,7 @@ static uint32_t send_events(struct stream *stream, uint64_t end)
             stream_end(stream, STREAM_CLOSE_SLOW, "slow_consumer");
             break;
         }
-        struct stream_trades *trades = stream_find_trades(stream, coded->event.asset_id);
-        if (trades != NULL && !send_event(stream, trades, coded)) {
+        if (!send_event(stream, stream->subs[STREAM_TRADES][coded->place], coded)) {
             pipeline_starve(stream->owner->pipeline, stream->conn);
             return passed;
         }
@@ -103,45 +93,58 @@ static uint32_t send_events(struct stream *stream, uint64_t end)
     return passed;
 }
 
-void stream_feed_trades(struct stream *stream, struct stream_trades *trades,
-                        const struct reply *reply, const uint8_t *rows)
+/* Sends the snapshot of the subscription and the events since that its stream has passed. */
+static void begin_log(struct stream *stream, struct stream_sub *sub, const struct reply *reply,
+                      const uint8_t *rows)
 {
-    struct context *context = stream->owner->pipeline->context;
-    uint64_t live = 0;
-    struct writer writer = begin_trades(stream, trades, trades->seq);
+    struct row_trades market;
+    memcpy(&market, rows, sizeof market);
+    sub->seq = market.book_seq;
+    stream_subs_live(stream, sub);
+    struct writer writer = stream_frame(stream, sub, sub->seq);
     JSON_FIELD_UINT(&writer, "engine_seq", reply->applied);
     JSON_FIELD_UINT(&writer, "time_ns", reply->time_ns);
     WRITER_TEXT(&writer, ",\"type\":\"snapshot\",\"data\":");
     json_history_snapshot(&writer, rows);
     WRITER_TEXT(&writer, "}");
     stream_answer(stream, &writer);
-    for (uint32_t i = 0; i < stream->trades_count; i++)
-        live += stream->trades[i].live;
-    if (live == 1) { /* no other subscription: the stream has passed nothing */
+    if (stream->log_live == 1) /* no other subscription: the stream has passed nothing */
         stream->at = stream->from;
-        stream->beat_ns = context->now_ns + BEAT_NS;
-    }
     for (uint64_t number = stream->from; number < stream->at && !stream->ended; number++) {
         const struct stream_coded *coded = code(stream->owner, number);
-        if (coded == NULL ||
-            (coded->event.asset_id == trades->asset_id && !send_event(stream, trades, coded)))
+        if (coded == NULL || (coded->place == sub->place && !send_event(stream, sub, coded)))
             stream_end(stream, STREAM_CLOSE_SLOW, "slow_consumer");
     }
 }
 
-/* Says for each subscription which frame was the last. */
+void stream_feed_begin(struct stream *stream, struct stream_sub *sub, const struct reply *reply,
+                       const uint8_t *rows)
+{
+    if (stream_subs_is_log(sub->channel))
+        begin_log(stream, sub, reply, rows);
+    else
+        stream_book_begin(stream, sub, reply, rows);
+    if (stream->live_count == 1)
+        stream->beat_ns = stream->owner->pipeline->context->now_ns + BEAT_NS;
+}
+
+/* Says for each subscription which frame was the last, and of a book what it then is. */
 static void beat(struct stream *stream, const struct net_facts *facts)
 {
-    for (uint32_t i = 0; i < stream->trades_count; i++) {
-        const struct stream_trades *trades = &stream->trades[i];
-        if (!trades->live)
-            continue;
-        struct writer writer = begin_trades(stream, trades, trades->seq);
-        JSON_FIELD_UINT(&writer, "engine_seq", facts->applied);
-        JSON_FIELD_UINT(&writer, "time_ns", facts->applied_time_ns);
-        WRITER_TEXT(&writer, ",\"type\":\"heartbeat\",\"data\":{}}");
-        stream_answer(stream, &writer);
-    }
+    for (unsigned channel = 0; channel < STREAM_CHANNELS; channel++)
+        for (uint32_t place = 0; place < SYMBOLS_MAX; place++) {
+            const struct stream_sub *sub = stream->subs[channel][place];
+            if (sub == NULL || !sub->live || sub->stale)
+                continue;
+            struct writer writer = stream_frame(stream, sub, sub->seq);
+            JSON_FIELD_UINT(&writer, "engine_seq", facts->applied);
+            JSON_FIELD_UINT(&writer, "time_ns", facts->applied_time_ns);
+            WRITER_TEXT(&writer, ",\"type\":\"heartbeat\"");
+            if (channel == STREAM_BOOK)
+                JSON_FIELD_UINT(&writer, "crc", stream_view_crc(sub->view));
+            WRITER_TEXT(&writer, ",\"data\":{}}");
+            stream_answer(stream, &writer);
+        }
     stream->beat_ns = stream->owner->pipeline->context->now_ns + BEAT_NS;
 }
 
@@ -246,15 +249,18 @@ uint32_t stream_feed_run(struct streams *streams)
     uint64_t end = event_log_count(config_of(streams)->events);
     streams->seen = end;
     streams->behind = false;
+    if (is_ready)
+        work += stream_book_run(streams);
     for (struct stream *stream = streams->first; stream != NULL; stream = stream->next) {
         if (is_over(stream) || !is_ready)
             continue;
-        if (stream->trades_count == 0) {
-            stream->at = end;
+        if (stream->sub_count == 0)
             stream->beat_ns = UINT64_MAX;
-            continue;
-        }
+        if (stream->log_count == 0)
+            stream->at = end;
         work += send_events(stream, end);
+        if (stream->stale_count != 0)
+            stream_book_catch_up(stream);
         if (stream->beat_ns <= context->now_ns)
             beat(stream, &facts);
     }
@@ -274,6 +280,9 @@ bool stream_feed_has_work(const struct streams *streams)
 {
     if (streams->count == 0)
         return false;
-    return streams->behind || streams->seen != event_log_count(config_of(streams)->events) ||
+    return streams->behind ||
+           (streams->views != NULL &&
+            streams->books_seen != published_get(&config_of(streams)->books->writes)) ||
+           streams->seen != event_log_count(config_of(streams)->events) ||
            conn_queue_count(&streams->pipeline->context->conns, CONN_SHOWN) > 0;
 }

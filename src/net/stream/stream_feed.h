@@ -5,10 +5,10 @@
 
 #include "net/stream/stream_state.h"
 
-/* Sends the snapshot of the subscription and the events since that its stream has passed. There is
- * room for the snapshot. */
-void stream_feed_trades(struct stream *stream, struct stream_trades *trades,
-                        const struct reply *reply, const uint8_t *rows);
+/* Sends the snapshot of the subscription, and what has happened since that its stream has passed.
+ * There is room for the snapshot. */
+void stream_feed_begin(struct stream *stream, struct stream_sub *sub, const struct reply *reply,
+                       const uint8_t *rows);
 
 /* Sends the status as a snapshot. */
 void stream_feed_status(struct stream *stream);

@@ -5,17 +5,22 @@
 #include "net/json/json_problem.h"
 #include "net/stream/stream.h"
 #include "net/stream/stream_feed.h"
+#include "net/stream/stream_subs.h"
+#include "net/stream/stream_view.h"
 
-enum { OP, ID, CHANNEL, MARKET, MEMBERS };
+enum { OP, ID, CHANNEL, MARKET, DEPTH, MEMBERS };
 
-enum { SNAPSHOT_TRADES = 50 /* J9 */ };
+enum { SNAPSHOT_TRADES = 50 /* J9 */, DEPTH_DEFAULT = 2 /* in book_board_depths */ };
 
 /* A message, read. */
 struct op {
     struct json_member members[MEMBERS];
     bool has_id;
     int64_t id;
-    char market[SYMBOL_BYTES]; /* zero-padded; of a channel of a market */
+    unsigned channel;          /* enum stream_channel, STREAM_CHANNELS: status */
+    unsigned depth_index;      /* of a book, in book_board_depths; 0: bbo */
+    uint16_t asset_id;         /* as the next, of a channel of a market */
+    char market[SYMBOL_BYTES]; /* zero-padded */
 };
 
 static const char *const op_names[] = { "subscribe", "unsubscribe", "ping" };
@@ -65,19 +70,20 @@ static void refuse(struct stream *stream, const char *name, const struct op *op,
     stream_answer(stream, &writer);
 }
 
-static void write_channel(struct writer *writer, const char *market)
+/* The status has no market. */
+static void write_channel(struct writer *writer, unsigned channel, const char *market)
 {
-    if (market == NULL) {
-        WRITER_TEXT(writer, ",\"channel\":\"status\"");
+    WRITER_TEXT(writer, ",\"channel\":\"");
+    writer_text(writer, channel == STREAM_CHANNELS ? "status" : stream_subs_names[channel]);
+    WRITER_TEXT(writer, "\"");
+    if (channel == STREAM_CHANNELS)
         return;
-    }
-    WRITER_TEXT(writer, ",\"channel\":\"trades\",\"market\":");
+    WRITER_TEXT(writer, ",\"market\":");
     json_field_padded(writer, market, SYMBOL_BYTES);
 }
 
-static void write_subscribed(struct stream *stream, struct writer *writer, const char *market)
+static void write_epoch(struct stream *stream, struct writer *writer)
 {
-    write_channel(writer, market);
     JSON_FIELD_UINT(writer, "epoch", stream->owner->pipeline->context->config->epoch);
     WRITER_TEXT(writer, "}");
 }
@@ -87,55 +93,58 @@ static void write_subscribed(struct stream *stream, struct writer *writer, const
 static bool may_subscribe(const struct stream *stream, struct problem_detail *problem)
 {
     uint32_t most = stream->owner->pipeline->context->config->stream_subscriptions;
-    if (stream->trades_count + stream->has_status < most)
+    if (stream->sub_count + stream->has_status < most)
         return true;
     return problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
                               "a connection has at most %u subscriptions", most);
 }
 
-/* Asks the follower for the newest trades; what happens from now on may follow them. */
-static void ask(struct stream *stream, const struct op *op, struct stream_trades *trades)
+/* Asks the follower for the snapshot; what happens from now on may follow it. */
+static void ask(struct stream *stream, const struct op *op, struct stream_sub *sub)
 {
     struct pipeline *pipeline = stream->owner->pipeline;
     struct context *context = pipeline->context;
     struct pending *pending =
         pending_add(&context->pendings, stream->conn, PENDING_READ, PENDING_HELD);
     pending->query = (struct query){
-        .kind = QUERY_trades,
-        .limit = SNAPSHOT_TRADES,
+        .kind = op->channel == STREAM_TRADES ? QUERY_trades : QUERY_book,
+        .limit =
+            op->channel == STREAM_TRADES ? SNAPSHOT_TRADES : book_board_depths[op->depth_index],
         .pin = -1,
         .received_ticks = stream->conn->received_ticks,
     };
-    memcpy(pending->query.market, trades->market, sizeof pending->query.market);
+    memcpy(pending->query.market, sub->market, sizeof pending->query.market);
     pending->payload = BODY_NONE;
     pending->caller.kind = 0;
-    trades->live = false;
-    stream->awaits = true;
+    stream->awaited = sub;
     stream->has_id = op->has_id;
     stream->id = op->id;
     stream->from = event_log_count(context->config->events);
     pipeline_advance(pipeline, stream->conn);
 }
 
-static void subscribe_trades(struct stream *stream, const struct op *op, uint16_t asset_id)
+static struct stream_sub *find(const struct stream *stream, const struct op *op)
+{
+    const struct symbols *symbols = stream->owner->pipeline->context->config->symbols;
+    return stream->subs[op->channel][symbols_place(symbols, op->asset_id)];
+}
+
+static void subscribe_market(struct stream *stream, const struct op *op)
 {
     struct problem_detail problem;
-    struct stream_trades *trades = stream_find_trades(stream, asset_id);
-    if (trades == NULL) {
-        if (!may_subscribe(stream, &problem)) {
-            refuse(stream, op_names[OP_SUBSCRIBE], op, &problem);
-            return;
-        }
-        INVARIANT(stream->trades_count < SYMBOLS_MAX);
-        trades = &stream->trades[stream->trades_count++];
-        *trades = (struct stream_trades){ .asset_id = asset_id };
-        memcpy(trades->market, op->market, sizeof trades->market);
+    struct stream_sub *sub = NULL;
+    stream_subs_remove(stream, find(stream, op));
+    bool good = may_subscribe(stream, &problem);
+    if (good) {
+        sub = stream_subs_add(stream, (enum stream_channel)op->channel, op->market, op->asset_id,
+                              op->depth_index);
+        good = sub != NULL || problem_detail_set(&problem, PROBLEM_not_ready, NULL,
+                                                 "no memory for a subscription");
     }
-    /* It is the last: the awaited snapshot is of the last. */
-    struct stream_trades asked = *trades;
-    *trades = stream->trades[stream->trades_count - 1];
-    stream->trades[stream->trades_count - 1] = asked;
-    ask(stream, op, &stream->trades[stream->trades_count - 1]);
+    if (good)
+        ask(stream, op, sub);
+    else
+        refuse(stream, op_names[OP_SUBSCRIBE], op, &problem);
 }
 
 static void subscribe_status(struct stream *stream, const struct op *op)
@@ -148,49 +157,77 @@ static void subscribe_status(struct stream *stream, const struct op *op)
     stream->owner->status_count += !stream->has_status;
     stream->has_status = true;
     struct writer writer = begin_answer(stream, op_names[OP_SUBSCRIBE], op->has_id, op->id);
-    write_subscribed(stream, &writer, NULL);
+    write_channel(&writer, op->channel, NULL);
+    write_epoch(stream, &writer);
     stream_answer(stream, &writer);
     stream_feed_status(stream);
 }
 
-static void unsubscribe(struct stream *stream, const struct op *op, uint16_t asset_id)
+static void unsubscribe(struct stream *stream, const struct op *op)
 {
     struct writer writer = begin_answer(stream, op_names[OP_UNSUBSCRIBE], op->has_id, op->id);
-    if (asset_id == SYMBOL_NONE) {
+    if (op->channel == STREAM_CHANNELS) {
         stream->owner->status_count -= stream->has_status;
         stream->has_status = false;
-        write_channel(&writer, NULL);
     } else {
-        struct stream_trades *trades = stream_find_trades(stream, asset_id);
-        if (trades != NULL)
-            *trades = stream->trades[--stream->trades_count];
-        write_channel(&writer, op->market);
+        stream_subs_remove(stream, find(stream, op));
     }
+    write_channel(&writer, op->channel, op->market);
     WRITER_TEXT(&writer, "}");
     stream_answer(stream, &writer);
 }
 
-/* Reads channel and market; SYMBOL_NONE for the status. */
-static bool read_channel(const struct stream *stream, struct op *op, uint16_t *asset_id,
-                         struct problem_detail *problem)
+static bool read_market(const struct stream *stream, struct op *op, struct problem_detail *problem)
 {
-    const struct net_config *config = stream->owner->pipeline->context->config;
+    const struct symbols *symbols = stream->owner->pipeline->context->config->symbols;
     const struct json_member *market = &op->members[MARKET];
     ptrdiff_t count = -1;
-    *asset_id = SYMBOL_NONE;
-    if (!config->source.ready(config->source.context))
-        return problem_detail_set(problem, PROBLEM_not_ready, NULL, "the service is recovering");
-    if (equals(&op->members[CHANNEL], "status"))
-        return true;
-    if (!equals(&op->members[CHANNEL], "trades"))
-        return problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
-                                  "channel is trades or status");
+    op->asset_id = SYMBOL_NONE;
     if (market->kind == JSON_STRING)
         count = json_scan_unescape(&market->value, op->market, sizeof op->market);
     if (count > 0)
-        *asset_id = symbols_find(config->symbols, op->market, (size_t)count);
-    return *asset_id != SYMBOL_NONE || problem_detail_set(problem, PROBLEM_invalid_parameter,
-                                                          "market", "market names no market");
+        op->asset_id = symbols_find(symbols, op->market, (size_t)count);
+    return op->asset_id != SYMBOL_NONE || problem_detail_set(problem, PROBLEM_invalid_parameter,
+                                                             "market", "market names no market");
+}
+
+/* The depth of a book; one that is not named is 50. */
+static bool read_depth(struct op *op, struct problem_detail *problem)
+{
+    const struct json_member *depth = &op->members[DEPTH];
+    int64_t levels = -1;
+    op->depth_index = 0;
+    if (op->channel != STREAM_BOOK)
+        return true;
+    op->depth_index = DEPTH_DEFAULT;
+    if (depth->kind == JSON_NONE)
+        return true;
+    if (depth->kind != JSON_NUMBER || !json_scan_int64(&depth->value, &levels))
+        levels = -1;
+    for (unsigned i = 0; i < BOOK_BOARD_DEPTHS; i++)
+        if (levels == book_board_depths[i]) {
+            op->depth_index = i;
+            return true;
+        }
+    return problem_detail_set(problem, PROBLEM_invalid_parameter, "depth",
+                              "depth is 1, 10, 50 or 1000");
+}
+
+/* Reads channel and market. */
+static bool read_channel(const struct stream *stream, struct op *op, struct problem_detail *problem)
+{
+    const struct net_config *config = stream->owner->pipeline->context->config;
+    if (!config->source.ready(config->source.context))
+        return problem_detail_set(problem, PROBLEM_not_ready, NULL, "the service is recovering");
+    op->channel = 0;
+    while (op->channel < STREAM_CHANNELS &&
+           !equals(&op->members[CHANNEL], stream_subs_names[op->channel]))
+        op->channel++;
+    if (op->channel < STREAM_CHANNELS)
+        return read_market(stream, op, problem);
+    return equals(&op->members[CHANNEL], "status") ||
+           problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
+                              "channel is trades, bbo, book or status");
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -198,27 +235,27 @@ static bool read_channel(const struct stream *stream, struct op *op, uint16_t *a
 static void run(struct stream *stream, enum op_kind kind, struct op *op)
 {
     struct problem_detail problem;
-    uint16_t asset_id = SYMBOL_NONE;
     if (kind == OP_PING) {
         struct writer writer = begin_answer(stream, op_names[kind], op->has_id, op->id);
         JSON_FIELD_UINT(&writer, "time_ns", stream->owner->pipeline->context->unix_ns);
         WRITER_TEXT(&writer, "}");
         stream_answer(stream, &writer);
-    } else if (!read_channel(stream, op, &asset_id, &problem)) {
+    } else if (!read_channel(stream, op, &problem) ||
+               (kind == OP_SUBSCRIBE && !read_depth(op, &problem))) {
         refuse(stream, op_names[kind], op, &problem);
     } else if (kind == OP_UNSUBSCRIBE) {
-        unsubscribe(stream, op, asset_id);
-    } else if (asset_id == SYMBOL_NONE) {
+        unsubscribe(stream, op);
+    } else if (op->channel == STREAM_CHANNELS) {
         subscribe_status(stream, op);
     } else {
-        subscribe_trades(stream, op, asset_id);
+        subscribe_market(stream, op);
     }
 }
 
 void stream_op_run(struct stream *stream, const char *text, size_t count)
 {
     struct op op = { .members = { JSON_MEMBER("op"), JSON_MEMBER("id"), JSON_MEMBER("channel"),
-                                  JSON_MEMBER("market") } };
+                                  JSON_MEMBER("market"), JSON_MEMBER("depth") } };
     struct problem_detail problem;
     enum json_error error = json_scan_members(text, count, op.members, MEMBERS, NULL);
     unsigned kind = 0;
@@ -250,18 +287,17 @@ void stream_op_run(struct stream *stream, const char *text, size_t count)
 /* The two frames of a snapshot that has come; false without room. */
 static bool show(struct stream *stream, const struct reply *reply, const uint8_t *rows)
 {
-    struct stream_trades *trades = &stream->trades[stream->trades_count - 1];
+    struct stream_sub *sub = stream->awaited;
     struct context *context = stream->owner->pipeline->context;
-    struct row_trades market;
     if (!output_fits(&context->outputs, &stream->conn->output, STREAM_TEXT_MAX))
         return false;
     struct writer writer = begin_answer(stream, op_names[OP_SUBSCRIBE], stream->has_id, stream->id);
-    write_subscribed(stream, &writer, trades->market);
+    write_channel(&writer, sub->channel, sub->market);
+    if (sub->channel == STREAM_BOOK)
+        JSON_FIELD_UINT(&writer, "depth", book_board_depths[sub->view->depth_index]);
+    write_epoch(stream, &writer);
     stream_answer(stream, &writer);
-    memcpy(&market, rows, sizeof market);
-    trades->seq = market.book_seq;
-    trades->live = true;
-    stream_feed_trades(stream, trades, reply, rows);
+    stream_feed_begin(stream, sub, reply, rows);
     return true;
 }
 
@@ -283,13 +319,13 @@ bool stream_op_shown(struct stream *stream)
             problem_answer(stream, op_names[OP_SUBSCRIBE], stream->has_id, stream->id, &problem);
         if (!stream_send(stream, &writer))
             return false;
-        stream->trades_count--;
+        stream_subs_remove(stream, stream->awaited);
     } else if (!show(stream, &pending->reply,
                      reply_pool_at(context->config->reply_pool, pending->reply.buffer))) {
         return false;
     }
     pipeline_remove_first(pipeline, stream->conn);
-    stream->awaits = false;
+    stream->awaited = NULL;
     stream->conn->blocked = true;
     conn_queue_push(&context->conns, CONN_READY, stream->conn);
     return true;

@@ -10,9 +10,10 @@
 
 enum {
     STREAM_MESSAGE_MAX = 4096, /* bytes of a client's message */
-    STREAM_TEXT_MAX = 65536,   /* bytes of a frame to a client, with its head */
-    STREAM_FRAME_HEAD = 4,     /* bytes of a frame's head, at most */
-    STREAM_CODED_MAX = 448,    /* bytes of an encoded trade */
+    STREAM_TEXT_MAX = 262144,  /* bytes of a frame to a client, with its head: a whole book and one
+                                  that takes its place fit */
+    STREAM_FRAME_HEAD = 10,    /* bytes of a frame's head, at most */
+    STREAM_CODED_MAX = 448,    /* bytes of an encoded event */
     STREAM_CODED = 1024,       /* encoded events kept */
 };
 
@@ -25,12 +26,21 @@ enum {
     STREAM_CLOSE_SLOW = 4008,
 };
 
-/* The channel `trades` of one market. */
-struct stream_trades {
-    uint64_t seq; /* of the frame sent last */
+/* The channels of one market, in the order of stream_subs_names. */
+enum stream_channel { STREAM_TRADES, STREAM_BBO, STREAM_BOOK, STREAM_CHANNELS };
+
+struct stream_view;
+
+/* The subscription to a channel of one market. */
+struct stream_sub {
+    struct stream_view *view; /* of a book or bbo; NULL: another channel */
+    uint64_t seq;             /* of the frame sent last */
     char market[SYMBOL_BYTES];
+    uint32_t place; /* of the market (symbols_place) */
     uint16_t asset_id;
-    bool live; /* its snapshot is sent */
+    uint8_t channel;
+    bool live;  /* its snapshot is sent */
+    bool stale; /* of a book or bbo: its stream has much unsent, and it has missed updates */
 };
 
 struct wslay_event_context;
@@ -45,29 +55,25 @@ struct stream {
     uint64_t at;      /* number of the next event that it gets */
     uint64_t beat_ns; /* of its next heartbeats */
     bool ended;       /* its close frame is sent */
-    bool awaits;      /* a snapshot; its input waits */
     bool has_id;      /* of the awaited subscribe */
     int64_t id;
-    uint64_t from; /* number of the first event that may follow the awaited snapshot */
+    struct stream_sub *awaited; /* whose snapshot its input waits for; NULL: it does not */
+    uint64_t from;              /* number of the first event that may follow that snapshot */
     bool has_status;
     uint64_t status_seq;
-    uint32_t trades_count;
-    struct stream_trades trades[SYMBOLS_MAX];
+    uint32_t sub_count;   /* subscriptions of the table */
+    uint32_t live_count;  /* those that are live */
+    uint32_t log_count;   /* those that get events of the log (stream_subs_is_log) */
+    uint32_t log_live;    /* those that are both */
+    uint32_t stale_count; /* those that are stale */
+    struct stream_sub *subs[STREAM_CHANNELS][SYMBOLS_MAX]; /* by place; NULL: none */
 };
-
-/* The subscription to a market's trades; NULL: there is none. */
-static inline struct stream_trades *stream_find_trades(struct stream *stream, uint16_t asset_id)
-{
-    for (uint32_t i = 0; i < stream->trades_count; i++)
-        if (stream->trades[i].asset_id == asset_id)
-            return &stream->trades[i];
-    return NULL;
-}
 
 /* An event as text from its "engine_seq" to its last brace. */
 struct stream_coded {
     uint64_t number; /* 1 + that of the event; 0: none */
-    struct event_log_trade event;
+    uint64_t seq;
+    uint32_t place; /* of its market */
     uint32_t count;
     char text[STREAM_CODED_MAX];
 };
@@ -78,6 +84,8 @@ struct streams {
     uint32_t count;
     struct published open; /* the count, for other threads */
     uint64_t seen;         /* events in the log when it was looked at last */
+    uint64_t books_seen;   /* writes of the board when it was looked at last */
+    struct stream_view *views;
     uint32_t status_count; /* streams with the channel `status` */
     uint64_t look_ns;      /* when the status is looked at again */
     uint64_t status_beat_ns;
@@ -85,6 +93,7 @@ struct streams {
     bool behind;                /* some stream is behind the log and may go on at once */
     struct stream_coded *coded; /* [STREAM_CODED] */
     char *text;                 /* [STREAM_TEXT_MAX], the frame being written */
+    char *shared;               /* [STREAM_TEXT_MAX], an update's data that many frames carry */
 };
 
 #endif

@@ -167,6 +167,10 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
     if (failed != 0)
         return refusal_machine(refusal, "the events of streams", failed);
     core->follower.sink.events = &core->events;
+    failed = book_board_init(&core->books);
+    if (failed != 0)
+        return refusal_machine(refusal, "the books of streams", failed);
+    core->follower.books.board = &core->books;
     failed = make_snapshotter(core);
     if (failed != 0)
         return refusal_machine(refusal, "looking at its snapshots", failed);
@@ -364,6 +368,7 @@ void core_destroy(struct core *core)
     disconnect_restart_free(&core->matcher.disconnect_restart);
     follower_free(&core->follower);
     event_log_free(&core->events);
+    book_board_free(&core->books);
     history_file_close(core->history_file);
     recover_unmap(&core->engines);
     snapshotter_end(&core->snapshotter);

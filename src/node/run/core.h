@@ -73,6 +73,7 @@ struct core {
     struct journal *journal;
     struct matcher matcher;
     struct event_log events; /* of the follower, for streams */
+    struct book_board books; /* likewise */
     struct follower follower;
     uint8_t configuration[REQUEST_BODY_MAX]; /* body of record 2013 of this start */
     uint32_t configuration_bytes;

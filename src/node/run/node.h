@@ -54,7 +54,7 @@ struct node {
     struct topology topology;
     struct clock clock;
     struct disk *disk;
-    uint64_t events_woken; /* events in the log when net threads were woken for them */
+    uint64_t events_woken; /* events and books shown when net threads were woken for them */
     struct core core;
     char history_folder[NODE_PATH_BYTES];
     char admin_token[NET_ADMIN_TOKEN_BYTES];

@@ -241,6 +241,7 @@ static int open_net(struct node *node, uint32_t number)
         .audits_rejects = config_is(node->options, OPTION_crypto_shadow, "rejects"),
         .symbols = &node->core.primary_sink.symbols,
         .events = &node->core.events,
+        .books = &node->core.books,
         .clock = &node->clock,
         .options = &node->core.options,
         .source = net_source_of(node),

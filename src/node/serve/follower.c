@@ -300,5 +300,6 @@ int follower_step(struct follower *follower)
     }
     if (work != 0)
         show(follower);
+    work += !book_writer_run(&follower->books, follower->engine);
     return work + answer(follower);
 }

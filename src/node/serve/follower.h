@@ -30,6 +30,7 @@
 #include "node/match/alarm.h"
 #include "node/query/query.h"
 #include "node/recover/rebuild.h"
+#include "node/serve/book_writer.h"
 #include "store/follow.h"
 
 enum {
@@ -82,6 +83,7 @@ struct follower {
     uint32_t link_count;
     uint32_t link_next; /* the link that is served first */
     struct rebuild_buffer rebuilt;
+    struct book_writer books;
     struct follower_counters counters;
     struct exchange_counters exchange_counters;
     struct watch watch;   /* of I7, I8 and I10 */

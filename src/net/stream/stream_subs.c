@@ -1,0 +1,70 @@
+#include "net/stream/stream_subs.h"
+
+#include <stdlib.h>
+
+#include "net/stream/stream_view.h"
+
+const char *const stream_subs_names[STREAM_CHANNELS] = { "trades", "bbo", "book" };
+
+struct stream_sub *stream_subs_add(struct stream *stream, enum stream_channel channel,
+                                   const char market[SYMBOL_BYTES], uint16_t asset_id,
+                                   unsigned depth_index)
+{
+    const struct symbols *symbols = stream->owner->pipeline->context->config->symbols;
+    struct stream_sub *sub = calloc(1, sizeof *sub);
+    if (sub == NULL)
+        return NULL;
+    sub->place = symbols_place(symbols, asset_id);
+    sub->asset_id = asset_id;
+    sub->channel = (uint8_t)channel;
+    memcpy(sub->market, market, sizeof sub->market);
+    if (!stream_subs_is_log(channel)) {
+        sub->view = stream_view_use(stream->owner, sub->place, asset_id, depth_index);
+        if (sub->view == NULL) {
+            free(sub);
+            return NULL;
+        }
+    }
+    INVARIANT(stream->subs[channel][sub->place] == NULL);
+    stream->subs[channel][sub->place] = sub;
+    stream->sub_count++;
+    stream->log_count += stream_subs_is_log(channel);
+    return sub;
+}
+
+void stream_subs_live(struct stream *stream, struct stream_sub *sub)
+{
+    INVARIANT(!sub->live);
+    sub->live = true;
+    stream->live_count++;
+    stream->log_live += stream_subs_is_log(sub->channel);
+}
+
+void stream_subs_stale(struct stream *stream, struct stream_sub *sub, bool is_stale)
+{
+    stream->stale_count -= sub->stale;
+    sub->stale = is_stale;
+    stream->stale_count += sub->stale;
+}
+
+void stream_subs_remove(struct stream *stream, struct stream_sub *sub)
+{
+    if (sub == NULL)
+        return;
+    stream->subs[sub->channel][sub->place] = NULL;
+    stream->sub_count--;
+    stream->log_count -= stream_subs_is_log(sub->channel);
+    stream->live_count -= sub->live;
+    stream->log_live -= sub->live && stream_subs_is_log(sub->channel);
+    stream->stale_count -= sub->stale;
+    if (sub->view != NULL)
+        stream_view_drop(stream->owner, sub->view);
+    free(sub);
+}
+
+void stream_subs_clear(struct stream *stream)
+{
+    for (unsigned channel = 0; channel < STREAM_CHANNELS; channel++)
+        for (uint32_t place = 0; place < SYMBOLS_MAX; place++)
+            stream_subs_remove(stream, stream->subs[channel][place]);
+}

@@ -1,0 +1,33 @@
+/* stream_subs.h - the subscriptions of a stream to channels of markets: added, live, removed. Net
+ * thread. */
+#ifndef NET_STREAM_STREAM_SUBS_H
+#define NET_STREAM_STREAM_SUBS_H
+
+#include "net/stream/stream_state.h"
+
+/* By enum stream_channel. */
+extern const char *const stream_subs_names[STREAM_CHANNELS];
+
+/* Whether events of the follower's log are the channel's; else it shows a view. */
+CC_MUST_USE static inline bool stream_subs_is_log(unsigned channel)
+{
+    return channel != STREAM_BBO && channel != STREAM_BOOK;
+}
+
+/* Adds a subscription that is not live yet, and there is none of that channel and market.
+ * `depth_index` is of a book. NULL without memory. */
+struct stream_sub *stream_subs_add(struct stream *stream, enum stream_channel channel,
+                                   const char market[SYMBOL_BYTES], uint16_t asset_id,
+                                   unsigned depth_index);
+
+/* Its snapshot is being sent: updates follow. */
+void stream_subs_live(struct stream *stream, struct stream_sub *sub);
+
+/* Notes that a live one misses updates, or that it has the whole state again. */
+void stream_subs_stale(struct stream *stream, struct stream_sub *sub, bool is_stale);
+
+/* Removes and frees it; NULL: nothing. */
+void stream_subs_remove(struct stream *stream, struct stream_sub *sub);
+void stream_subs_clear(struct stream *stream);
+
+#endif
