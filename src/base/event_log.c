@@ -19,13 +19,13 @@ void event_log_free(struct event_log *log)
     log->slots = NULL;
 }
 
-void event_log_add(struct event_log *log, const struct event_log_trade *trade)
+void event_log_add(struct event_log *log, const struct event_log_event *event)
 {
     uint64_t number = atomic_load_explicit(&log->count, memory_order_relaxed);
     struct event_log_slot *slot = &log->slots[number % EVENT_LOG_SLOTS];
     uint64_t words[EVENT_LOG_WORDS];
 
-    memcpy(words, trade, sizeof words);
+    memcpy(words, event, sizeof words);
     atomic_store_explicit(&log->begun, number + 1, memory_order_relaxed);
     /* Before the words: a reader that sees one of them sees `begun` (pairs: event_log_read). */
     atomic_thread_fence(memory_order_release);
@@ -34,7 +34,7 @@ void event_log_add(struct event_log *log, const struct event_log_trade *trade)
     atomic_store_explicit(&log->count, number + 1, memory_order_release);
 }
 
-bool event_log_read(const struct event_log *log, uint64_t number, struct event_log_trade *trade)
+bool event_log_read(const struct event_log *log, uint64_t number, struct event_log_event *event)
 {
     const struct event_log_slot *slot = &log->slots[number % EVENT_LOG_SLOTS];
     uint64_t words[EVENT_LOG_WORDS];
@@ -44,6 +44,6 @@ bool event_log_read(const struct event_log *log, uint64_t number, struct event_l
     atomic_thread_fence(memory_order_acquire);
     if (atomic_load_explicit(&log->begun, memory_order_relaxed) - number > EVENT_LOG_SLOTS)
         return false;
-    memcpy(trade, words, sizeof *trade);
+    memcpy(event, words, sizeof *event);
     return true;
 }

@@ -12,22 +12,30 @@
 #ifndef BASE_EVENT_LOG_H
 #define BASE_EVENT_LOG_H
 
+#include "base/row.h"
 #include "base/row_history.h"
 
-enum { EVENT_LOG_SLOTS = 65536, EVENT_LOG_WORDS = 12 };
+enum { EVENT_LOG_SLOTS = 65536, EVENT_LOG_WORDS = 16 };
 
-/* A public trade with what its JSON needs. */
-struct event_log_trade {
-    uint64_t seq;    /* of the market (W9) */
-    char market[32]; /* zero-padded */
-    struct row_trade trade;
+enum event_log_kind { EVENT_LOG_TRADE, EVENT_LOG_MARK };
+
+/* A public event of a market with what its JSON needs. */
+struct event_log_event {
+    uint64_t seq;      /* of the market (W9) */
+    uint64_t sequence; /* of its command */
+    uint64_t time_ns;  /* of that, unix ns */
     uint16_t asset_id;
+    uint8_t kind; /* enum event_log_kind */
     uint8_t price_decimals;
     uint8_t size_decimals;
-    uint8_t zero[4];
+    uint8_t zero[3];
+    union {
+        struct row_trade trade;
+        struct row_mark mark;
+    };
 };
 
-static_assert(sizeof(struct event_log_trade) == EVENT_LOG_WORDS * sizeof(uint64_t), "whole words");
+static_assert(sizeof(struct event_log_event) == EVENT_LOG_WORDS * sizeof(uint64_t), "whole words");
 
 struct event_log {
     struct event_log_slot *slots; /* NULL: before event_log_init */
@@ -39,7 +47,7 @@ struct event_log {
 CC_MUST_USE int event_log_init(struct event_log *log);
 void event_log_free(struct event_log *log);
 
-void event_log_add(struct event_log *log, const struct event_log_trade *trade);
+void event_log_add(struct event_log *log, const struct event_log_event *event);
 
 /* How many events were ever added; the next one has this number. */
 CC_MUST_USE static inline uint64_t event_log_count(const struct event_log *log)
@@ -49,6 +57,6 @@ CC_MUST_USE static inline uint64_t event_log_count(const struct event_log *log)
 
 /* Copies the event of that number, which was added. False: it has been overwritten. */
 CC_MUST_USE bool event_log_read(const struct event_log *log, uint64_t number,
-                                struct event_log_trade *trade);
+                                struct event_log_event *event);
 
 #endif

@@ -9,25 +9,25 @@ enum { EVENTS = 4 * EVENT_LOG_SLOTS };
 
 static struct event_log event_log;
 
-static struct event_log_trade make(uint64_t number)
+static struct event_log_event make(uint64_t number)
 {
-    struct event_log_trade trade = { .seq = number,
+    struct event_log_event trade = { .seq = number,
                                      .trade = { .price = number, .time_ns = ~number },
                                      .asset_id = (uint16_t)number };
-    memcpy(trade.market + 24, &number, sizeof number);
+    memcpy(trade.mark.market + 88, &number, sizeof number); /* the last bytes */
     return trade;
 }
 
-static bool is_whole(const struct event_log_trade *trade, uint64_t number)
+static bool is_whole(const struct event_log_event *trade, uint64_t number)
 {
-    struct event_log_trade want = make(number);
+    struct event_log_event want = make(number);
     return memcmp(trade, &want, sizeof want) == 0;
 }
 
 static void *write_all(void *unused)
 {
     for (uint64_t number = event_log_count(&event_log); number < EVENTS; number++) {
-        struct event_log_trade trade = make(number);
+        struct event_log_event trade = make(number);
         event_log_add(&event_log, &trade);
     }
     return unused;
@@ -35,14 +35,14 @@ static void *write_all(void *unused)
 
 int main(void)
 {
-    struct event_log_trade trade;
+    struct event_log_event trade;
     pthread_t writer;
     uint64_t count, lost = 0, read = 0;
 
     CHECK(event_log_count(&event_log) == 0);
     CHECK(event_log_init(&event_log) == 0);
     for (uint64_t number = 0; number < EVENT_LOG_SLOTS; number++) {
-        struct event_log_trade made = make(number);
+        struct event_log_event made = make(number);
         event_log_add(&event_log, &made);
     }
     CHECK(event_log_read(&event_log, 0, &trade) && is_whole(&trade, 0));

@@ -342,6 +342,38 @@ def stir(random, account, orders, levels):
 
 
 @suite.case
+def marks(world):
+    """J9: each mark once, equal to GET /mark at its seq; trades of the market are not in it."""
+    table, stream = Table(), Stream(world.exchange)
+    stream.ask(op="subscribe", channel="mark", market="ETH-PERP", id=3)
+    table.same("the reply", stream.next(), {"op": "subscribe", "id": 3, "channel": "mark",
+                                           "market": "ETH-PERP", "epoch": 1})
+    shown, compared = stream.next(), 0
+    table.same("a snapshot", (list(shown), shown["type"], shown["prev_seq"]),
+               (MEMBERS, "snapshot", shown["seq"]))
+    maker, taker = world.account(), world.account()
+    for number in range(12):
+        price, seq = ETH_PRICE + 10 * number, shown["seq"]
+        world.exchange.set_price(price, ETH)
+        if number % 4 == 0:
+            world.trade(maker, taker)
+        while shown["data"]["index_price"] != f"{price / 100:g}" or shown["seq"] == seq:
+            before, shown = shown, stream.next()
+            table.same("prev_seq", (shown["type"], shown["prev_seq"]), ("update", before["seq"]))
+            table.true("seq rises", shown["seq"] > before["seq"], shown)
+        rest = world.exchange.get("/api/v1/markets/ETH-PERP/mark").json
+        if rest["seq"] == shown["seq"]:
+            compared += 1
+            table.same(f"{number}: as REST", shown["data"], {
+                name: rest[name] for name in shown["data"]})
+            table.same("its members", list(shown["data"]), list(rest)[4:])
+    world.exchange.set_price(ETH_PRICE, ETH)
+    table.true("compared", compared >= 3, compared)
+    stream.end()
+    return table.wrong
+
+
+@suite.case
 def books(world):
     """W9: a book rebuilt from the stream is REST's after each command, at every depth: levels that
     leave the depth and that come into it, crc in snapshots and heartbeats."""

@@ -169,6 +169,26 @@ static void write_price(struct writer *writer, const char *name, uint64_t price,
         writer_decimal(writer, price, decimals);
 }
 
+static void write_mark(struct writer *writer, const struct row_mark *row)
+{
+    write_price(writer, "\"mark_price\":", row->mark_price, row->price_decimals);
+    write_price(writer, ",\"index_price\":", row->index_price, row->price_decimals);
+    JSON_FIELD_DECIMAL(writer, "premium", row->premium_ppb, PPB_SCALE);
+    JSON_FIELD_DECIMAL(writer, "predicted_funding_rate", row->predicted_rate_ppb, PPB_SCALE);
+    JSON_FIELD_BOOL(writer, "valid", row->valid != 0);
+    JSON_FIELD_DECIMAL(writer, "book_term", row->book_term, row->price_decimals);
+    write_price(writer, ",\"third_price\":", row->third_price, row->price_decimals);
+    JSON_FIELD_UINT(writer, "clamp_ppm", row->clamp_ppm);
+    JSON_FIELD_BOOL(writer, "in_gap", row->in_gap != 0);
+    WRITER_TEXT(writer, "}");
+}
+
+void json_money_mark_data(struct writer *writer, const struct row_mark *row)
+{
+    WRITER_TEXT(writer, "{");
+    write_mark(writer, row);
+}
+
 void json_money_mark(struct writer *writer, const struct reply *reply, const uint8_t *rows)
 {
     struct row_mark row;
@@ -178,14 +198,6 @@ void json_money_mark(struct writer *writer, const struct reply *reply, const uin
     JSON_FIELD_UINT(writer, "seq", row.book_seq);
     JSON_FIELD_UINT(writer, "engine_seq", reply->applied);
     JSON_FIELD_UINT(writer, "time_ns", reply->time_ns);
-    write_price(writer, ",\"mark_price\":", row.mark_price, row.price_decimals);
-    write_price(writer, ",\"index_price\":", row.index_price, row.price_decimals);
-    JSON_FIELD_DECIMAL(writer, "premium", row.premium_ppb, PPB_SCALE);
-    JSON_FIELD_DECIMAL(writer, "predicted_funding_rate", row.predicted_rate_ppb, PPB_SCALE);
-    JSON_FIELD_BOOL(writer, "valid", row.valid != 0);
-    JSON_FIELD_DECIMAL(writer, "book_term", row.book_term, row.price_decimals);
-    write_price(writer, ",\"third_price\":", row.third_price, row.price_decimals);
-    JSON_FIELD_UINT(writer, "clamp_ppm", row.clamp_ppm);
-    JSON_FIELD_BOOL(writer, "in_gap", row.in_gap != 0);
-    WRITER_TEXT(writer, "}");
+    WRITER_TEXT(writer, ",");
+    write_mark(writer, &row);
 }

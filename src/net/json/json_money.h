@@ -20,6 +20,9 @@ void json_money_withdrawals(struct writer *writer, const struct reply *reply, co
 /* The outcome of a withdrawal (enum row_withdrawal_outcome) by its name. False: no such name. */
 CC_MUST_USE bool json_money_outcome_of(const char *name, uint8_t *outcome);
 
+/* The data of the channel `mark` (J9). */
+void json_money_mark_data(struct writer *writer, const struct row_mark *row);
+
 void json_money_mark(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 
 #endif

@@ -3,6 +3,7 @@
 #include "net/json/json_field.h"
 #include "net/json/json_history.h"
 #include "net/json/json_info.h"
+#include "net/json/json_money.h"
 #include "net/stream/stream.h"
 #include "net/stream/stream_book.h"
 #include "net/stream/stream_op.h"
@@ -38,20 +39,24 @@ static void read_facts(const struct streams *streams, struct net_facts *facts)
 static const struct stream_coded *code(struct streams *streams, uint64_t number)
 {
     struct stream_coded *coded = &streams->coded[number % STREAM_CODED];
-    struct event_log_trade event;
+    struct event_log_event event;
     if (coded->number == number + 1)
         return coded;
     if (!event_log_read(config_of(streams)->events, number, &event))
         return NULL;
     struct writer writer = writer_begin(coded->text, sizeof coded->text);
-    JSON_FIELD_UINT(&writer, "engine_seq", event.trade.sequence);
-    JSON_FIELD_UINT(&writer, "time_ns", event.trade.time_ns);
+    JSON_FIELD_UINT(&writer, "engine_seq", event.sequence);
+    JSON_FIELD_UINT(&writer, "time_ns", event.time_ns);
     WRITER_TEXT(&writer, ",\"type\":\"update\",\"data\":");
-    json_history_trade(&writer, &event.trade, event.price_decimals, event.size_decimals);
+    if (event.kind == EVENT_LOG_TRADE)
+        json_history_trade(&writer, &event.trade, event.price_decimals, event.size_decimals);
+    else
+        json_money_mark_data(&writer, &event.mark);
     WRITER_TEXT(&writer, "}");
     INVARIANT(!writer.full);
     coded->number = number + 1;
     coded->seq = event.seq;
+    coded->channel = event.kind == EVENT_LOG_TRADE ? STREAM_TRADES : STREAM_MARK;
     coded->place = symbols_place(config_of(streams)->symbols, event.asset_id);
     coded->count = (uint32_t)writer_count(&writer);
     return coded;
@@ -81,7 +86,7 @@ static uint32_t send_events(struct stream *stream, uint64_t end)
             stream_end(stream, STREAM_CLOSE_SLOW, "slow_consumer");
             break;
         }
-        if (!send_event(stream, stream->subs[STREAM_TRADES][coded->place], coded)) {
+        if (!send_event(stream, stream->subs[coded->channel][coded->place], coded)) {
             pipeline_starve(stream->owner->pipeline, stream->conn);
             return passed;
         }
@@ -97,22 +102,31 @@ static uint32_t send_events(struct stream *stream, uint64_t end)
 static void begin_log(struct stream *stream, struct stream_sub *sub, const struct reply *reply,
                       const uint8_t *rows)
 {
-    struct row_trades market;
-    memcpy(&market, rows, sizeof market);
-    sub->seq = market.book_seq;
+    bool is_mark = sub->channel == STREAM_MARK;
+    struct row_trades trades = { 0 };
+    struct row_mark mark = { 0 };
+    if (is_mark)
+        memcpy(&mark, rows, sizeof mark);
+    else
+        memcpy(&trades, rows, sizeof trades);
+    sub->seq = is_mark ? mark.book_seq : trades.book_seq;
     stream_subs_live(stream, sub);
     struct writer writer = stream_frame(stream, sub, sub->seq);
     JSON_FIELD_UINT(&writer, "engine_seq", reply->applied);
     JSON_FIELD_UINT(&writer, "time_ns", reply->time_ns);
     WRITER_TEXT(&writer, ",\"type\":\"snapshot\",\"data\":");
-    json_history_snapshot(&writer, rows);
+    if (is_mark)
+        json_money_mark_data(&writer, &mark);
+    else
+        json_history_snapshot(&writer, rows);
     WRITER_TEXT(&writer, "}");
     stream_answer(stream, &writer);
     if (stream->log_live == 1) /* no other subscription: the stream has passed nothing */
         stream->at = stream->from;
     for (uint64_t number = stream->from; number < stream->at && !stream->ended; number++) {
         const struct stream_coded *coded = code(stream->owner, number);
-        if (coded == NULL || (coded->place == sub->place && !send_event(stream, sub, coded)))
+        if (coded == NULL || (coded->place == sub->place && coded->channel == sub->channel &&
+                              !send_event(stream, sub, coded)))
             stream_end(stream, STREAM_CLOSE_SLOW, "slow_consumer");
     }
 }

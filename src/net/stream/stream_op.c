@@ -102,14 +102,19 @@ static bool may_subscribe(const struct stream *stream, struct problem_detail *pr
 /* Asks the follower for the snapshot; what happens from now on may follow it. */
 static void ask(struct stream *stream, const struct op *op, struct stream_sub *sub)
 {
+    static const uint8_t queries[STREAM_CHANNELS] = {
+        [STREAM_TRADES] = QUERY_trades,
+        [STREAM_BBO] = QUERY_book,
+        [STREAM_BOOK] = QUERY_book,
+        [STREAM_MARK] = QUERY_mark,
+    };
     struct pipeline *pipeline = stream->owner->pipeline;
     struct context *context = pipeline->context;
     struct pending *pending =
         pending_add(&context->pendings, stream->conn, PENDING_READ, PENDING_HELD);
     pending->query = (struct query){
-        .kind = op->channel == STREAM_TRADES ? QUERY_trades : QUERY_book,
-        .limit =
-            op->channel == STREAM_TRADES ? SNAPSHOT_TRADES : book_board_depths[op->depth_index],
+        .kind = queries[op->channel],
+        .limit = sub->view == NULL ? SNAPSHOT_TRADES : book_board_depths[op->depth_index],
         .pin = -1,
         .received_ticks = stream->conn->received_ticks,
     };
@@ -227,7 +232,7 @@ static bool read_channel(const struct stream *stream, struct op *op, struct prob
         return read_market(stream, op, problem);
     return equals(&op->members[CHANNEL], "status") ||
            problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
-                              "channel is trades, bbo, book or status");
+                              "channel is trades, bbo, book, mark or status");
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@ enum {
     STREAM_TEXT_MAX = 262144,  /* bytes of a frame to a client, with its head: a whole book and one
                                   that takes its place fit */
     STREAM_FRAME_HEAD = 10,    /* bytes of a frame's head, at most */
-    STREAM_CODED_MAX = 448,    /* bytes of an encoded event */
+    STREAM_CODED_MAX = 704,    /* bytes of an encoded event */
     STREAM_CODED = 1024,       /* encoded events kept */
 };
 
@@ -27,7 +27,7 @@ enum {
 };
 
 /* The channels of one market, in the order of stream_subs_names. */
-enum stream_channel { STREAM_TRADES, STREAM_BBO, STREAM_BOOK, STREAM_CHANNELS };
+enum stream_channel { STREAM_TRADES, STREAM_BBO, STREAM_BOOK, STREAM_MARK, STREAM_CHANNELS };
 
 struct stream_view;
 
@@ -73,7 +73,8 @@ struct stream {
 struct stream_coded {
     uint64_t number; /* 1 + that of the event; 0: none */
     uint64_t seq;
-    uint32_t place; /* of its market */
+    uint32_t place;   /* of its market */
+    uint32_t channel; /* enum stream_channel */
     uint32_t count;
     char text[STREAM_CODED_MAX];
 };

@@ -80,14 +80,35 @@ static void show_trade(const struct history_sink *self, const struct effect *eff
     memcpy(&body, effect->bytes, sizeof body);
     market_names_refresh(&history->names, effect->engine);
     const struct market_name *name = market_names_of(&history->names, row->asset_id);
-    struct event_log_trade event = {
+    struct event_log_event event = {
         .seq = body.book_seq,
+        .sequence = effect->sequence,
+        .time_ns = effect->t_ns,
         .asset_id = row->asset_id,
+        .kind = EVENT_LOG_TRADE,
         .price_decimals = name->price_decimals,
         .size_decimals = name->size_decimals,
     };
     fill_log_show_trade(row, &event.trade);
-    memcpy(event.market, name->symbol, sizeof event.market);
+    event_log_add(self->events, &event);
+}
+
+/* Adds a mark, as a read would show it now. */
+static void show_mark(const struct history_sink *self, const struct effect *effect)
+{
+    struct market_names *names = &self->history->names;
+    struct event_log_event event = {
+        .sequence = effect->sequence,
+        .time_ns = effect->t_ns,
+        .asset_id = effect->asset_id,
+        .kind = EVENT_LOG_MARK,
+    };
+
+    market_names_refresh(names, effect->engine);
+    const struct market_name *name = market_names_of(names, effect->asset_id);
+    bool is_there = read_mark(effect->engine, name->symbol, &event.mark);
+    INVARIANT(is_there);
+    event.seq = event.mark.book_seq; /* which the mark has raised */
     event_log_add(self->events, &event);
 }
 
@@ -114,6 +135,8 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
     fill_log_append(&history->fills, effect);
     if (effect->code == EFFECT_trade && self->events != NULL)
         show_trade(self, effect);
+    if (effect->code == EFFECT_mark && self->events != NULL)
+        show_mark(self, effect);
     request_log_append(&history->requests, effect);
     withdrawal_log_append(&history->withdrawals, effect);
 }
