@@ -483,7 +483,18 @@ static int check_file(struct check *check)
     return failed;
 }
 
-int history_check(const char *path)
+static void take_totals(const struct check *check, struct history_totals *totals)
+{
+    struct stat status;
+
+    *totals = (struct history_totals){ .head = check->head, .is_there = check->file >= 0 };
+    for (int i = 0; i < HISTORY_TABLES; i++)
+        totals->pages[i] = check->tables[i].branches + check->tables[i].leaves;
+    if (check->file >= 0 && fstat(check->file, &status) == 0)
+        totals->file_bytes = (uint64_t)status.st_size;
+}
+
+int history_check(const char *path, struct history_totals *totals)
 {
     struct check *check = calloc(1, sizeof *check);
 
@@ -491,9 +502,13 @@ int history_check(const char *path)
         return -ENOMEM;
     check->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     int failed = check->file < 0 ? -errno : check_file(check);
+    if (failed == -ENOENT)
+        failed = 0;
+    if (failed == 0 && totals != NULL)
+        take_totals(check, totals);
     if (check->file >= 0)
         close(check->file);
     free(check->seen);
     free(check);
-    return failed == -ENOENT ? 0 : failed;
+    return failed;
 }

@@ -46,7 +46,15 @@ CC_MUST_USE uint32_t history_check_head_crc(const struct history_head *head);
 
 extern const char *const history_check_table_names[HISTORY_TABLES];
 
-/* Checks the file at `path`. */
-CC_MUST_USE int history_check(const char *path);
+/* What a check has passed over. */
+struct history_totals {
+    struct history_head head;       /* all 0: a file without a commit, or none */
+    uint64_t pages[HISTORY_TABLES]; /* of 4,096 bytes, in use by each table */
+    uint64_t file_bytes;
+    bool is_there;
+};
+
+/* Checks the file at `path`. Fills *totals, which may be NULL, if it is whole. */
+CC_MUST_USE int history_check(const char *path, struct history_totals *totals);
 
 #endif

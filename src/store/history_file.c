@@ -138,7 +138,7 @@ static int open_in(struct history_file *file, const char *folder, const uint8_t 
         return -ENAMETOOLONG;
     if (mkdir(folder, 0700) != 0 && errno != EEXIST)
         return -errno;
-    int failed = history_check(path);
+    int failed = history_check(path, NULL);
     if (failed != 0)
         return failed;
     int code = mdb_env_create(&file->environment);
@@ -196,6 +196,40 @@ int history_file_set_aside(const char *folder)
     if (!path_in(path, folder, "lock.mdb"))
         return -ENAMETOOLONG;
     return unlink(path) == 0 || errno == ENOENT ? 0 : -errno;
+}
+
+static int remove_in(const char *folder, const char *name)
+{
+    char path[PATH_BYTES];
+
+    if (!path_in(path, folder, name))
+        return -ENAMETOOLONG;
+    return unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
+}
+
+int history_file_remove(const char *folder)
+{
+    int failed = remove_in(folder, "data.mdb");
+
+    if (failed == 0)
+        failed = remove_in(folder, "lock.mdb");
+    if (failed != 0)
+        return failed;
+    return rmdir(folder) == 0 || errno == ENOENT ? 0 : -errno;
+}
+
+int history_file_replace(const char *folder, const char *from)
+{
+    char path[PATH_BYTES], made[PATH_BYTES];
+
+    if (!path_in(path, folder, "data.mdb") || !path_in(made, from, "data.mdb"))
+        return -ENAMETOOLONG;
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return -errno;
+    int failed = remove_in(folder, "lock.mdb");
+    if (failed == 0 && rename(made, path) != 0)
+        failed = -errno;
+    return failed != 0 ? failed : history_file_remove(from);
 }
 
 uint64_t history_file_applied(const struct history_file *file)

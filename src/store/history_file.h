@@ -52,6 +52,13 @@ CC_MUST_USE int history_file_open(struct history_file **file, const char *folder
                                   const uint8_t *exchange_id);
 void history_file_close(struct history_file *file);
 
+/* Puts the file of folder `from`, which is not open, in the place of the file of `folder`, or makes
+ * that folder, and removes `from`. */
+CC_MUST_USE int history_file_replace(const char *folder, const char *from);
+
+/* Removes the file of `folder`, which is not open, and the folder. 0 if there is none. */
+CC_MUST_USE int history_file_remove(const char *folder);
+
 /* Renames the file in `folder`, replacing what was set aside before. */
 CC_MUST_USE int history_file_set_aside(const char *folder);
 

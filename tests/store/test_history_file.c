@@ -369,7 +369,7 @@ static void make_whole(void)
 /* The file is refused, or its rows are those of a commit, and the next commit is added to them. */
 static bool is_refused_or_right(void)
 {
-    int failed = history_check(path);
+    int failed = history_check(path, NULL);
 
     CHECK(failed == 0 || failed == -EBADMSG);
     if (failed != 0)
@@ -394,7 +394,7 @@ static void check_flipped_pages(void)
             size_t at = i < CC_COUNT(places) ? head + places[i] : last - 1 - below(1000);
             uint8_t bits = (uint8_t)(1 << below(8));
             flip(at, bits);
-            bool is_refused = history_check(path) == -EBADMSG;
+            bool is_refused = history_check(path, NULL) == -EBADMSG;
             if (is_refused) {
                 refused++;
                 flip(at, bits);

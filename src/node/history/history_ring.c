@@ -57,7 +57,7 @@ void history_ring_forget(struct history_ring *ring, uint32_t key, uint64_t seque
     ring->base = 1;
     ring->added = 1;
     ring->forgotten_sequence = sequence;
-    ring->heads[key] = (struct history_head){
+    ring->heads[key] = (struct history_ring_head){
         .newest_next = 1,
         .sequence = sequence,
         .index = UINT32_MAX,
@@ -76,7 +76,7 @@ uint64_t history_ring_dropped_sequence(const struct history_ring *ring)
 
 /* A new milestone. Myers' rule: two jumps of equal length are joined into one, else the jump is to
  * the one before. A jump into dropped rows leads nowhere: it is not joined. */
-static void link_milestone(const struct history_ring *ring, struct history_head *head,
+static void link_milestone(const struct history_ring *ring, struct history_ring_head *head,
                            struct history_link *made)
 {
     uint64_t far = head->far, far_far = head->far_far;
@@ -98,7 +98,7 @@ static void link_milestone(const struct history_ring *ring, struct history_head 
 uint32_t history_ring_next_index(const struct history_ring *ring, uint32_t key, uint64_t sequence)
 {
     INVARIANT(key < ring->key_count);
-    const struct history_head *head = &ring->heads[key];
+    const struct history_ring_head *head = &ring->heads[key];
 
     return head->newest_next != 0 && head->sequence == sequence ? head->index + 1 : 0;
 }
@@ -106,7 +106,7 @@ uint32_t history_ring_next_index(const struct history_ring *ring, uint32_t key, 
 void *history_ring_add(struct history_ring *ring, uint32_t key, uint64_t sequence, uint32_t index)
 {
     INVARIANT(key < ring->key_count);
-    struct history_head *head = &ring->heads[key];
+    struct history_ring_head *head = &ring->heads[key];
     struct history_link made = {
         .older = HISTORY_NONE,
         .far = HISTORY_NONE,
@@ -142,7 +142,7 @@ uint64_t history_ring_below(const struct history_ring *ring, uint64_t key, uint6
 {
     if (key >= ring->key_count || ring->heads[key].newest_next == 0)
         return HISTORY_NONE;
-    const struct history_head *head = &ring->heads[key];
+    const struct history_ring_head *head = &ring->heads[key];
     if (head->first_sequence > sequence ||
         (head->first_sequence == sequence && head->first_index >= index))
         return HISTORY_NONE;

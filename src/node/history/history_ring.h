@@ -35,7 +35,7 @@ struct history_link {
 
 /* The state of a key. It repeats the links of its last milestone and of that one's far milestone,
  * because older rows are cold: so they are read only for one row in many. */
-struct history_head {
+struct history_ring_head {
     uint64_t newest_next; /* position of the key's newest row + 1, 0: it has none */
     uint64_t first_sequence;
     uint64_t sequence; /* of the newest, as index */
@@ -52,7 +52,7 @@ struct history_head {
 
 struct history_ring {
     uint8_t *rows;
-    struct history_head *heads;
+    struct history_ring_head *heads;
     uint64_t mask; /* capacity - 1 */
     uint64_t added;
     uint64_t base; /* rows below this position never were: 0, or 1 after history_ring_forget */
