@@ -2,6 +2,7 @@
  * names lives, and is believed of this exchange only; and whom `perpd --snapshot` obeys. */
 #include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,6 +100,27 @@ static void check_left_behind(void)
     }
 }
 
+/* Of the engine only the pages that were touched count; of the machine, what it says itself. */
+static void check_memory(void)
+{
+    enum { PAGE = 4096, PAGES = 3000, TOUCHED = 700 };
+    uint8_t *memory = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct recover_engines engines = { .memory = { NULL, memory },
+                                       .memory_bytes = (size_t)PAGES * PAGE };
+    struct snapshot_child child = { .disk = disk, .exchange = &exchange, .engines = &engines };
+    struct snapshotter_host host = snapshot_child_host(&child);
+    uint64_t free_bytes = 0, engine_bytes = 0;
+
+    CHECK(memory != MAP_FAILED && madvise(memory, (size_t)PAGES * PAGE, MADV_NOHUGEPAGE) == 0);
+    for (size_t page = 0; page < TOUCHED; page++)
+        memory[page * PAGE] = 1;
+    CHECK(host.memory(&child, &free_bytes, &engine_bytes));
+    CHECK(engine_bytes == (uint64_t)TOUCHED * PAGE);
+    CHECK(free_bytes > 0);
+    CHECK(munmap(memory, (size_t)PAGES * PAGE) == 0);
+}
+
 /* The child's words are perpd's own; it works for the process that spawned it and no other. */
 static void check_arguments(void)
 {
@@ -138,6 +160,7 @@ int main(void)
     check_wanted();
     check_left_behind();
     check_full();
+    check_memory();
     disk_sim_destroy(disk);
     check_arguments();
     return 0;

@@ -165,6 +165,7 @@ with tempfile.TemporaryDirectory(prefix="perp-install-") as folder:
     check(found == {"bin/perp", "bin/perpd", "share/man/man1/perp.1", "share/man/man8/perpd.8",
                     "share/bash-completion/completions/perp",
                     "share/bash-completion/completions/perpd",
-                    "lib/systemd/system/perpd.service"}, found)
+                    "lib/systemd/system/perpd.service", "lib/sysusers.d/perpd.conf",
+                    "lib/tmpfiles.d/perpd.conf"}, found)
     shown = subprocess.run([f"{folder}/bin/perp", "--help"], capture_output=True, text=True).stdout
     check(shown == help_text)
