@@ -1,9 +1,10 @@
 """test_settings.py BUILD - flags, environment, profiles and defaults, and what --save writes."""
 import base64
 import json
+import os
 import sys
 
-from fake import Exchange, Perp, check, problem
+from fake import EXCHANGE_ID, Exchange, Perp, check, problem
 
 perp = Perp(sys.argv[1])
 exchange = Exchange()
@@ -50,12 +51,12 @@ exchange.answers["/api/v1/api-keys"] = (200, {
 # A profile or a file that is not there yet is made by the command that saves into it, by no other.
 done = perp.run("account", "create", "--profile", "new", "--master-key", "n.key", "--session-key",
                 "o.key", "--save", "--url", exchange.url, "--label", "mine")
-check("[new]" in config.read_text() and account_of("--profile", "new") == 42)
+check("[new]" in config.read_text() and account_of("--profile", "new", "--url", exchange.url) == 42)
 fresh = perp.folder / "fresh" / "config"
 check("cannot read" in perp.run("time", "--config", fresh, code=2).stderr)
 perp.run("account", "create", "--config", fresh, "--profile", "b", "--master-key", "p.key",
          "--session-key", "q.key", "--save", "--url", exchange.url)
-check(account_of("--config", fresh, "--profile", "b") == 42)
+check(account_of("--config", fresh, "--profile", "b", "--url", exchange.url) == 42)
 done = perp.run("account", "create", "--master-key", "m.key", "--session-key", "s.key", "--save",
                 "--label", "mine")
 check("42" in done.stdout and "made the key file m.key" in done.stderr)
@@ -112,3 +113,45 @@ check(json.loads(perp.run("book", "BTC-PERP", "-o", "json").stdout)["seq"] == 90
 check("limits.sessions" in perp.run("exchange").stdout)
 exchange.answers["/api/v1/portfolio/balance"] = problem(404, "portfolio_not_found")
 check("portfolio_not_found" in perp.run("balance", code=3).stderr)
+
+# A session key is bound to the exchange that it is admitted to: the file names it, and another
+# exchange gets nothing that the key signed (F6).
+bound = f"exchange = {EXCHANGE_ID}\n"
+check(bound in (perp.folder / "s.key").read_text())
+check(EXCHANGE_ID in perp.run("keys", "show", "s.key").stdout)
+check("exchange_id" not in perp.run("keys", "show", "session.key").stdout)
+other = Exchange()
+other_id = EXCHANGE_ID[::-1]
+other.answers["/api/v1/exchange"] = (200, {"exchange_id": other_id})
+
+
+def refused(*words):
+    done = perp.run(*words, "--url", other.url, code=2)
+    check(EXCHANGE_ID in done.stderr and other_id in done.stderr, done.stderr)
+    check(done.stdout == "" and all(row[0] == "GET" for row in other.seen), done.stdout)
+
+
+refused("cancel-all", "--session-key", "s.key")
+refused("cancel-all", "--session-key", "s.key", "--dry-run")
+refused("logout", "--session-key", "s.key")
+refused("session", "create", "--new-key", "s.key")
+refused("account", "create", "--session-key", "s.key")
+session_path = "/api/v1/auth/sessions/create"
+for exchange_of in (exchange, other):
+    exchange_of.answers[session_path] = exchange.answers["/api/v1/account/create"]
+    exchange_of.answers["/api/v1/cancel"] = (200, {"status": "request_completed"})
+os.symlink("session.key", perp.folder / "link.key")
+free = (perp.folder / "session.key").read_text()
+perp.run("session", "create", "--new-key", "link.key", "--dry-run")
+check((perp.folder / "session.key").read_text() == free)  # as is a key that no exchange admitted
+perp.run("cancel-all", "--session-key", "session.key", "--url", other.url, "--dry-run")
+perp.run("session", "create", "--new-key", "link.key", "--dry-run", "--url", other.url)
+perp.run("session", "create", "--new-key", "link.key")
+check(exchange.last()[:2] == ("POST", session_path), exchange.last())
+check((perp.folder / "session.key").read_text() == free + bound)
+check((perp.folder / "link.key").is_symlink())
+check((perp.folder / "session.key").stat().st_mode & 0o777 == 0o600)
+refused("cancel-all", "--session-key", "session.key")
+perp.run("cancel-all", "--session-key", "session.key", "--dry-run")
+(perp.folder / "session.key").write_text(free + bound[:-3] + "\n")
+check("64 hex digits" in perp.run("keys", "show", "session.key", code=2).stderr)

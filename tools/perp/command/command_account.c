@@ -54,6 +54,7 @@ int command_account_create(struct context *context)
     if (!context_id(context, &id) ||
         !context_key(context, SETTING_master_key, SIGNATURE_SECP256K1, true, &master) ||
         !context_key(context, SETTING_session_key, SIGNATURE_ED25519, true, &session) ||
+        !context_bind(context, context->settings->values[SETTING_session_key], &session) ||
         !fill_create(context, &draft, &id, &session)) {
         key_file_wipe(&master);
         key_file_wipe(&session);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/base64.h"
+#include "base/hex.h"
 #include "perp/command/command.h"
 #include "perp/print/report.h"
 
@@ -10,12 +11,15 @@ static int show_key(struct context *context, const struct key_file *key, const c
 {
     char public_text[BASE64_TEXT_BYTES(SIGNER_SECP256K1_KEY_BYTES) + 1];
     char secret_text[BASE64_TEXT_BYTES(SIGNER_SEED_BYTES) + 1];
+    char exchange[2 * KEY_FILE_EXCHANGE_BYTES + 1];
     bool show = arguments_has(context->arguments, FLAG_show);
+    hex_encode(exchange, key->exchange_id, KEY_FILE_EXCHANGE_BYTES);
     base64_encode(public_text, key->public_key, key->public_bytes);
     base64_encode(secret_text, key->secret, SIGNER_SEED_BYTES);
     const struct report_extra extra[] = { { "curve", key_file_curve_name(key->curve) },
                                           { "public_key", public_text },
                                           { "file", path },
+                                          { "exchange_id", key->is_bound ? exchange : NULL },
                                           { show ? "secret" : NULL, secret_text },
                                           { NULL, NULL } };
     report_answer(stdout, "{}", 2, context->arguments->json, extra);

@@ -10,8 +10,10 @@ static bool admitted_key(struct context *context, struct key_file *key)
 {
     const char *path = context->arguments->values[FLAG_new_key];
     if (path != NULL)
-        return context_key_at(context, path, "--new-key", SIGNATURE_ED25519, true, key);
-    return context_key(context, SETTING_session_key, SIGNATURE_ED25519, true, key);
+        return context_key_at(context, path, "--new-key", SIGNATURE_ED25519, true, key) &&
+               context_bind(context, path, key);
+    return context_key(context, SETTING_session_key, SIGNATURE_ED25519, true, key) &&
+           context_bind(context, context->settings->values[SETTING_session_key], key);
 }
 
 static bool fill_create(struct context *context, struct draft *draft)
@@ -23,8 +25,10 @@ static bool fill_create(struct context *context, struct draft *draft)
         !context_number(context, SETTING_account, INT64_MAX, &account_id) ||
         !choice_expires(context, &expires) || !choice_pin(context, &pin) ||
         !choice_enum(context, FLAG_scope, REQUEST_create_session, "scope", 0, &scope) ||
-        !admitted_key(context, &session))
+        !admitted_key(context, &session)) {
+        key_file_wipe(&session);
         return false;
+    }
     draft_begin(draft, REQUEST_create_session, SIGNATURE_SECP256K1, &id);
     draft_set(draft, "account_id", account_id);
     draft_set_bytes(draft, "session_pub", session.public_key, session.public_bytes);

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -288,20 +289,54 @@ bool context_id(struct context *context, struct uuid *id)
 static bool ready_eip712(struct context *context)
 {
     struct client_answer answer;
-    uint8_t id[32];
+    uint8_t *id = context->exchange_id;
     if (context->has_eip712)
         return true;
     if (!context_get(context, "/api/v1/exchange", false, &answer))
         return false;
     json_t *root = json_loadb(answer.body, answer.body_count, 0, NULL);
     const char *text = json_string_value(json_object_get(root, "exchange_id"));
-    context->has_eip712 = text != NULL && hex_decode(id, sizeof id, text, strlen(text));
+    context->has_eip712 =
+        text != NULL && hex_decode(id, KEY_FILE_EXCHANGE_BYTES, text, strlen(text));
     if (context->has_eip712)
         eip712_init(&context->eip712, id);
     json_decref(root);
     return context->has_eip712 ||
            context_fail(context, EXIT_CODE_problem,
                         "the answer of /api/v1/exchange has no exchange_id to sign for");
+}
+
+/* A bound key signs for its exchange only. */
+static bool is_of_exchange(struct context *context, const struct key_file *key)
+{
+    char own[2 * KEY_FILE_EXCHANGE_BYTES + 1], other[2 * KEY_FILE_EXCHANGE_BYTES + 1];
+    if (!key->is_bound)
+        return true;
+    if (!ready_eip712(context))
+        return false;
+    if (memcmp(key->exchange_id, context->exchange_id, KEY_FILE_EXCHANGE_BYTES) == 0)
+        return true;
+    hex_encode(own, key->exchange_id, KEY_FILE_EXCHANGE_BYTES);
+    hex_encode(other, context->exchange_id, KEY_FILE_EXCHANGE_BYTES);
+    return context_fail(context, EXIT_CODE_usage,
+                        "the session key is of the exchange %s, and %s is the exchange %s: nothing "
+                        "was signed; use one session key for each exchange",
+                        own, context->settings->values[SETTING_url], other);
+}
+
+bool context_bind(struct context *context, const char *path, struct key_file *key)
+{
+    char error[KEY_FILE_ERROR_MAX];
+    if (!ready_eip712(context) || !is_of_exchange(context, key))
+        return false;
+    if (key->is_bound || arguments_has(context->arguments, FLAG_dry_run))
+        return true;
+    key->is_bound = true;
+    memcpy(key->exchange_id, context->exchange_id, KEY_FILE_EXCHANGE_BYTES);
+    char *whole = realpath(path, NULL); /* a link to the file stays one */
+    bool good = key_file_write(key, whole != NULL ? whole : path, true, error);
+    free(whole);
+    return good || context_fail(context, EXIT_CODE_usage, "%s", error);
 }
 
 static void explain_wallet(const struct draft *draft)
@@ -472,7 +507,7 @@ int context_write(struct context *context, struct draft *draft, const struct key
     const char *header = context->ack_header;
     struct client_answer answer;
     *outcome = (struct outcome){ .kind = OUTCOME_UNREADABLE };
-    if (!ready(context) || (is_bound && !ready_eip712(context)))
+    if (!ready(context) || (is_bound && !ready_eip712(context)) || !is_of_exchange(context, key))
         return context->exit_code;
     if (!draft_sign(draft, key, is_bound ? &context->eip712 : NULL)) {
         (void)context_fail(context, EXIT_CODE_usage, "a master key cannot sign %s",

@@ -28,7 +28,8 @@ struct context {
     struct instrument record; /* of the command's market, when asked for */
     bool has_record;
     struct eip712 eip712;
-    bool has_eip712;
+    uint8_t exchange_id[KEY_FILE_EXCHANGE_BYTES];
+    bool has_eip712; /* and exchange_id */
 };
 
 /* Prints "perp COMMAND: ..." and sets the exit code; always false. */
@@ -40,6 +41,10 @@ CC_MUST_USE bool context_key(struct context *context, uint32_t setting, uint32_t
 /* The same for a path; `what` names it in messages. */
 CC_MUST_USE bool context_key_at(struct context *context, const char *path, const char *what,
                                 uint32_t curve, bool make, struct key_file *key);
+
+/* Binds a session key that is to be admitted to the exchange of the settings, in its file at `path`
+ * too, but not by --dry-run. False after a printed error, also for a key of another exchange. */
+CC_MUST_USE bool context_bind(struct context *context, const char *path, struct key_file *key);
 
 /* The device key of the settings (or its file), as text. */
 CC_MUST_USE bool context_device_key(struct context *context, char text[CONTEXT_DEVICE_KEY_MAX]);

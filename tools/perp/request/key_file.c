@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/base64.h"
+#include "base/hex.h"
 #include "base/request.h"
 #include "crypto/secret.h"
 
@@ -70,6 +71,11 @@ bool key_file_write(const struct key_file *key, const char *path, bool replace,
                          "# A key of perp. Its `secret` is all that signing needs.\n"
                          "curve = %s\npublic = %s\nsecret = %s\n",
                          key_file_curve_name(key->curve), public_text, secret_text);
+    if (key->is_bound) {
+        char exchange[2 * KEY_FILE_EXCHANGE_BYTES + 1];
+        hex_encode(exchange, key->exchange_id, KEY_FILE_EXCHANGE_BYTES);
+        count += snprintf(text + count, sizeof text - (size_t)count, "exchange = %s\n", exchange);
+    }
     if ((size_t)snprintf(draft, sizeof draft, "%s.new", path) >= sizeof draft) {
         snprintf(error, KEY_FILE_ERROR_MAX, "the path of the key file is too long");
         return false;
@@ -126,6 +132,20 @@ static bool decode_exactly(uint8_t *bytes, size_t bytes_count, const char *text,
            base64_decode(bytes, bytes_count, text, count, NULL) == (ptrdiff_t)bytes_count;
 }
 
+/* The exchange of a file whose key has been read. */
+static bool parse_exchange(struct key_file *key, const char *text, const char *path, char *error)
+{
+    size_t count = 0;
+    const char *exchange = value_of(text, "exchange", &count);
+    key->is_bound = exchange != NULL;
+    if (exchange == NULL || hex_decode(key->exchange_id, KEY_FILE_EXCHANGE_BYTES, exchange, count))
+        return true;
+    snprintf(error, KEY_FILE_ERROR_MAX, "%s: 'exchange' is not the 64 hex digits of an exchange_id",
+             path);
+    key_file_wipe(key);
+    return false;
+}
+
 static bool parse(struct key_file *key, const char *text, const char *path, char *error)
 {
     size_t curve_count = 0, secret_count = 0, public_count = 0;
@@ -162,7 +182,7 @@ static bool parse(struct key_file *key, const char *text, const char *path, char
         key_file_wipe(key);
         return false;
     }
-    return true;
+    return parse_exchange(key, text, path, error);
 }
 
 bool key_file_read(struct key_file *key, const char *path, char error[KEY_FILE_ERROR_MAX])

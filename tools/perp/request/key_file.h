@@ -1,7 +1,9 @@
 /* key_file.h - a signing key of a client and the file it is kept in.
  *
  * The file is text: a `curve` line (ed25519 or secp256k1), a `public` line and a `secret` line,
- * both standard Base64. It is made with mode 0600 and refused when others may read it.
+ * both standard Base64. A session key that was admitted has a line `exchange` too, 64 hex digits:
+ * it signs for that exchange only. The file is made with mode 0600 and refused when others may
+ * read it.
  *
  * Owner. One thread. A key in memory is wiped by key_file_wipe. */
 #ifndef PERP_REQUEST_KEY_FILE_H
@@ -9,13 +11,15 @@
 
 #include "crypto/signer.h"
 
-enum { KEY_FILE_ERROR_MAX = 4608 };
+enum { KEY_FILE_ERROR_MAX = 4608, KEY_FILE_EXCHANGE_BYTES = 32 };
 
 struct key_file {
     uint8_t curve;        /* enum signature_type: Ed25519 or Secp256k1 */
     uint8_t public_bytes; /* 32 or 33 */
     uint8_t public_key[SIGNER_SECP256K1_KEY_BYTES];
     uint8_t secret[SIGNER_SEED_BYTES];
+    bool is_bound; /* signs for exchange_id only */
+    uint8_t exchange_id[KEY_FILE_EXCHANGE_BYTES];
     struct signer_ed25519 ed25519; /* curve Ed25519 only */
 };
 
