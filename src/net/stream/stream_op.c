@@ -137,19 +137,19 @@ static struct stream_sub *find(const struct stream *stream, const struct op *op)
 static void subscribe_market(struct stream *stream, const struct op *op)
 {
     struct problem_detail problem;
-    struct stream_sub *sub = NULL;
     stream_subs_remove(stream, find(stream, op));
-    bool good = may_subscribe(stream, &problem);
-    if (good) {
-        sub = stream_subs_add(stream, (enum stream_channel)op->channel, op->market, op->asset_id,
-                              op->depth_index);
-        good = sub != NULL || problem_detail_set(&problem, PROBLEM_not_ready, NULL,
-                                                 "no memory for a subscription");
-    }
-    if (good)
-        ask(stream, op, sub);
-    else
+    if (!may_subscribe(stream, &problem)) {
         refuse(stream, op_names[OP_SUBSCRIBE], op, &problem);
+        return;
+    }
+    struct stream_sub *sub = stream_subs_add(stream, (enum stream_channel)op->channel, op->market,
+                                             op->asset_id, op->depth_index);
+    if (sub != NULL) {
+        ask(stream, op, sub);
+        return;
+    }
+    (void)problem_detail_set(&problem, PROBLEM_not_ready, NULL, "no memory for a subscription");
+    refuse(stream, op_names[OP_SUBSCRIBE], op, &problem);
 }
 
 static void subscribe_status(struct stream *stream, const struct op *op)

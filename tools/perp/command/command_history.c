@@ -280,7 +280,7 @@ static bool replay(struct context *context, struct rebuilding *rebuilding, uint6
 int command_history_rebuild(struct context *context)
 {
     static struct rebuilding rebuilding;
-    struct data_directory directory;
+    static struct data_directory directory;
     struct history_totals totals;
     uint64_t last = 0;
     char place[PATH_BYTES];
