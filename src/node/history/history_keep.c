@@ -182,6 +182,15 @@ void history_keep_publish(struct history_keep *keep, uint64_t sequence)
     atomic_store_explicit(&keep->sequence, sequence, memory_order_release);
 }
 
+bool history_keep_has(struct history_keep *keep, uint64_t sequence)
+{
+    if (is_stopped(keep) || published_get(&keep->applied) >= sequence)
+        return true;
+    /* relaxed: a number; nothing is ordered by it (pairs: history_keep_step). */
+    atomic_store_explicit(&keep->wanted, sequence, memory_order_relaxed);
+    return false;
+}
+
 static uint64_t pending(const struct history_keep *keep, int table)
 {
     /* Acquire of `committed`: the history thread has read the rows below it (pairs: flush). */
@@ -269,6 +278,39 @@ static int write_table(struct history_keep *keep, enum history_table table, uint
     return 0;
 }
 
+/* The rows of all rings up to `sequence`, and the positions behind them. */
+static int write_tables(struct history_keep *keep, uint64_t sequence, uint64_t at[HISTORY_TABLES],
+                        int *written)
+{
+    int failed = 0;
+
+    for (int i = 0; i < HISTORY_TABLES && failed == 0; i++) {
+        at[i] = atomic_load_explicit(&keep->committed[i], memory_order_relaxed); /* its own */
+        failed = write_table(keep, (enum history_table)i, sequence, &at[i], written);
+    }
+    return failed;
+}
+
+/* Release: these rows were read and may be overwritten (pairs: pending). */
+static void pass_rows(struct history_keep *keep, const uint64_t at[HISTORY_TABLES])
+{
+    for (int i = 0; i < HISTORY_TABLES; i++)
+        atomic_store_explicit(&keep->committed[i], at[i], memory_order_release);
+}
+
+/* A replay up to `sequence` made rows that the file has: they are passed, nothing is written. */
+static int pass_replayed(struct history_keep *keep, uint64_t sequence)
+{
+    uint64_t at[HISTORY_TABLES];
+    int written = 0;
+    int failed = write_tables(keep, sequence, at, &written);
+
+    INVARIANT(written == 0);
+    if (failed == 0)
+        pass_rows(keep, at);
+    return failed;
+}
+
 /* One commit. Returns the rows written. */
 static int commit(struct history_keep *keep, uint64_t sequence)
 {
@@ -278,16 +320,10 @@ static int commit(struct history_keep *keep, uint64_t sequence)
 
     if (failed != 0)
         return failed;
-    for (int i = 0; i < HISTORY_TABLES && failed == 0; i++) {
-        at[i] = atomic_load_explicit(&keep->committed[i], memory_order_relaxed); /* its own */
-        failed = write_table(keep, (enum history_table)i, sequence, &at[i], &written);
-    }
-    failed = end_write(keep, failed, sequence);
+    failed = end_write(keep, write_tables(keep, sequence, at, &written), sequence);
     if (failed != 0)
         return failed;
-    /* Release: these rows were read and may be overwritten (pairs: pending). */
-    for (int i = 0; i < HISTORY_TABLES; i++)
-        atomic_store_explicit(&keep->committed[i], at[i], memory_order_release);
+    pass_rows(keep, at);
     published_set(&keep->applied, sequence);
     published_add(&keep->commits, 1);
     published_add(&keep->rows, (uint64_t)written);
@@ -299,7 +335,8 @@ int history_keep_flush(struct history_keep *keep, bool durable)
     if (is_stopped(keep))
         return 0;
     uint64_t sequence = atomic_load_explicit(&keep->sequence, memory_order_acquire);
-    int written = sequence > history_file_applied(keep->file) ? commit(keep, sequence) : 0;
+    int written = sequence > history_file_applied(keep->file) ? commit(keep, sequence)
+                                                              : pass_replayed(keep, sequence);
     if (written < 0) {
         if (written == -EOVERFLOW || history_keep_is_full(keep))
             stop(keep, "a commit", written);
@@ -319,7 +356,9 @@ int history_keep_step(struct history_keep *keep, uint64_t now_ns)
     for (int i = 0; i < HISTORY_TABLES; i++)
         rows += pending(keep, i);
     uint64_t age_ns = now_ns - keep->committed_ns;
-    is_due = is_due || rows >= COMMIT_ROWS || age_ns >= (rows != 0 ? COMMIT_NS : COMMIT_IDLE_NS);
+    uint64_t wanted = atomic_load_explicit(&keep->wanted, memory_order_relaxed);
+    is_due = is_due || wanted > history_file_applied(keep->file) || rows >= COMMIT_ROWS ||
+             age_ns >= (rows != 0 ? COMMIT_NS : COMMIT_IDLE_NS);
     if (!is_due)
         return 0;
     keep->committed_ns = now_ns;

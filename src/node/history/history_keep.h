@@ -47,7 +47,8 @@ struct history_keep {
     /* The history thread's. */
     _Atomic uint64_t committed[HISTORY_TABLES]; /* positions below are in the file */
     _Atomic bool is_stopped;
-    uint64_t committed_ns; /* time of the last commit */
+    _Atomic uint64_t wanted; /* sequence that a snapshot waits for */
+    uint64_t committed_ns;   /* time of the last commit */
     struct published applied, commits, rows;
     struct published from; /* rows from this sequence on are all there */
 };
@@ -76,10 +77,15 @@ void history_keep_cut(struct history_keep *keep, uint64_t sequence);
 /* The command with this sequence has been applied. */
 void history_keep_publish(struct history_keep *keep, uint64_t sequence);
 
+/* Whether everything up to a sequence is committed, or never will be because nothing is written;
+ * if not, the next step commits. Any thread. */
+CC_MUST_USE bool history_keep_has(struct history_keep *keep, uint64_t sequence);
+
 /* Whether rows wait for a commit so many that no command may add more. */
 bool history_keep_is_full(const struct history_keep *keep);
 
-/* Commits when a second has passed, or many rows wait. Returns the rows written. */
+/* Commits when rows wait and a second has passed, when many wait, or when history_keep_has was
+ * asked for more. Returns the rows written. */
 CC_MUST_USE int history_keep_step(struct history_keep *keep, uint64_t now_ns);
 
 /* Commits everything that is published. With `durable` also makes it durable. Returns the rows

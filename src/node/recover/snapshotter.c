@@ -245,6 +245,20 @@ static bool is_forced(const struct snapshotter *snapshotter)
     return tail_of(snapshotter) >= SNAPSHOTTER_FORCED * snapshotter->config.tail_bytes;
 }
 
+/* Whether the history on disk has what a snapshot may end with: a start from it replays nothing of
+ * before, so what is missing there would be missing for good. A tail that is too long waits no
+ * more. */
+static bool history_has(struct snapshotter *snapshotter, bool forced)
+{
+    const struct snapshotter_config *config = &snapshotter->config;
+
+    if (config->is_kept == NULL || forced)
+        return true;
+    if (snapshotter->asked == 0)
+        snapshotter->asked = journal_durable_seq(config->journal);
+    return config->is_kept(config->history, snapshotter->asked);
+}
+
 static uint32_t begin(struct snapshotter *snapshotter, uint64_t now_ns)
 {
     const struct snapshotter_config *config = &snapshotter->config;
@@ -252,8 +266,9 @@ static uint32_t begin(struct snapshotter *snapshotter, uint64_t now_ns)
 
     if (config->host.begin == NULL || tail_of(snapshotter) == 0 ||
         tail_of(snapshotter) < config->tail_bytes || now_ns < snapshotter->begin_ns ||
-        !has_memory(snapshotter, forced))
+        !history_has(snapshotter, forced) || !has_memory(snapshotter, forced))
         return 0;
+    snapshotter->asked = 0;
     int error = config->host.begin(config->host.context, snapshotter->sealed_end - 1, forced);
     if (error != 0) {
         child_failed(snapshotter, now_ns, "no snapshot could be begun", error);

@@ -50,6 +50,9 @@ struct snapshotter_config {
     struct segment_pool *pool;
     const _Atomic uint64_t *applied; /* the follower's: it needs no segment wholly at or below */
     struct snapshotter_host host;    /* begin NULL: no snapshots are made while it runs */
+    /* Whether the history has all up to a sequence; asked until it has. NULL: none is kept. */
+    bool (*is_kept)(void *history, uint64_t sequence);
+    void *history;
     uint32_t segment_bytes;
     uint64_t tail_bytes;
     uint64_t archive_keep_ns; /* 0: for ever */
@@ -92,7 +95,8 @@ struct snapshotter {
     uint64_t begin_ns;
     uint64_t archive_ns;
     uint64_t prune_ns;
-    bool put_off; /* logged once */
+    uint64_t asked; /* what the history must have before the next snapshot begins; 0: not asked */
+    bool put_off;   /* logged once */
     uint8_t *frame_bytes;
     struct snapshotter_counters counters;
 };

@@ -78,6 +78,13 @@ static int make_writer(struct core *core)
     return core->journal == NULL ? -ENOMEM : 0;
 }
 
+static bool history_has(void *context, uint64_t sequence)
+{
+    struct core *core = context;
+
+    return history_keep_has(&core->follower.sink.history->keep, sequence);
+}
+
 static int make_snapshotter(struct core *core)
 {
     const struct core_config *config = &core->config;
@@ -89,6 +96,8 @@ static int make_snapshotter(struct core *core)
         .pool = core->pool,
         .applied = &core->follower.applied,
         .host = config->snapshotter,
+        .is_kept = history_has,
+        .history = core,
         .segment_bytes = config->segment_bytes,
         .tail_bytes = config->snapshot_tail_bytes,
         .archive_keep_ns = config->archive_keep_ns,
