@@ -396,14 +396,14 @@ def case_pages(world):
     topology = os.environ.get("PERPD_NODE_TOPOLOGY",
                               "shared" if os.cpu_count() < 4 else "dedicated")
     assert f',durability="none",topology="{topology}"}} 1' in body
-    types = re.findall(r"^# TYPE (\S+) (?:counter|gauge|summary)$", body, re.M)
+    types = re.findall(r"^# TYPE (\S+) (?:counter|gauge|summary|histogram)$", body, re.M)
     assert len(types) == len(set(types)), sorted(types)
     for line in body.splitlines():
         if line.startswith("#"):
             continue
         match = re.fullmatch(r"([a-z_0-9]+)(\{[^}]*\})? -?\d+(\.\d+)?", line)
         assert match, line
-        name = re.sub(r"_(sum|count)$", "", match[1]) if match[1] not in types else match[1]
+        name = re.sub(r"_(sum|count|bucket)$", "", match[1]) if match[1] not in types else match[1]
         assert name in types, line
     for name in ("perpd_journal_durable_sequence", "perpd_follower_applied_sequence",
                  "perpd_segments_ready", "perpd_authored_total", "perpd_net_connections_open"):
