@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "perp/command/command.h"
 #include "perp/data/chain_marks.h"
@@ -67,11 +66,7 @@ static void show(const struct auditing *audit, const struct chain_walk *walk)
     }
     json_int_t findings = (json_int_t)run->findings + (json_int_t)marks->findings;
     (void)json_object_set_new(object, "findings", json_integer(findings));
-    char *text = json_dumps(object, JSON_COMPACT);
-    INVARIANT(text != NULL);
-    report_answer(stdout, text, strlen(text), run->context->arguments->json, NULL);
-    free(text);
-    json_decref(object);
+    report_object(stdout, object, run->context->arguments->json);
 }
 
 /* First the chain, its lawful end and what names frames of it, then the state of every record up

@@ -393,12 +393,7 @@ static void show_json(const struct doctor *doctor)
 {
     json_t *object =
         json_pack("{s:s, s:O}", "worst", STATES[doctor->worst], "checks", doctor->checks);
-    INVARIANT(object != NULL);
-    char *text = json_dumps(object, JSON_COMPACT);
-    INVARIANT(text != NULL);
-    report_answer(stdout, text, strlen(text), true, NULL);
-    free(text);
-    json_decref(object);
+    report_object(stdout, object, true);
 }
 
 int command_doctor(struct context *context)

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/option.h"
 #include "node/history/history.h"
@@ -72,17 +71,7 @@ static bool check(struct context *context, const struct data_directory *director
     return true;
 }
 
-static void show(const struct context *context, json_t *object)
-{
-    char *text = json_dumps(object, JSON_COMPACT);
-
-    INVARIANT(text != NULL);
-    report_answer(stdout, text, strlen(text), context->arguments->json, NULL);
-    free(text);
-    json_decref(object);
-}
-
-static json_t *totals_json(const struct history_totals *totals)
+static void show_totals(const struct context *context, const struct history_totals *totals)
 {
     uint64_t rows = 0;
 
@@ -91,21 +80,7 @@ static json_t *totals_json(const struct history_totals *totals)
     json_t *object = json_pack("{s:I, s:I, s:I, s:I}", "applied", (json_int_t)totals->head.applied,
                                "from", (json_int_t)totals->head.from, "rows", (json_int_t)rows,
                                "file_bytes", (json_int_t)totals->file_bytes);
-    INVARIANT(object != NULL);
-    return object;
-}
-
-int command_history_verify(struct context *context)
-{
-    struct data_directory directory;
-    struct history_totals totals;
-
-    if (!open_locked(context, &directory))
-        return context->exit_code;
-    if (check(context, &directory, "history/data.mdb", &totals))
-        show(context, totals_json(&totals));
-    data_directory_close(&directory);
-    return context->exit_code;
+    report_object(stdout, object, context->arguments->json);
 }
 
 static void show_tables(const struct context *context, const struct history_totals *totals)
@@ -131,7 +106,9 @@ static void show_tables(const struct context *context, const struct history_tota
     json_decref(tables);
 }
 
-int command_history_stat(struct context *context)
+/* Reads the whole file and shows what it found. The exit code. */
+static int examine(struct context *context,
+                   void show(const struct context *context, const struct history_totals *totals))
 {
     struct data_directory directory;
     struct history_totals totals;
@@ -139,9 +116,19 @@ int command_history_stat(struct context *context)
     if (!open_locked(context, &directory))
         return context->exit_code;
     if (check(context, &directory, "history/data.mdb", &totals))
-        show_tables(context, &totals);
+        show(context, &totals);
     data_directory_close(&directory);
     return context->exit_code;
+}
+
+int command_history_verify(struct context *context)
+{
+    return examine(context, show_totals);
+}
+
+int command_history_stat(struct context *context)
+{
+    return examine(context, show_tables);
 }
 
 /* ---- rebuild --------------------------------------------------------------------------------- */
@@ -299,7 +286,7 @@ int command_history_rebuild(struct context *context)
         if (error != 0)
             (void)failed(context, place, error);
         else if (is_made)
-            show(context, totals_json(&totals));
+            show_totals(context, &totals);
     }
     data_directory_close(&directory);
     return context->exit_code;

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "perp/command/command.h"
@@ -304,11 +303,7 @@ static void show_verified(const struct context *context, const struct chain_walk
     INVARIANT(object != NULL);
     if (wrong != NULL)
         (void)json_object_set_new(object, "wrong", json_string(wrong));
-    char *text = json_dumps(object, JSON_COMPACT);
-    INVARIANT(text != NULL);
-    report_answer(stdout, text, strlen(text), context->arguments->json, NULL);
-    free(text);
-    json_decref(object);
+    report_object(stdout, object, context->arguments->json);
 }
 
 int command_journal_verify(struct context *context)

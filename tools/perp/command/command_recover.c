@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "base/hex.h"
@@ -139,12 +138,7 @@ static void show(const struct recovery *recovery)
                                "witness_sequence", (json_int_t)recovery->check.named.sequence,
                                "witness_frame", (json_int_t)recovery->check.named.frame, "epoch",
                                (json_int_t)recovery->exchange.epoch);
-    INVARIANT(object != NULL);
-    char *text = json_dumps(object, JSON_COMPACT);
-    INVARIANT(text != NULL);
-    report_answer(stdout, text, strlen(text), recovery->context->arguments->json, NULL);
-    free(text);
-    json_decref(object);
+    report_object(stdout, object, recovery->context->arguments->json);
 }
 
 static bool recover(struct recovery *recovery, uint64_t sequence)

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/decimal.h"
 #include "base/hex.h"
@@ -46,11 +45,7 @@ static void show(const struct context *context, const struct replay_run *run)
                                   json_integer((json_int_t)run->snapshots_equal));
     if (arguments_has(context->arguments, FLAG_hash))
         set_hashes(object, fold->engine);
-    char *text = json_dumps(object, JSON_COMPACT);
-    INVARIANT(text != NULL);
-    report_answer(stdout, text, strlen(text), context->arguments->json, NULL);
-    free(text);
-    json_decref(object);
+    report_object(stdout, object, context->arguments->json);
 }
 
 /* The state at a snapshot's sequence, made without it, against the snapshot. */

@@ -86,12 +86,7 @@ static void show(const struct context *context, const struct chain_walk *walk,
         "written_bytes", (json_int_t)walk->bytes, "written_per_record_byte", ratio, "first_t_ns",
         (json_int_t)counts->first_t_ns, "last_t_ns", (json_int_t)counts->last_t_ns, "records_per_s",
         rate, "codes", codes_json(counts), "frame_sizes", sizes_json(counts));
-    INVARIANT(object != NULL);
-    char *text = json_dumps(object, JSON_COMPACT);
-    INVARIANT(text != NULL);
-    report_answer(stdout, text, strlen(text), context->arguments->json, NULL);
-    free(text);
-    json_decref(object);
+    report_object(stdout, object, context->arguments->json);
 }
 
 int command_journal_stat(struct context *context)

@@ -163,6 +163,18 @@ static void show(FILE *out, const char *prefix, const json_t *value)
     }
 }
 
+void report_object(FILE *out, json_t *object, bool json)
+{
+    INVARIANT(object != NULL);
+    if (json) {
+        (void)json_dumpf(object, out, JSON_COMPACT);
+        fprintf(out, "\n");
+    } else {
+        show(out, "", object);
+    }
+    json_decref(object);
+}
+
 void report_answer(FILE *out, const char *text, size_t count, bool json,
                    const struct report_extra *extra)
 {
@@ -183,13 +195,7 @@ void report_answer(FILE *out, const char *text, size_t count, bool json,
         (void)json_object_update(whole, root);
         json_decref(root);
     }
-    if (json) {
-        (void)json_dumpf(whole, out, JSON_COMPACT);
-        fprintf(out, "\n");
-    } else {
-        show(out, "", whole);
-    }
-    json_decref(whole);
+    report_object(out, whole, json);
 }
 
 static void show_side(FILE *out, const json_t *levels, bool asks)

@@ -22,6 +22,9 @@ struct report_extra {
 void report_answer(FILE *out, const char *text, size_t count, bool json,
                    const struct report_extra *extra);
 
+/* Shows an object, which is not NULL, as report_answer shows its text, and releases it. */
+void report_object(FILE *out, struct json_t *object, bool json);
+
 /* Rows of a list as a table: an array of objects, and the members that are its columns, separated
  * by blanks. A member `time` is unix ms. */
 void report_rows(FILE *out, const struct json_t *rows, const char *columns);
