@@ -10,15 +10,8 @@ enum { CONTROL_L = 'L' & 31 };
 
 static SCREEN *terminal; /* NULL: not open */
 
-static void close_at_exit(void)
-{
-    screen_close();
-}
-
 bool screen_open(void)
 {
-    static bool is_registered;
-
     if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
         return false;
     (void)setlocale(LC_CTYPE, "C.UTF-8"); /* whatever the environment says: terminals are */
@@ -26,9 +19,7 @@ bool screen_open(void)
     terminal = newterm(NULL, stdout, stdin);
     if (terminal == NULL)
         return false;
-    if (!is_registered)
-        (void)atexit(close_at_exit);
-    is_registered = true;
+    (void)atexit(screen_close);
     (void)cbreak();
     (void)noecho();
     (void)curs_set(0);
@@ -50,11 +41,6 @@ void screen_close(void)
     (void)endwin();
     delscreen(terminal);
     terminal = NULL;
-}
-
-bool screen_is_open(void)
-{
-    return terminal != NULL;
 }
 
 int screen_key(void)

@@ -15,7 +15,6 @@ CC_MUST_USE bool screen_open(void);
 
 /* Does nothing when it is not open. */
 void screen_close(void);
-bool screen_is_open(void);
 
 /* The next key that was pressed, 0: none. A changed size is taken over, and is no key; Ctrl-L has
  * all of the screen drawn again. */
