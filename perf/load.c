@@ -5,15 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+#include "perp/request/instant.h"
 
 static bool failed(const char *what)
 {
@@ -50,7 +44,7 @@ static size_t answer_bytes(const struct load_connection *connection)
  * can become. */
 static void add_latency(struct load *load, const struct load_connection *connection)
 {
-    uint64_t now = now_ns();
+    uint64_t now = instant_monotonic_ns();
     histogram_add(&load->latency_ns, now - connection->due_ns);
     histogram_add(&load->service_ns, now - connection->sent_ns);
 }
@@ -91,7 +85,8 @@ static bool take_answers(struct load *load, int poll_file, int wait_ms)
 
 static uint64_t due_ns_of(const struct load *load, uint64_t begin_ns, uint32_t order)
 {
-    return load->rate_per_s == 0 ? now_ns() : begin_ns + (uint64_t)(order * 1e9 / load->rate_per_s);
+    return load->rate_per_s == 0 ? instant_monotonic_ns()
+                                 : begin_ns + (uint64_t)(order * 1e9 / load->rate_per_s);
 }
 
 /* Sends what is due by now on the connections that are free. */
@@ -99,7 +94,7 @@ static bool send_due(struct load *load, uint64_t begin_ns)
 {
     for (uint32_t i = 0; i < load->connection_count && load->sent < load->order_count; i++) {
         struct load_connection *connection = &load->connections[i];
-        uint64_t due_ns = due_ns_of(load, begin_ns, load->sent), now = now_ns();
+        uint64_t due_ns = due_ns_of(load, begin_ns, load->sent), now = instant_monotonic_ns();
         if (due_ns > now)
             break;
         if (!connection->is_busy && !post(load, connection, due_ns, now))
@@ -111,26 +106,26 @@ static bool send_due(struct load *load, uint64_t begin_ns)
 /* Awaits what is in flight, then adds every due order that has no answer. */
 static bool end_open_loop(struct load *load, int poll_file, uint64_t begin_ns)
 {
-    uint64_t end_ns = now_ns() + load->drain_ns;
-    while (load->answered < load->sent && now_ns() < end_ns)
+    uint64_t end_ns = instant_monotonic_ns() + load->drain_ns;
+    while (load->answered < load->sent && instant_monotonic_ns() < end_ns)
         if (!take_answers(load, poll_file, 10))
             return false;
     for (uint32_t i = 0; i < load->connection_count; i++)
         if (load->connections[i].is_busy)
             add_latency(load, &load->connections[i]);
     for (uint32_t i = load->sent; i < load->order_count; i++)
-        histogram_add(&load->latency_ns, now_ns() - due_ns_of(load, begin_ns, i));
+        histogram_add(&load->latency_ns, instant_monotonic_ns() - due_ns_of(load, begin_ns, i));
     return true;
 }
 
 static bool run(struct load *load, int poll_file)
 {
-    uint64_t begin_ns = now_ns();
-    while (now_ns() - begin_ns < load->run_ns && load->answered < load->order_count)
+    uint64_t begin_ns = instant_monotonic_ns();
+    while (instant_monotonic_ns() - begin_ns < load->run_ns && load->answered < load->order_count)
         if (!send_due(load, begin_ns) ||
             !take_answers(load, poll_file, load->rate_per_s > 0 ? 0 : 10))
             return false;
-    load->took_ns = now_ns() - begin_ns;
+    load->took_ns = instant_monotonic_ns() - begin_ns;
     return load->rate_per_s == 0 || end_open_loop(load, poll_file, begin_ns);
 }
 

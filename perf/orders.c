@@ -28,11 +28,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/version.h"
 #include "load.h"
+#include "perp/request/instant.h"
 #include "system/rig.h"
 
 enum {
@@ -91,13 +91,6 @@ static uint64_t next_random(struct run *run)
 {
     run->random = run->random * 6364136223846793005u + 1442695040888963407u;
     return run->random >> 33;
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* Signs an order: 80 % rest within 20 ticks of the mid, 20 % cross and cancel the rest. */
@@ -254,7 +247,7 @@ static double let_send(struct run *run)
     snprintf(url, sizeof url, "%s/api/v1/trading/order/place/limit", run->rig.url);
     argv[count++] = url;
     argv[count] = NULL;
-    uint64_t begin_ns = now_ns();
+    uint64_t begin_ns = instant_monotonic_ns();
     pid_t pid = fork();
     if (pid == 0) {
         setenv("PERF_FRAMES", path, 1);
@@ -265,7 +258,7 @@ static double let_send(struct run *run)
         fprintf(stderr, "perf-orders: %s failed\n", argv[0]);
         exit(1);
     }
-    return (double)(now_ns() - begin_ns) / 1e9;
+    return (double)(instant_monotonic_ns() - begin_ns) / 1e9;
 }
 
 static double metric(const char *text, const char *name)
