@@ -67,16 +67,12 @@ struct player {
     int64_t cash;
 };
 
-/* What is shown of a market. */
+/* What is counted of a market; the texts that are shown of it are in the view. */
 struct scene_market {
-    char bid[DECIMAL_TEXT_MAX], ask[DECIMAL_TEXT_MAX], bid_size[DECIMAL_TEXT_MAX],
-        ask_size[DECIMAL_TEXT_MAX];
-    char last[DECIMAL_TEXT_MAX]; /* price of the last trade */
-    uint64_t trade_seq;          /* and its number: all trades of the market */
-    uint64_t trades;             /* orders of takers that met somebody */
-    int128 notional;             /* of those */
+    uint64_t trade_seq; /* of the last trade: all trades of the market */
+    uint64_t trades;    /* orders of takers that met somebody */
+    int128 notional;    /* of those */
     uint64_t seq_before;
-    double trades_s;
 };
 
 struct scene {
@@ -102,7 +98,7 @@ struct scene {
     struct scene_market markets[LISTING_MARKETS];
     double requests_s;
     struct scrape scrape;
-    struct view view; /* of a live scene */
+    struct view view; /* the markets' rows of every scene, the rest of a live one */
     struct audit_answer audit;
 
     uint64_t begin_ns, end_ns; /* of trading */
@@ -140,6 +136,8 @@ void scene_show(struct scene *scene);
 /* Reads metrics, books and trades, and counts the rates of the last second. True: a second ended;
  * `before` has the metrics of the one before. */
 bool scene_show_measure(struct scene *scene, struct scrape *before);
+/* Reads /metrics into scene->scrape, which stays as it is while there is no answer. */
+void scene_show_read_metrics(struct scene *scene);
 /* Books and last trades only. False: some could not be read. */
 bool scene_show_read(struct scene *scene);
 /* A raw price with the decimals of its market's tick. */

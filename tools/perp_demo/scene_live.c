@@ -52,18 +52,11 @@ static void fill_markets(const struct scene *scene, struct view *view)
 {
     view->trades_s = 0;
     for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
-        const struct scene_market *market = &scene->markets[i];
         struct view_market *row = &view->markets[i];
         row->name = listing_at(i)->market;
         scene_show_price(&scene->records[i], feed_price(scene->feed, i), row->index);
-        memcpy(row->bid, market->bid, sizeof row->bid);
-        memcpy(row->bid_size, market->bid_size, sizeof row->bid_size);
-        memcpy(row->ask, market->ask, sizeof row->ask);
-        memcpy(row->ask_size, market->ask_size, sizeof row->ask_size);
-        memcpy(row->last, market->last, sizeof row->last);
-        row->taken_usdc = (double)market->notional / 1e6;
-        row->trades_s = market->trades_s;
-        view->trades_s += market->trades_s;
+        row->taken_usdc = (double)scene->markets[i].notional / 1e6;
+        view->trades_s += row->trades_s;
     }
 }
 

@@ -101,7 +101,7 @@ static json_t *read_public(struct scene *scene, uint32_t place, const char *rest
 
 static bool read_market(struct scene *scene, uint32_t place)
 {
-    struct scene_market *market = &scene->markets[place];
+    struct view_market *market = &scene->view.markets[place];
     const struct instrument *record = &scene->records[place];
     struct view *view = scene->live && place == scene->view.chosen ? &scene->view : NULL;
     uint32_t levels = view != NULL ? view_levels(screen_rows()) : 1;
@@ -116,7 +116,8 @@ static bool read_market(struct scene *scene, uint32_t place)
     read_best(json_object_get(book, "asks"), record, market->ask, market->ask_size);
     align_price(record, price, market->last);
     if (trade != NULL)
-        market->trade_seq = (uint64_t)json_integer_value(json_object_get(trade, "trade_seq"));
+        scene->markets[place].trade_seq =
+            (uint64_t)json_integer_value(json_object_get(trade, "trade_seq"));
     bool read = book != NULL && trades != NULL;
     if (read && view != NULL) {
         view->bid_count = read_levels(json_object_get(book, "bids"), record, view->bids);
@@ -128,7 +129,7 @@ static bool read_market(struct scene *scene, uint32_t place)
     return read;
 }
 
-static void read_metrics(struct scene *scene)
+void scene_show_read_metrics(struct scene *scene)
 {
     struct client_request request = { .method = "GET", .target = "/metrics" };
     struct client_answer answer;
@@ -144,7 +145,7 @@ bool scene_show_measure(struct scene *scene, struct scrape *before)
 
     if (is_second && before != NULL)
         *before = scene->scrape;
-    read_metrics(scene);
+    scene_show_read_metrics(scene);
     (void)scene_show_read(scene);
     if (!is_second)
         return false;
@@ -152,7 +153,8 @@ bool scene_show_measure(struct scene *scene, struct scrape *before)
     scene->requests_s = (double)(sent - last_sent) / seconds;
     for (int i = 0; i < LISTING_MARKETS; i++) {
         struct scene_market *market = &scene->markets[i];
-        market->trades_s = (double)(market->trade_seq - market->seq_before) / seconds;
+        uint64_t trades = market->trade_seq - market->seq_before;
+        scene->view.markets[i].trades_s = (double)trades / seconds;
         market->seq_before = market->trade_seq;
     }
     last_ns = now_ns;
@@ -166,7 +168,7 @@ static void show_headline(const struct scene *scene)
     const struct scrape_stage *sent = scrape_find(&scene->scrape, "sent");
     uint64_t elapsed_s = (instant_monotonic_ns() - scene->begin_ns) / 1000000000;
     for (int i = 0; i < LISTING_MARKETS; i++)
-        trades_s += scene->markets[i].trades_s;
+        trades_s += scene->view.markets[i].trades_s;
     if (sent != NULL) {
         p50 = scrape_quantile(sent, 0.5) / 1000;
         p99 = scrape_quantile(sent, 0.99) / 1000;
@@ -183,9 +185,9 @@ static void show_headline(const struct scene *scene)
 static void show_markets(const struct scene *scene)
 {
     for (uint32_t i = 0; i < LISTING_MARKETS; i++) {
-        const struct scene_market *market = &scene->markets[i];
+        const struct view_market *market = &scene->view.markets[i];
         printf("  %-9s bid %s ask %s last %s traded %.0f USDC, %.0f/s\n", listing_at(i)->market,
-               market->bid, market->ask, market->last, (double)market->notional / 1e6,
+               market->bid, market->ask, market->last, (double)scene->markets[i].notional / 1e6,
                market->trades_s);
     }
 }

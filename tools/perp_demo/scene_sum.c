@@ -81,10 +81,7 @@ static void check_trades(struct scene *scene)
 /* The stages that the node measured, and those without which the summary would be hollow. */
 static void check_stages(struct scene *scene)
 {
-    struct client_request request = { .method = "GET", .target = "/metrics" };
-    struct client_answer answer;
-    if (client_call(&scene->admin, &request, &answer) == 0 && answer.status == 200)
-        scrape_read(&scene->scrape, answer.body, answer.body_count);
+    scene_show_read_metrics(scene);
     for (size_t i = 0; i < CC_COUNT(wanted_stages); i++) {
         const struct scrape_stage *row = scrape_find(&scene->scrape, wanted_stages[i]);
         if (row == NULL || scrape_quantile(row, 0.99) < 0)
