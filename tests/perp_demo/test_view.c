@@ -129,7 +129,11 @@ static void check_edges(void)
     CHECK(resize_term(24, 80) == OK);
     view->refusal_count = view->stage_count = 0;
     view->requests_s = view->p50_ns = view->p99_ns = (struct series){ 0 };
+    series_add(&view->p50_ns, -1);
+    series_add(&view->p99_ns, -1);
     view_draw(view);
+    mvinnstr(0, 0, text, 80);
+    CHECK(strstr(text, "ack p50 - p99 - ") != NULL);
     mvinnstr(11, 0, text, 8);
     CHECK(strcmp(text, " no asks") == 0);
     mvinnstr(12, 0, text, 8);

@@ -31,12 +31,16 @@ static void title(int row, int column, int columns, const char *text)
     attroff(A_BOLD);
 }
 
-/* A duration in at most 6 characters. */
+/* A duration in at most 6 characters; "-" for a negative one: nothing was measured. */
 static void duration_text(double ns, char text[16])
 {
     static const char *const units[] = { "ns", "us", "ms", "s" };
     size_t unit = 0;
 
+    if (ns < 0) {
+        snprintf(text, 16, "-");
+        return;
+    }
     for (; ns >= 999.5 && unit < CC_COUNT(units) - 1; unit++)
         ns /= 1000;
     snprintf(text, 16, ns < 9.95 && unit > 0 ? "%.1f %s" : "%.0f %s", ns, units[unit]);
