@@ -74,19 +74,6 @@ uint64_t book_board_seq(const struct book_board *board, uint32_t place)
     return atomic_load_explicit(&board->rows[place].head[0], memory_order_relaxed);
 }
 
-static void put(_Atomic uint64_t *words, const void *bytes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        atomic_store_explicit(&words[i], cc_load64((const uint8_t *)bytes + 8 * i),
-                              memory_order_relaxed);
-}
-
-static void get(const _Atomic uint64_t *words, void *bytes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        cc_store64((uint8_t *)bytes + 8 * i, atomic_load_explicit(&words[i], memory_order_relaxed));
-}
-
 void book_board_write(struct book_board *board, uint32_t place, const struct book_board_head *head,
                       const struct row_level *levels)
 {
@@ -97,9 +84,9 @@ void book_board_write(struct book_board *board, uint32_t place, const struct boo
     atomic_store_explicit(&row->begun, version, memory_order_relaxed);
     /* Before the words: a reader that sees one of them sees `begun` (pairs: book_board_read). */
     atomic_thread_fence(memory_order_release);
-    put(row->head, head, HEAD_WORDS);
-    put(row->bids, levels, (size_t)head->bid_count * LEVEL_WORDS);
-    put(row->asks, levels + head->bid_count, (size_t)head->ask_count * LEVEL_WORDS);
+    published_words_set(row->head, head, HEAD_WORDS);
+    published_words_set(row->bids, levels, (size_t)head->bid_count * LEVEL_WORDS);
+    published_words_set(row->asks, levels + head->bid_count, (size_t)head->ask_count * LEVEL_WORDS);
     atomic_store_explicit(&row->done, version, memory_order_release); /* pairs: book_board_read */
     published_add(&board->writes, 1);
 }
@@ -116,12 +103,12 @@ bool book_board_read(const struct book_board *board, uint32_t place, uint32_t de
     uint64_t version = atomic_load_explicit(&row->done, memory_order_acquire); /* pairs: _write */
     if (version == 0)
         return false;
-    get(row->head, head, HEAD_WORDS);
+    published_words_get(row->head, head, HEAD_WORDS);
     uint32_t most = depth < BOOK_BOARD_DEPTH_MAX ? depth : BOOK_BOARD_DEPTH_MAX;
     head->bid_count = head->bid_count < most ? head->bid_count : most;
     head->ask_count = head->ask_count < most ? head->ask_count : most;
-    get(row->bids, bids, (size_t)head->bid_count * LEVEL_WORDS);
-    get(row->asks, asks, (size_t)head->ask_count * LEVEL_WORDS);
+    published_words_get(row->bids, bids, (size_t)head->bid_count * LEVEL_WORDS);
+    published_words_get(row->asks, asks, (size_t)head->ask_count * LEVEL_WORDS);
     atomic_thread_fence(memory_order_acquire); /* pairs: book_board_write */
     return atomic_load_explicit(&row->begun, memory_order_relaxed) == version;
 }

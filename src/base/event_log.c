@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/published.h"
+
 struct event_log_slot {
     _Atomic uint64_t words[EVENT_LOG_WORDS];
 };
@@ -23,14 +25,11 @@ void event_log_add(struct event_log *log, const struct event_log_event *event)
 {
     uint64_t number = atomic_load_explicit(&log->count, memory_order_relaxed);
     struct event_log_slot *slot = &log->slots[number % EVENT_LOG_SLOTS];
-    uint64_t words[EVENT_LOG_WORDS];
 
-    memcpy(words, event, sizeof words);
     atomic_store_explicit(&log->begun, number + 1, memory_order_relaxed);
     /* Before the words: a reader that sees one of them sees `begun` (pairs: event_log_read). */
     atomic_thread_fence(memory_order_release);
-    for (unsigned i = 0; i < EVENT_LOG_WORDS; i++)
-        atomic_store_explicit(&slot->words[i], words[i], memory_order_relaxed);
+    published_words_set(slot->words, event, EVENT_LOG_WORDS);
     atomic_store_explicit(&log->count, number + 1, memory_order_release);
 }
 
@@ -39,8 +38,7 @@ bool event_log_read(const struct event_log *log, uint64_t number, struct event_l
     const struct event_log_slot *slot = &log->slots[number % EVENT_LOG_SLOTS];
     uint64_t words[EVENT_LOG_WORDS];
 
-    for (unsigned i = 0; i < EVENT_LOG_WORDS; i++)
-        words[i] = atomic_load_explicit(&slot->words[i], memory_order_relaxed);
+    published_words_get(slot->words, words, EVENT_LOG_WORDS);
     atomic_thread_fence(memory_order_acquire);
     if (atomic_load_explicit(&log->begun, memory_order_relaxed) - number > EVENT_LOG_SLOTS)
         return false;

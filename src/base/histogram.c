@@ -48,9 +48,7 @@ uint64_t histogram_quantile(const struct histogram *histogram, uint32_t ppm)
 {
     INVARIANT(ppm <= 1000000);
     /* The total of the buckets: `count` may differ by a few values. */
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
-        total += load(&histogram->buckets[i]);
+    uint64_t total = histogram_count_between(histogram, 0, HISTOGRAM_BUCKETS);
     if (total == 0)
         return 0;
     uint64_t rank = (uint64_t)(((uint128)total * ppm + 999999) / 1000000);
