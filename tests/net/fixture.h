@@ -21,6 +21,9 @@ struct fixture {
     struct symbols symbols; /* BTC-PERP 1, ETH-PERP 2 */
     struct clock clock;
     struct option_engine options;
+    struct event_log events;
+    struct book_board books;
+    struct address_claims streams_of;
     void *memory;
 
     _Atomic uint64_t durable, applied;

@@ -5,6 +5,7 @@
 #ifndef NET_CONN_NET_CONFIG_H
 #define NET_CONN_NET_CONFIG_H
 
+#include "base/address_claims.h"
 #include "base/book_board.h"
 #include "base/clock.h"
 #include "base/event_log.h"
@@ -85,12 +86,13 @@ struct net_config {
 
     const struct keyring *keyring;
     struct key_tables *key_tables; /* of the sessions' keys; NULL: none */
-    uint32_t number;               /* of this net thread among the readers of key_tables */
+    uint32_t number;               /* of this net thread, from 0 */
     struct ring *audits;           /* producer, of audited verdicts (verdict_audit.h); NULL: none */
     bool audits_rejects;           /* report every bad signature */
     const struct symbols *symbols;
-    const struct event_log *events; /* of the follower; read only while the source is ready */
-    struct book_board *books;       /* likewise */
+    const struct event_log *events;    /* of the follower; read only while the source is ready */
+    struct book_board *books;          /* likewise */
+    struct address_claims *streams_of; /* streams; NET_CONNECTIONS_MAX slots for each thread */
     const struct clock *clock;
     const struct option_engine *options; /* the engine options in force */
     struct relying_party relying_party;  /* of passkeys; all zero: none */
@@ -109,7 +111,7 @@ struct net_config {
     bool rate_limits;                        /* limits.*; false: the two below are ignored */
     uint32_t unknown_key_rate; /* per second and address, for all threads of the port together */
     uint32_t bad_signature_rate;
-    uint32_t stream_connections;   /* limits.stream_connections, for each thread of the port */
+    uint32_t stream_connections;   /* limits.stream_connections */
     uint32_t stream_subscriptions; /* limits.stream_subscriptions */
     uint32_t stream_backlog;       /* limits.stream_backlog */
 

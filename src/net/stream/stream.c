@@ -56,6 +56,13 @@ static void note_end(struct stream *stream)
     context_mark_dirty(stream->owner->pipeline->context, conn);
 }
 
+/* Whether the answer to an op has room, whatever it is; a snapshot makes sure by itself. */
+static bool has_room(const struct stream *stream)
+{
+    const struct context *context = stream->owner->pipeline->context;
+    return output_fits(&context->outputs, &stream->conn->output, STREAM_ANSWER_MAX);
+}
+
 /* wslay gets one byte at a time: it then knows of no message behind the one that must be answered
  * first. */
 static ssize_t on_read(wslay_event_context_ptr frames, uint8_t *bytes, size_t count, int flags,
@@ -63,7 +70,7 @@ static ssize_t on_read(wslay_event_context_ptr frames, uint8_t *bytes, size_t co
 {
     struct stream *stream = context;
     (void)flags;
-    if (stream->left == 0 || stream->awaited != NULL || count == 0) {
+    if (stream->left == 0 || stream->awaited != NULL || count == 0 || !has_room(stream)) {
         wslay_event_set_error(frames, WSLAY_ERR_WOULDBLOCK);
         return -1;
     }
@@ -133,7 +140,7 @@ size_t stream_receive(struct stream *stream, const char *bytes, size_t count)
     size_t given = count < RECEIVE_MAX ? count : RECEIVE_MAX;
     if (stream->awaited != NULL)
         return 0;
-    if (!flush(stream)) {
+    if (!flush(stream) || !has_room(stream)) {
         pipeline_starve(stream->owner->pipeline, stream->conn);
         return 0;
     }
@@ -230,20 +237,31 @@ bool stream_send(struct stream *stream, const struct writer *writer)
 
 void stream_answer(struct stream *stream, const struct writer *writer)
 {
-    if (stream_send(stream, writer))
-        return;
-    stream->conn->broken = true;
-    context_mark_dirty(stream->owner->pipeline->context, stream->conn);
+    bool is_sent = stream_send(stream, writer);
+    INVARIANT(is_sent);
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-static uint32_t count_of_address(const struct streams *streams, uint64_t address)
+/* The slot of the connection's claim: low ones are used first. */
+static uint32_t claim_slot(const struct net_config *config, const struct conn *conn)
 {
-    uint32_t count = 0;
-    for (const struct stream *stream = streams->first; stream != NULL; stream = stream->next)
-        count += stream->conn->address == address;
-    return count;
+    uint32_t threads = config->port_threads > 1 ? config->port_threads : 1;
+    return conn->index * threads + config->number;
+}
+
+/* False: the connection's address has as many streams as it may. */
+static bool claim(const struct streams *streams, const struct conn *conn)
+{
+    const struct net_config *config = streams->pipeline->context->config;
+    return address_claims_take(config->streams_of, claim_slot(config, conn), conn->address,
+                               config->stream_connections);
+}
+
+static void drop_claim(const struct streams *streams, const struct conn *conn)
+{
+    const struct net_config *config = streams->pipeline->context->config;
+    address_claims_drop(config->streams_of, claim_slot(config, conn));
 }
 
 static struct stream *make(struct streams *streams, struct conn *conn)
@@ -278,13 +296,15 @@ void stream_open(struct streams *streams, struct conn *conn, const char *text)
     struct problem_detail problem;
     char answer[HANDSHAKE_BYTES_MAX];
     bool good = handshake_check(context->config, &conn->head, text, &problem);
-    if (good && count_of_address(streams, conn->address) >= context->config->stream_connections)
+    size_t count = good ? handshake_answer(&conn->head, text, answer) : 0;
+    if (good && !claim(streams, conn))
         good = problem_detail_set_number(&problem, PROBLEM_rate_limited, OPEN_WAIT_MS,
                                          "this address has as many streams as it may");
-    size_t count = good ? handshake_answer(&conn->head, text, answer) : 0;
-    if (good && (count == 0 || !output_fits(&context->outputs, &conn->output, count) ||
-                 (conn->stream = make(streams, conn)) == NULL))
+    else if (good && (count == 0 || !output_fits(&context->outputs, &conn->output, count) ||
+                      (conn->stream = make(streams, conn)) == NULL)) {
+        drop_claim(streams, conn);
         good = problem_detail_set(&problem, PROBLEM_not_ready, NULL, "no memory for a stream");
+    }
     if (!good) {
         pipeline_refuse(streams->pipeline, conn, &problem, NULL);
         return;
@@ -310,6 +330,7 @@ void stream_close(struct conn *conn)
     streams->count--;
     published_set(&streams->open, streams->count);
     streams->status_count -= stream->has_status;
+    drop_claim(streams, conn);
     stream_subs_clear(stream);
     wslay_event_context_free(stream->frames);
     free(stream);

@@ -45,7 +45,7 @@ CC_MUST_USE static inline size_t stream_unsent(const struct stream *stream)
  * with too many unsent bytes is ended, but one frame may be larger than its limit. */
 CC_MUST_USE bool stream_send(struct stream *stream, const struct writer *writer);
 
-/* The same for an answer, which cannot be sent later: without room the connection breaks. */
+/* The same for a text that has room: an answer to an op, a snapshot. */
 void stream_answer(struct stream *stream, const struct writer *writer);
 
 #endif

@@ -142,29 +142,41 @@ void stream_feed_begin(struct stream *stream, struct stream_sub *sub, const stru
         stream->beat_ns = stream->owner->pipeline->context->now_ns + BEAT_NS;
 }
 
-/* Says for each subscription which frame was the last, and of a book what it then is. */
+/* False without room. */
+static bool send_beat(struct stream *stream, const struct stream_sub *sub,
+                      const struct net_facts *facts)
+{
+    struct writer writer = stream_frame(stream, sub, sub->seq);
+    JSON_FIELD_UINT(&writer, "engine_seq", facts->applied);
+    JSON_FIELD_UINT(&writer, "time_ns", facts->applied_time_ns);
+    WRITER_TEXT(&writer, ",\"type\":\"heartbeat\"");
+    if (sub->channel == STREAM_BOOK)
+        JSON_FIELD_UINT(&writer, "crc", stream_view_crc(sub->view));
+    WRITER_TEXT(&writer, ",\"data\":{}}");
+    return stream_send(stream, &writer);
+}
+
+/* Says for each subscription which frame was the last, and of a book what it then is; goes on where
+ * it found no room. */
 static void beat(struct stream *stream, const struct net_facts *facts)
 {
-    for (unsigned channel = 0; channel < STREAM_CHANNELS; channel++)
-        for (uint32_t place = 0; place < SYMBOLS_MAX; place++) {
-            const struct stream_sub *sub = stream->subs[channel][place];
-            if (sub == NULL || !sub->live || sub->stale)
-                continue;
-            struct writer writer = stream_frame(stream, sub, sub->seq);
-            JSON_FIELD_UINT(&writer, "engine_seq", facts->applied);
-            JSON_FIELD_UINT(&writer, "time_ns", facts->applied_time_ns);
-            WRITER_TEXT(&writer, ",\"type\":\"heartbeat\"");
-            if (channel == STREAM_BOOK)
-                JSON_FIELD_UINT(&writer, "crc", stream_view_crc(sub->view));
-            WRITER_TEXT(&writer, ",\"data\":{}}");
-            stream_answer(stream, &writer);
-        }
+    for (; stream->beat_at < STREAM_CHANNELS * SYMBOLS_MAX; stream->beat_at++) {
+        const struct stream_sub *sub =
+            stream->subs[stream->beat_at / SYMBOLS_MAX][stream->beat_at % SYMBOLS_MAX];
+        if (sub == NULL || !sub->live || sub->stale || send_beat(stream, sub, facts))
+            continue;
+        stream->beat_ns = stream->owner->pipeline->context->now_ns + LOOK_NS;
+        pipeline_starve(stream->owner->pipeline, stream->conn);
+        return;
+    }
+    stream->beat_at = 0;
     stream->beat_ns = stream->owner->pipeline->context->now_ns + BEAT_NS;
 }
 
 /* ---- status ---------------------------------------------------------------------------------- */
 
-static void send_status(struct stream *stream, const struct net_facts *facts, const char *type)
+/* False without room. */
+static bool send_status(struct stream *stream, const struct net_facts *facts, const char *type)
 {
     bool is_first = strcmp(type, "snapshot") == 0;
     struct writer writer = stream_text(stream->owner);
@@ -177,8 +189,10 @@ static void send_status(struct stream *stream, const struct net_facts *facts, co
     WRITER_TEXT(&writer, ",\"data\":");
     json_info_status(facts, stream->owner->pipeline->context->draining, &writer);
     WRITER_TEXT(&writer, "}");
-    stream_answer(stream, &writer);
-    stream->status_seq = facts->applied;
+    stream->status_late = !stream_send(stream, &writer);
+    if (!stream->status_late)
+        stream->status_seq = facts->applied;
+    return !stream->status_late;
 }
 
 /* What a change of which is told at once. */
@@ -200,7 +214,8 @@ void stream_feed_status(struct stream *stream)
 {
     struct net_facts facts;
     read_facts(stream->owner, &facts);
-    send_status(stream, &facts, "snapshot");
+    bool is_sent = send_status(stream, &facts, "snapshot");
+    INVARIANT(is_sent); /* stream.c has made sure of the room for an op */
     if (stream->owner->status_count == 1)
         note_status(stream->owner, &facts);
 }
@@ -213,7 +228,7 @@ void stream_feed_drain(struct streams *streams)
     read_facts(streams, &facts);
     for (struct stream *stream = streams->first; stream != NULL; stream = stream->next) {
         if (stream->has_status)
-            send_status(stream, &facts, "update");
+            (void)send_status(stream, &facts, "update"); /* without room the close says it */
         stream_end(stream, STREAM_CLOSE_GOING_AWAY, "the service stops");
     }
 }
@@ -226,12 +241,13 @@ static void run_status(struct streams *streams)
         return;
     streams->look_ns = now_ns + LOOK_NS;
     read_facts(streams, &facts);
-    if (shown_of(&facts) == streams->status_shown && streams->status_beat_ns > now_ns)
-        return;
-    note_status(streams, &facts);
+    bool is_due = shown_of(&facts) != streams->status_shown || streams->status_beat_ns <= now_ns;
+    if (is_due)
+        note_status(streams, &facts);
     for (struct stream *stream = streams->first; stream != NULL; stream = stream->next)
-        if (stream->has_status)
-            send_status(stream, &facts, "update");
+        if (stream->has_status && (is_due || stream->status_late) &&
+            !send_status(stream, &facts, "update"))
+            pipeline_starve(streams->pipeline, stream->conn);
 }
 
 /* ---- turns ----------------------------------------------------------------------------------- */

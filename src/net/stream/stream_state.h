@@ -12,9 +12,11 @@ enum {
     STREAM_MESSAGE_MAX = 4096, /* bytes of a client's message */
     STREAM_TEXT_MAX = 262144,  /* bytes of a frame to a client, with its head: a whole book and one
                                   that takes its place fit */
-    STREAM_FRAME_HEAD = 10,    /* bytes of a frame's head, at most */
-    STREAM_CODED_MAX = 704,    /* bytes of an encoded event */
-    STREAM_CODED = 1024,       /* encoded events kept */
+    STREAM_ANSWER_MAX =
+        4096, /* bytes of the frames that answer an op, but for snapshots of markets */
+    STREAM_FRAME_HEAD = 10, /* bytes of a frame's head, at most */
+    STREAM_CODED_MAX = 704, /* bytes of an encoded event */
+    STREAM_CODED = 1024,    /* encoded events kept */
 };
 
 /* Close codes (RFC 6455, 7.4; W9). */
@@ -54,12 +56,14 @@ struct stream {
     size_t left;
     uint64_t at;      /* number of the next event that it gets */
     uint64_t beat_ns; /* of its next heartbeats */
+    uint32_t beat_at; /* subscriptions that have had theirs, by channel and place */
     bool ended;       /* its close frame is sent */
     bool has_id;      /* of the awaited subscribe */
     int64_t id;
     struct stream_sub *awaited; /* whose snapshot its input waits for; NULL: it does not */
     uint64_t from;              /* number of the first event that may follow that snapshot */
     bool has_status;
+    bool status_late; /* it found no room for the newest */
     uint64_t status_seq;
     uint32_t sub_count;   /* subscriptions of the table */
     uint32_t live_count;  /* those that are live */

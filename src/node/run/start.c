@@ -242,6 +242,7 @@ static int open_net(struct node *node, uint32_t number)
         .symbols = &node->core.primary_sink.symbols,
         .events = &node->core.events,
         .books = &node->core.books,
+        .streams_of = &node->streams_of,
         .clock = &node->clock,
         .options = &node->core.options,
         .source = net_source_of(node),
@@ -322,8 +323,11 @@ static int open_nets(struct node *node)
     const struct net *others[TOPOLOGY_NETS_MAX];
     uint32_t count = node->topology.net_count;
 
+    int no_claims = address_claims_init(&node->streams_of, count * NET_CONNECTIONS_MAX);
     for (uint32_t i = 0; i < count; i++) {
-        int failed = make_rings(&node->nets[i], poison_page_ring(&node->poison.page, i));
+        int failed = no_claims != 0
+                         ? no_claims
+                         : make_rings(&node->nets[i], poison_page_ring(&node->poison.page, i));
         if (failed != 0) {
             log_line(LOG_ERROR, "start", "memory: %s", strerror(-failed));
             return NODE_EXIT_FAILED;
@@ -389,6 +393,7 @@ void start_undo(struct node *node)
     certificate_close(&node->certificate);
     verifier_free(node);
     poison_close(&node->poison);
+    address_claims_free(&node->streams_of);
     core_destroy(&node->core);
     explicit_bzero(&node->core.exchange, sizeof node->core.exchange);
     if (node->disk != NULL)

@@ -1,0 +1,72 @@
+/* address_claims: an address never has more claims than it may, whichever threads make them; other
+ * addresses do not count. */
+#include <pthread.h>
+
+#include "base/address_claims.h"
+#include "check.h"
+
+enum { THREADS = 4, SLOTS_EACH = 8, MOST = 5, ROUNDS = 20000 };
+
+static struct address_claims claims;
+static _Atomic int held, highest; /* claims of the shared address, as their owners know them */
+
+static void drop(uint32_t slot)
+{
+    atomic_fetch_sub(&held, 1);
+    address_claims_drop(&claims, slot);
+}
+
+static void *run(void *number)
+{
+    uint32_t base = *(uint32_t *)number * SLOTS_EACH;
+    bool mine[SLOTS_EACH] = { false };
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        uint32_t slot = round % SLOTS_EACH;
+        if (mine[slot]) {
+            drop(base + slot);
+            mine[slot] = false;
+        } else if (address_claims_take(&claims, base + slot, 42, MOST)) {
+            int now = atomic_fetch_add(&held, 1) + 1;
+            int before = atomic_load(&highest);
+            while (before < now && !atomic_compare_exchange_weak(&highest, &before, now))
+                ;
+            mine[slot] = true;
+        }
+    }
+    for (uint32_t slot = 0; slot < SLOTS_EACH; slot++)
+        if (mine[slot])
+            drop(base + slot);
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t threads[THREADS];
+    uint32_t numbers[THREADS];
+
+    CHECK(address_claims_init(&claims, THREADS * SLOTS_EACH) == 0);
+    CHECK(address_claims_take(&claims, 3, 0, 2)); /* 0 is an address: that of ::1 */
+    CHECK(address_claims_take(&claims, 30, 0, 2));
+    CHECK(!address_claims_take(&claims, 9, 0, 2));
+    CHECK(address_claims_take(&claims, 9, 1, 2)); /* the refused slot is free */
+    CHECK(!address_claims_take(&claims, 31, 0, 2));
+    address_claims_drop(&claims, 3);
+    CHECK(address_claims_take(&claims, 31, 0, 2));
+    CHECK(!address_claims_take(&claims, 0, 7, 0));
+    address_claims_drop(&claims, 30);
+    address_claims_drop(&claims, 31);
+    address_claims_drop(&claims, 9);
+
+    for (uint32_t i = 0; i < THREADS; i++) {
+        numbers[i] = i;
+        CHECK(pthread_create(&threads[i], NULL, run, &numbers[i]) == 0);
+    }
+    for (uint32_t i = 0; i < THREADS; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    CHECK(highest >= 1 && highest <= MOST);
+    for (uint32_t slot = 0; slot < MOST; slot++)
+        CHECK(address_claims_take(&claims, slot, 42, MOST)); /* nothing was left behind */
+    CHECK(!address_claims_take(&claims, MOST, 42, MOST));
+    address_claims_free(&claims);
+    return 0;
+}
