@@ -254,7 +254,7 @@ def problems(root, rooms, lengths, path, used):
 
 
 def sources(root):
-    for top in ("src", "tools", "bench", "tests", "perf"):
+    for top in ("src", "tools", "bench", "tests", "perf", "clients"):
         for path in sorted((root / top).rglob("*")):
             if not path.is_file() or "__pycache__" in path.parts:
                 continue

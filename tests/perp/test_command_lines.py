@@ -45,7 +45,7 @@ ROWS = {
 TOOLS = {
     "test": ["--nonsense"], "nightly": ["--nonsense"], "setup": ["--nonsense", "more"],
     "demo": ["--nonsense", "--seconds"], "coverage": ["--nonsense", "more"],
-    "openapi": ["--nonsense"],
+    "openapi": ["--nonsense"], "clients": ["", "--nonsense", "more", "check a"],
     "reads": ["--nonsense", "more"], "check_docs.py": ["--nonsense", "a b"],
     "check_exports.py": ["", "--nonsense"], "check_format.sh": ["--nonsense"],
     "check_headers.sh": ["", "--nonsense"], "check_layers.py": ["--nonsense", "a b"],

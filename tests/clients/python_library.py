@@ -1,0 +1,35 @@
+"""python_library.py - finds clients/python, as its users import it, and vectors of the bytes."""
+import importlib
+import json
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PYTHON = ROOT / "clients/python"
+sys.path[:0] = [str(PYTHON / "src"), str(ROOT / "tests/system")]
+
+
+def vectors(name):
+    """The vectors of tests/vectors/perpd/NAME.json."""
+    return json.loads((ROOT / f"tests/vectors/perpd/{name}.json").read_text())["vectors"]
+
+
+class Hidden:
+    """While it lasts, the named packages cannot be imported."""
+
+    def __init__(self, *names):
+        self.names = names
+
+    def find_spec(self, name, *_):
+        if name.split(".")[0] in self.names:
+            raise ModuleNotFoundError(name)
+
+    def __enter__(self):
+        self.kept = {name: sys.modules.pop(name) for name in list(sys.modules)
+                     if name.split(".")[0] in self.names}
+        sys.meta_path.insert(0, self)
+        importlib.invalidate_caches()
+
+    def __exit__(self, *_):
+        sys.meta_path.remove(self)
+        sys.modules.update(self.kept)

@@ -1,0 +1,233 @@
+"""test_python.py BUILD - clients/python: its bytes against the vectors, its arithmetic, its ids,
+its types, its wheel. W: wire.md.
+"""
+import base64
+import importlib
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+import zipfile
+from random import Random
+from uuid import UUID
+
+from python_library import PYTHON, ROOT, Hidden, vectors
+from harness import Suite, Table, only  # noqa: E402  (python_library finds the folder)
+
+from perpd import Amount, PortfolioId, SessionKey, SlowSignerWarning  # noqa: E402
+from perpd import _wire_gen as wire  # noqa: E402
+from perpd import ed25519, sign  # noqa: E402
+from perpd.ids import Ids, id_time_ms, is_v7  # noqa: E402
+
+suite = Suite("client python")
+
+
+def raises(kind, act):
+    try:
+        act()
+    except kind as error:
+        return str(error) or True
+    return False
+
+
+@suite.case
+def bytes_of_the_vectors(_):
+    """Each body is read and packed again to the same bytes; a changed one is refused (W1, W3)."""
+    table, packed = Table(), 0
+    for vector in vectors("ed25519") + vectors("eip712"):
+        payload = bytes.fromhex(vector["payload_hex"])
+        kind, request_id = wire.REQUESTS[vector["request_type"]], UUID(bytes=payload[8:24])
+        if vector["name"] == "create_session_unknown_scope":
+            table.true(vector["name"], raises(ValueError, lambda: kind.unpack(payload[24:])))
+            continue
+        body = kind.unpack(payload[24:])
+        table.same(vector["name"], sign.payload_of(body, request_id, payload[1]), payload)
+        table.true("too short", raises(ValueError, lambda: kind.unpack(payload[24:-8])))
+        packed += 1
+    table.same("vectors", packed, 62)
+    limit = wire.PlaceLimitOrder(PortfolioId(7, 0, 0), 1_000_000, -50_000, 2**64 - 1, True, False,
+                                 wire.Stp.EXPIRE_TAKER, 1)
+    payload = sign.payload_of(limit, UUID("0198c0de-0000-7000-8000-0000000000a1"))
+    table.same("W4, Vectors", base64.b64encode(payload).decode(),
+               "AQAAAAAAAAABmMDeAABwAIAAAAAAAAChBwAAAAAAAAAAAAAAAAAAAEBCDwAAAAAAsDz/"
+               "/////////////////wEAAAABAAAA")
+    pads = bytearray(limit.pack())
+    pads[43] = 1
+    table.true("a pad", raises(ValueError, lambda: wire.PlaceLimitOrder.unpack(bytes(pads))))
+    table.true("a float", raises(TypeError, lambda: wire.FundTopUp(1.5).pack()))
+    table.true("too large", raises(ValueError, lambda: wire.FundTopUp(2**64).pack()))
+    long = wire.CreatePortfolio(1, 0, "é" * 17)
+    table.true("34 bytes of text", raises(ValueError, long.pack))
+    table.true("31 bytes of key", raises(ValueError, wire.RevokeSession(1, bytes(31)).pack))
+    return table.wrong
+
+
+def envelopes(table, library):
+    """Each good vector is signed to the same envelope by this library."""
+    signed = 0
+    for vector in vectors("ed25519"):
+        if not vector["valid"] or vector["request_type"] >= 1000:
+            continue
+        key = SessionKey(bytes.fromhex(vector["seed"]))
+        table.same("library", key.library, library)
+        envelope = sign.envelope_of(bytes.fromhex(vector["payload_hex"]), key)
+        table.same(vector["name"], json.loads(envelope), vector["envelope"])
+        signed += 1
+    table.same("signed", signed, 21)
+
+
+@suite.case
+def signatures(_):
+    """Every library that is here, and the built-in one, makes the vectors' signatures."""
+    table, hidden = Table(), []
+    for module, library in (("nacl", "PyNaCl"), ("cryptography", "cryptography")):
+        with Hidden(*hidden):
+            try:
+                importlib.import_module(module)
+            except ImportError:
+                print(f"{library} is not installed: not tried")
+            else:
+                envelopes(table, library)
+        hidden.append(module)
+    with Hidden(*hidden), warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        envelopes(table, "built-in")
+    table.true("the warning", heard and heard[0].category is SlowSignerWarning, heard)
+    for vector in vectors("ed25519"):
+        key = base64.b64decode(vector["envelope"]["public_key"])
+        if vector["request_type"] >= 1000 or len(key) != 32 or "small_order" in vector["name"]:
+            continue
+        table.same(vector["name"], ed25519.verify(
+            key, base64.b64decode(vector["envelope"]["payload"]),
+            base64.b64decode(vector["envelope"]["signature"])), vector["valid"])
+    return table.wrong
+
+
+@suite.case
+def secrets(_):
+    """A key is read from a file of its owner alone, and nothing shows its secret."""
+    table, seed = Table(), bytes(range(32))
+    text = base64.b64encode(seed).decode()
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "my.session")
+        path.write_text(f"# A key of perp.\ncurve = ed25519\nsecret = {text}\n"
+                        "exchange = 00ff\n")
+        path.chmod(0o640)
+        table.true("open to a group", raises(PermissionError, lambda: SessionKey.load(path)))
+        path.chmod(0o600)
+        key = SessionKey.load(path)
+    table.same("public", base64.b64encode(key.public).decode(),
+               "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=")
+    table.same("its exchange", key.exchange_id, "00ff")
+    table.same("by a function", SessionKey.load(lambda: text).public, key.public)
+    table.true("no Base64", raises(ValueError, lambda: SessionKey.load(lambda: "secret = ***")))
+    table.true("repr", text not in repr(key) and text not in str(vars(SessionKey)), repr(key))
+    import pickle
+    table.true("pickle", raises(TypeError, lambda: pickle.dumps(key)))
+    return table.wrong
+
+
+@suite.case
+def amounts(_):
+    """Exact in every direction: Python's integers are the measure."""
+    table, random = Table(), Random(18)
+    for text, raw, decimals, shown in (
+            ("0", 0, 0, "0"), ("-0.0", 0, 1, "0"), ("0.10", 10, 2, "0.1"), ("-12", -12, 0, "-12"),
+            ("9223372036854775807", 2**63 - 1, 0, "9223372036854775807"),
+            ("-0.000001", -1, 6, "-0.000001"), ("100000.50", 10000050, 2, "100000.5")):
+        amount = Amount.of(text)
+        table.same(text, (amount.raw, amount.decimals, str(amount)), (raw, decimals, shown))
+    for _ in range(10_000):
+        raw, decimals = random.randrange(-2**63, 2**63), random.randrange(0, 9)
+        amount = Amount(raw, decimals)
+        table.same("there and back", Amount.of(str(amount)).at(decimals), raw)
+    for text in ("", "1e5", "1.", ".5", "+1", " 1", "1_000", "٣", "1" * 41, "0x1", "NaN"):
+        table.true(f"{text!r} is refused", raises(ValueError, lambda: Amount.of(text)))
+    for value in (1.5, 0.0, None, True, b"1"):
+        table.true(f"{value!r} is refused", raises(TypeError, lambda: Amount.of(value)))
+    tick = Amount.of("0.5")
+    for text, down, up in (("100.74", "100.5", "101"), ("100.5", "100.5", "100.5"),
+                           ("-0.2", "-0.5", "0"), ("0.49", "0", "0.5")):
+        got = (str(Amount.of(text).rounded(tick, "down")), str(Amount.of(text).rounded(tick, "up")))
+        table.same(text, got, (down, up))
+    table.same("10 bps below", str(Amount.of("100000.1").times_bps(-10)), "99900.0999")
+    table.same("equal", (Amount.of("1.50") == Amount.of("1.5"), hash(Amount.of("1.50"))),
+               (True, hash(Amount.of("1.5"))))
+    table.same("order", Amount.of("0.09") < Amount.of("0.1"), True)
+    table.true("too fine", raises(ValueError, lambda: Amount.of("0.05").at(1)))
+    table.true("times a float", raises(TypeError, lambda: tick * 0.5))
+    table.same("sums", str(Amount.of("0.1") + Amount.of("0.02") - Amount.of("1") * 2), "-1.88")
+    return table.wrong
+
+
+@suite.case
+def ids(_):
+    """W5: UUIDv7 of the time that is told; strictly rising though the clock goes back."""
+    table, now = Table(), [1_755_582_431_232]
+    for vector in vectors("uuid7"):
+        made = UUID(hex=vector["hex"])
+        table.same(vector["name"], (is_v7(made), str(made)), (vector["is_v7"], vector["text"]))
+        table.same(vector["name"], id_time_ms(made), vector["unix_ms"])
+    made = Ids(lambda: now[0])
+    found = [made.next() for _ in range(10_000)]
+    now[0] -= 60_000
+    found += [made.next() for _ in range(100)]
+    table.same("rising", found, sorted(set(found)))
+    table.true("version 7", all(map(is_v7, found)))
+    table.same("the time", id_time_ms(found[0]), 1_755_582_431_232)
+    table.true("not far ahead", id_time_ms(found[-1]) - 1_755_582_431_232 <= 10_000 // 2048 + 1)
+    return table.wrong
+
+
+@suite.case
+def types(_):
+    """mypy --strict finds nothing, and finds a float that is planted as a price."""
+    if shutil.which("mypy") is None:
+        print("mypy is not installed: types not checked")
+        return []
+    table = Table()
+
+    def mypy(*names):
+        return subprocess.run(["mypy", "--strict", "--no-error-summary", "--cache-dir", cache,
+                               *names], cwd=PYTHON, capture_output=True, text=True)
+    with tempfile.TemporaryDirectory() as cache:
+        table.same("the library", mypy("-p", "perpd").stdout, "")
+        planted = pathlib.Path(cache, "planted.py")
+        planted.write_text("from perpd import Amount\nAmount.of(1.5)\n")
+        table.true("a float", "incompatible type" in mypy(str(planted)).stdout)
+    return table.wrong
+
+
+@suite.case
+def wheel(_):
+    """The wheel has the same bytes each time and is imported from an empty folder."""
+    table = Table()
+    with tempfile.TemporaryDirectory() as folder:
+        made = []
+        for name in ("a", "b"):
+            done = subprocess.run([ROOT / "tools/clients", "pack", pathlib.Path(folder, name)],
+                                  capture_output=True, text=True, check=True)
+            made.append(pathlib.Path(done.stdout.strip()))
+        table.same("the same bytes", made[0].read_bytes(), made[1].read_bytes())
+        empty = pathlib.Path(folder, "empty")
+        with zipfile.ZipFile(made[0]) as archive:
+            table.same("sound", archive.testzip(), None)
+            names = set(archive.namelist())
+            record = archive.read(next(n for n in names if n.endswith("RECORD"))).decode()
+            table.same("RECORD", {line.split(",")[0] for line in record.splitlines()}, names)
+            text = archive.read(next(n for n in names if n.endswith("METADATA"))).decode()
+            table.true("nothing required", all("extra ==" in line for line in text.splitlines()
+                                               if line.startswith("Requires-Dist")), text)
+            archive.extractall(empty)
+        done = subprocess.run([sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, "
+                               f"{str(empty)!r}); import perpd; print(perpd.__file__)"],
+                              capture_output=True, text=True)
+        table.same("imported", done.stdout.strip(), str(empty / "perpd/__init__.py"))
+    return table.wrong
+
+
+if __name__ == "__main__":
+    sys.exit(suite.run(None, only()))
