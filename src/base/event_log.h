@@ -17,7 +17,7 @@
 
 enum { EVENT_LOG_SLOTS = 65536, EVENT_LOG_WORDS = 16 };
 
-enum event_log_kind { EVENT_LOG_TRADE, EVENT_LOG_MARK };
+enum event_log_kind { EVENT_LOG_TRADE, EVENT_LOG_MARK, EVENT_LOG_STATE, EVENT_LOG_RATE };
 
 /* A public event of a market with what its JSON needs. */
 struct event_log_event {
@@ -32,6 +32,8 @@ struct event_log_event {
     union {
         struct row_trade trade;
         struct row_mark mark;
+        struct row_market_state state;
+        struct row_rate rate;
     };
 };
 

@@ -216,7 +216,7 @@ struct row_mark {
     uint8_t valid;
     uint8_t in_gap;
     uint8_t price_decimals;
-    uint8_t zero;
+    uint8_t state; /* market state number; with mark_price the settlement price of a closed one */
 };
 
 /* Every term of R2's invariants at one sequence, then market_count struct row_audit_market. */

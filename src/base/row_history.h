@@ -72,7 +72,10 @@ struct row_payment {
 /* The head of a list that is an object: this row, then `count` rows, newest first. */
 struct row_list {
     char market[32]; /* rates */
-    int64_t balance; /* of the fund or the fee account */
+    union {
+        int64_t balance;   /* of the fund or the fee account */
+        uint64_t book_seq; /* rates */
+    };
     uint32_t count;
     uint8_t price_decimals;
     uint8_t zero[3];
@@ -87,6 +90,17 @@ struct row_rate {
     uint32_t index;
     uint8_t zero[4];
 };
+
+/* A market has taken a state. */
+struct row_market_state {
+    uint64_t settlement_price; /* of a closed market */
+    uint8_t state;             /* market state number */
+    uint8_t cause;             /* wire.md W3c, or ROW_CAUSE_NONE */
+    uint8_t price_decimals;
+    uint8_t zero[5];
+};
+
+enum { ROW_CAUSE_NONE = 255 };
 
 /* A movement of the fund's or the fee account's cash. */
 struct row_house {

@@ -1,5 +1,6 @@
 /* Funding payments and rates, the fund and the fee account over HTTP, with rows that six hours of
- * funding have made (json.md J1, J2, J6; wire.md W7): filters, bounds of time, pages.
+ * funding have made (json.md J1, J2, J6; wire.md W7): filters, bounds of time, pages. Then the
+ * channel `funding` through a seventh (J9).
  *
  * By hand (R5): without 360 samples the premium is 0, so r8 = 0 + clamp(100,000, -500,000, 500,000)
  * = 100,000 ppb and the rate 12,500 ppb = 0.0000125. At hour k the index is 100,000 + 100 k USDC,
@@ -19,6 +20,7 @@ enum { HOURS = 6, CONNECTIONS = 8, ANSWER_BYTES = 1 << 17, SIZE_RAW = 30000, MID
 
 static struct core_member members[MEMBERS];
 static struct protocol protocol;
+static struct address_claims streams_of;
 static struct conn *conn;
 static char answer[ANSWER_BYTES];
 
@@ -66,6 +68,12 @@ static void open_gate(void)
         .reply_pool = &core_rig.links[0].pool,
         .keyring = core->keyring,
         .symbols = &core->primary_sink.symbols,
+        .events = &core->events,
+        .books = &core_rig.core.books,
+        .streams_of = &streams_of,
+        .stream_connections = 1,
+        .stream_subscriptions = 2,
+        .stream_backlog = 1 << 20,
         .clock = &core_rig.clock,
         .options = &core->options,
         .source = { .durable = source_durable,
@@ -81,6 +89,7 @@ static void open_gate(void)
     };
 
     CHECK(host_list_add(&config.hosts, "x"));
+    CHECK(address_claims_init(&streams_of, CONNECTIONS) == 0);
     memcpy(config.secret_key, core->exchange.secret_key, sizeof config.secret_key);
     CHECK(protocol_init(&protocol, &config, CONNECTIONS) == 0);
     protocol_turn_begin(&protocol);
@@ -108,19 +117,14 @@ static size_t take_output(size_t used)
     return used;
 }
 
-/* GET by whoever, NULL: by nobody; gives the body, of which `status` is the HTTP status. */
-static const char *get(const struct core_member *who, const char *path, unsigned *status)
+/* Sends bytes, none or some, runs turns and takes what is answered, which ends with a 0. */
+static void exchange(char *bytes, size_t count)
 {
-    char request[512], key[BASE64_TEXT_BYTES(SECRET_BYTES) + 1] = "";
     size_t used = 0;
 
-    if (who != NULL)
-        base64_encode(key, who->api_secret, sizeof who->api_secret);
-    int count = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n%s%s%s\r\n", path,
-                         who != NULL ? "X-API-KEY: " : "", key, who != NULL ? "\r\n" : "");
-    CHECK(count > 0 && (size_t)count < sizeof request);
     protocol_turn_begin(&protocol);
-    protocol_receive(&protocol, conn, request, (size_t)count);
+    if (count != 0)
+        protocol_receive(&protocol, conn, bytes, count);
     (void)protocol_turn_end(&protocol);
     for (int turn = 0; turn < 8; turn++) {
         CHECK(core_follow(&core_rig.core) >= 0);
@@ -128,7 +132,22 @@ static const char *get(const struct core_member *who, const char *path, unsigned
         (void)protocol_turn_end(&protocol);
         used = take_output(used);
     }
+    for (size_t i = 0; i < used; i++) /* heads of WebSocket frames have zeros */
+        answer[i] = answer[i] != '\0' ? answer[i] : ' ';
     answer[used] = '\0';
+}
+
+/* GET by whoever, NULL: by nobody; gives the body, of which `status` is the HTTP status. */
+static const char *get(const struct core_member *who, const char *path, unsigned *status)
+{
+    char request[512], key[BASE64_TEXT_BYTES(SECRET_BYTES) + 1] = "";
+
+    if (who != NULL)
+        base64_encode(key, who->api_secret, sizeof who->api_secret);
+    int count = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n%s%s%s\r\n", path,
+                         who != NULL ? "X-API-KEY: " : "", key, who != NULL ? "\r\n" : "");
+    CHECK(count > 0 && (size_t)count < sizeof request);
+    exchange(request, (size_t)count);
     CHECK(sscanf(answer, "HTTP/1.1 %u", status) == 1);
     const char *body = strstr(answer, "\r\n\r\n");
     CHECK(body != NULL);
@@ -148,6 +167,18 @@ static uint32_t count_of(const char *text, const char *piece)
 
 /* ---- what happens ---------------------------------------------------------------------------- */
 
+/* The funding of hour k. */
+static void pay_hour(uint64_t k)
+{
+    clock_set(&core_rig.clock, FIRST_NS + k * HOUR_NS - 1000 * MS_NS);
+    core_member_publish(MID_RAW + 1000 * k); /* valid when the hour comes */
+    core_rig_run(0);
+    clock_set(&core_rig.clock, FIRST_NS + k * HOUR_NS);
+    core_rig_run(0);
+    clock_advance(&core_rig.clock, 200 * MS_NS);
+    core_rig_run(0);
+}
+
 static void live(void)
 {
     memset(members, 0, sizeof members);
@@ -159,15 +190,8 @@ static void live(void)
     (void)core_member_order(&members[SHORT], MID_RAW, -SIZE_RAW);
     (void)core_member_order(&members[LONG], MID_RAW, SIZE_RAW);
     core_rig_run(0);
-    for (uint64_t k = 0; k < HOURS; k++) {
-        clock_set(&core_rig.clock, FIRST_NS + k * HOUR_NS - 1000 * MS_NS);
-        core_member_publish(MID_RAW + 1000 * k); /* valid when the hour comes */
-        core_rig_run(0);
-        clock_set(&core_rig.clock, FIRST_NS + k * HOUR_NS);
-        core_rig_run(0);
-        clock_advance(&core_rig.clock, 200 * MS_NS);
-        core_rig_run(0);
-    }
+    for (uint64_t k = 0; k < HOURS; k++)
+        pay_hour(k);
 }
 
 /* ---- payments -------------------------------------------------------------------------------- */
@@ -309,6 +333,52 @@ static void houses(void)
                        "\"next_before_sequence\":null,\"next_before_index\":null}") == 0);
 }
 
+/* ---- the channel ----------------------------------------------------------------------------- */
+
+static void ask(const char *text)
+{
+    char frame[256] = { '\x81' };
+    size_t count = strlen(text);
+
+    CHECK(count <= 125);
+    frame[1] = (char)(0x80 | count); /* masked with zeros */
+    memcpy(frame + 6, text, count);
+    exchange(frame, 6 + count);
+}
+
+/* The market's first frame in the answer is of that type and has the rate of hour k, to the letter. */
+static uint64_t check_rate(const char *type, int k)
+{
+    char piece[256];
+    const char *at = strstr(answer, "{\"channel\":\"funding\",\"market\":\"BTC-PERP\",");
+
+    CHECK(at != NULL && count_of(answer, "\"funding_rate\"") == 1);
+    snprintf(piece, sizeof piece,
+             "\"type\":\"%s\",\"data\":{\"funding_rate\":\"0.0000125\","
+             "\"index_price\":\"%d\",\"time\":%lu,\"time_ns\":",
+             type, 100000 + 100 * k, (FIRST_NS + (uint64_t)k * HOUR_NS) / MS_NS);
+    CHECK(strstr(at, piece) != NULL);
+    return number_behind(at, "\"seq\":");
+}
+
+static void channel(void)
+{
+    char handshake[] = "GET /api/v1/stream HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n"
+                       "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                       "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
+
+    exchange(handshake, sizeof handshake - 1);
+    CHECK(strstr(answer, "HTTP/1.1 101 ") == answer);
+    ask("{\"op\":\"subscribe\",\"channel\":\"funding\",\"market\":\"ETH-PERP\"}");
+    CHECK(strstr(answer, "\"type\":\"snapshot\",\"data\":{}}") != NULL); /* it had no index */
+    ask("{\"op\":\"subscribe\",\"channel\":\"funding\",\"market\":\"BTC-PERP\"}");
+    uint64_t seq = check_rate("snapshot", HOURS - 1);
+    CHECK(number_behind(answer, "\"prev_seq\":") == seq);
+    pay_hour(HOURS);
+    exchange(NULL, 0);
+    CHECK(check_rate("update", HOURS) > seq && number_behind(answer, "\"prev_seq\":") == seq);
+}
+
 int main(void)
 {
     CHECK(signer_init() == 0);
@@ -318,7 +388,9 @@ int main(void)
     for (uint32_t limit = 1; limit <= HOURS + 1; limit++)
         rates(limit);
     houses();
+    channel();
     protocol_free(&protocol);
+    address_claims_free(&streams_of);
     core_rig_kill();
     core_rig_free();
     return 0;

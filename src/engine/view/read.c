@@ -394,6 +394,7 @@ bool read_mark(const struct engine *engine, const char symbol[32], struct row_ma
             .third_price = mark_third(engine, i),
             .clamp_ppm = market_record_book_ppm(&market->record),
             .in_gap = market->in_gap,
+            .state = market->state,
             .price_decimals = market->record.price_decimals,
         };
         memcpy(row->market, symbol, sizeof row->market);

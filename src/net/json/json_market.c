@@ -7,6 +7,9 @@ enum { FUNDING_INTERVAL_S = 3600, INVARIANTS = 10 };
 static const char *const state_names[] = { "ACTIVE",      "POST_ONLY", "REDUCE_ONLY",
                                            "CANCEL_ONLY", "HALTED",    "CLOSED" };
 
+/* wire.md W3c, effect 2111 */
+static const char *const cause_names[] = { "operator", "oracle", "fund", "invariant", "restart" };
+
 static void write_tiers(struct writer *writer, const struct row_tier *tiers, unsigned count)
 {
     WRITER_TEXT(writer, "[");
@@ -70,14 +73,27 @@ void json_market_record(struct writer *writer, const struct row_market *row)
     write_fees(writer, row);
     JSON_FIELD_UINT(writer, "funding_interval_s", FUNDING_INTERVAL_S);
     JSON_FIELD_DECIMAL(writer, "max_price", row->max_price, price_scale);
-    WRITER_TEXT(writer, ",\"state\":\"");
-    writer_text(writer, row->state < CC_COUNT(state_names) ? state_names[row->state] : "");
-    WRITER_TEXT(writer, "\"");
+    JSON_FIELD_WORD(writer, "state", JSON_FIELD_NAME_OF(state_names, row->state));
     if (row->effective_at_ns != 0) {
         JSON_FIELD_UINT(writer, "effective_at_ns", row->effective_at_ns);
         WRITER_TEXT(writer, ",\"next_tiers\":");
         write_tiers(writer, row->next_tiers, row->next_tier_count);
     }
+    WRITER_TEXT(writer, "}");
+}
+
+void json_market_state_data(struct writer *writer, const struct row_market_state *row)
+{
+    WRITER_TEXT(writer, "{\"state\":\"");
+    writer_text(writer, JSON_FIELD_NAME_OF(state_names, row->state));
+    if (row->cause == ROW_CAUSE_NONE)
+        WRITER_TEXT(writer, "\",\"cause\":null");
+    else {
+        WRITER_TEXT(writer, "\"");
+        JSON_FIELD_WORD(writer, "cause", JSON_FIELD_NAME_OF(cause_names, row->cause));
+    }
+    if (row->state == CC_COUNT(state_names) - 1)
+        JSON_FIELD_DECIMAL(writer, "settlement_price", row->settlement_price, row->price_decimals);
     WRITER_TEXT(writer, "}");
 }
 

@@ -3,12 +3,16 @@
 #define NET_JSON_JSON_MARKET_H
 
 #include "base/row.h"
+#include "base/row_history.h"
 #include "net/json/json_reply.h"
 
 void json_market_record(struct writer *writer, const struct row_market *row);
 
 /* All rows as {"markets":[...]}. */
 void json_market_list(struct writer *writer, const struct reply *reply, const uint8_t *rows);
+
+/* The data of the channel `market_state` (J9). */
+void json_market_state_data(struct writer *writer, const struct row_market_state *row);
 
 void json_market_book(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 

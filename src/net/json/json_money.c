@@ -51,6 +51,23 @@ static void write_next(struct writer *writer, const struct reply *reply, uint32_
     WRITER_TEXT(writer, "}");
 }
 
+/* Without its last brace. */
+static void write_rate(struct writer *writer, const struct row_rate *row, unsigned price_decimals)
+{
+    WRITER_TEXT(writer, "{\"funding_rate\":");
+    writer_decimal(writer, row->rate_ppb, PPB_SCALE);
+    JSON_FIELD_DECIMAL(writer, "index_price", row->index_price, price_decimals);
+    JSON_FIELD_UINT(writer, "time", row->hour_ns / 1000000);
+    JSON_FIELD_UINT(writer, "time_ns", row->time_ns);
+}
+
+void json_money_rate_data(struct writer *writer, const struct row_rate *row,
+                          unsigned price_decimals)
+{
+    write_rate(writer, row, price_decimals);
+    WRITER_TEXT(writer, "}");
+}
+
 void json_money_rates(struct writer *writer, const struct reply *reply, const uint8_t *rows)
 {
     struct row_list list;
@@ -62,11 +79,9 @@ void json_money_rates(struct writer *writer, const struct reply *reply, const ui
     WRITER_TEXT(writer, ",\"funding_rates\":[");
     for (uint32_t i = 0; i < list.count; i++) {
         memcpy(&rate, rows + sizeof list + i * sizeof rate, sizeof rate);
-        writer_text(writer, i == 0 ? "{\"funding_rate\":" : ",{\"funding_rate\":");
-        writer_decimal(writer, rate.rate_ppb, PPB_SCALE);
-        JSON_FIELD_DECIMAL(writer, "index_price", rate.index_price, list.price_decimals);
-        JSON_FIELD_UINT(writer, "time", rate.hour_ns / 1000000);
-        JSON_FIELD_UINT(writer, "time_ns", rate.time_ns);
+        if (i > 0)
+            WRITER_TEXT(writer, ",");
+        write_rate(writer, &rate, list.price_decimals);
         JSON_FIELD_UINT(writer, "sequence", rate.sequence);
         JSON_FIELD_UINT(writer, "index", rate.index);
         WRITER_TEXT(writer, "}");

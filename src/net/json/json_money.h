@@ -17,6 +17,10 @@ void json_money_house(struct writer *writer, const struct reply *reply, const ui
 /* A struct row_list, then struct row_withdrawal. */
 void json_money_withdrawals(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 
+/* The data of the channel `funding` (J9). */
+void json_money_rate_data(struct writer *writer, const struct row_rate *row,
+                          unsigned price_decimals);
+
 /* The outcome of a withdrawal (enum row_withdrawal_outcome) by its name. False: no such name. */
 CC_MUST_USE bool json_money_outcome_of(const char *name, uint8_t *outcome);
 

@@ -3,6 +3,7 @@
 #include "net/json/json_field.h"
 #include "net/json/json_history.h"
 #include "net/json/json_info.h"
+#include "net/json/json_market.h"
 #include "net/json/json_money.h"
 #include "net/stream/stream.h"
 #include "net/stream/stream_book.h"
@@ -35,6 +36,26 @@ static void read_facts(const struct streams *streams, struct net_facts *facts)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
+/* Writes the data of the event and gives its channel. */
+static enum stream_channel write_event(struct writer *writer, const struct event_log_event *event)
+{
+    switch ((enum event_log_kind)event->kind) {
+    case EVENT_LOG_TRADE:
+        json_history_trade(writer, &event->trade, event->price_decimals, event->size_decimals);
+        return STREAM_TRADES;
+    case EVENT_LOG_MARK:
+        json_money_mark_data(writer, &event->mark);
+        return STREAM_MARK;
+    case EVENT_LOG_STATE:
+        json_market_state_data(writer, &event->state);
+        return STREAM_MARKET_STATE;
+    case EVENT_LOG_RATE:
+        json_money_rate_data(writer, &event->rate, event->price_decimals);
+        return STREAM_FUNDING;
+    }
+    INVARIANT(!"a kind of event");
+}
+
 /* The event of that number and its text; NULL: it has been overwritten. */
 static const struct stream_coded *code(struct streams *streams, uint64_t number)
 {
@@ -48,15 +69,11 @@ static const struct stream_coded *code(struct streams *streams, uint64_t number)
     JSON_FIELD_UINT(&writer, "engine_seq", event.sequence);
     JSON_FIELD_UINT(&writer, "time_ns", event.time_ns);
     WRITER_TEXT(&writer, ",\"type\":\"update\",\"data\":");
-    if (event.kind == EVENT_LOG_TRADE)
-        json_history_trade(&writer, &event.trade, event.price_decimals, event.size_decimals);
-    else
-        json_money_mark_data(&writer, &event.mark);
+    coded->channel = write_event(&writer, &event);
     WRITER_TEXT(&writer, "}");
     INVARIANT(!writer.full);
     coded->number = number + 1;
     coded->seq = event.seq;
-    coded->channel = event.kind == EVENT_LOG_TRADE ? STREAM_TRADES : STREAM_MARK;
     coded->place = symbols_place(config_of(streams)->symbols, event.asset_id);
     coded->count = (uint32_t)writer_count(&writer);
     return coded;
@@ -98,27 +115,73 @@ static uint32_t send_events(struct stream *stream, uint64_t end)
     return passed;
 }
 
+/* The market's seq as the rows of the snapshot have it. */
+static uint64_t seq_of_rows(enum stream_channel channel, const uint8_t *rows)
+{
+    struct row_trades trades;
+    struct row_list list;
+    struct row_mark mark;
+    if (channel == STREAM_TRADES) {
+        memcpy(&trades, rows, sizeof trades);
+        return trades.book_seq;
+    }
+    if (channel == STREAM_FUNDING) {
+        memcpy(&list, rows, sizeof list);
+        return list.book_seq;
+    }
+    memcpy(&mark, rows, sizeof mark);
+    return mark.book_seq;
+}
+
+/* The newest rate, if there is one. */
+static void write_newest_rate(struct writer *writer, const uint8_t *rows)
+{
+    struct row_list list;
+    struct row_rate rate;
+    memcpy(&list, rows, sizeof list);
+    if (list.count == 0) {
+        WRITER_TEXT(writer, "{}");
+        return;
+    }
+    memcpy(&rate, rows + sizeof list, sizeof rate);
+    json_money_rate_data(writer, &rate, list.price_decimals);
+}
+
+/* Writes the data of the channel's snapshot. */
+static void write_snapshot(struct writer *writer, enum stream_channel channel, const uint8_t *rows)
+{
+    struct row_mark mark;
+    if (channel == STREAM_TRADES) {
+        json_history_snapshot(writer, rows);
+        return;
+    }
+    if (channel == STREAM_FUNDING) {
+        write_newest_rate(writer, rows);
+        return;
+    }
+    memcpy(&mark, rows, sizeof mark);
+    if (channel == STREAM_MARK) {
+        json_money_mark_data(writer, &mark);
+        return;
+    }
+    const struct row_market_state state = { .settlement_price = mark.mark_price,
+                                            .state = mark.state,
+                                            .cause = ROW_CAUSE_NONE, /* no state keeps it */
+                                            .price_decimals = mark.price_decimals };
+    json_market_state_data(writer, &state);
+}
+
 /* Sends the snapshot of the subscription and the events since that its stream has passed. */
 static void begin_log(struct stream *stream, struct stream_sub *sub, const struct reply *reply,
                       const uint8_t *rows)
 {
-    bool is_mark = sub->channel == STREAM_MARK;
-    struct row_trades trades = { 0 };
-    struct row_mark mark = { 0 };
-    if (is_mark)
-        memcpy(&mark, rows, sizeof mark);
-    else
-        memcpy(&trades, rows, sizeof trades);
-    sub->seq = is_mark ? mark.book_seq : trades.book_seq;
+    sub->seq = seq_of_rows((enum stream_channel)sub->channel, rows);
     stream_subs_live(stream, sub);
     struct writer writer = stream_frame(stream, sub, sub->seq);
     JSON_FIELD_UINT(&writer, "engine_seq", reply->applied);
     JSON_FIELD_UINT(&writer, "time_ns", reply->time_ns);
     WRITER_TEXT(&writer, ",\"type\":\"snapshot\",\"data\":");
-    if (is_mark)
-        json_money_mark_data(&writer, &mark);
-    else
-        json_history_snapshot(&writer, rows);
+    write_snapshot(&writer, (enum stream_channel)sub->channel, rows);
     WRITER_TEXT(&writer, "}");
     stream_answer(stream, &writer);
     if (stream->log_live == 1) /* no other subscription: the stream has passed nothing */

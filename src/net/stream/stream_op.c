@@ -103,10 +103,9 @@ static bool may_subscribe(const struct stream *stream, struct problem_detail *pr
 static void ask(struct stream *stream, const struct op *op, struct stream_sub *sub)
 {
     static const uint8_t queries[STREAM_CHANNELS] = {
-        [STREAM_TRADES] = QUERY_trades,
-        [STREAM_BBO] = QUERY_book,
-        [STREAM_BOOK] = QUERY_book,
-        [STREAM_MARK] = QUERY_mark,
+        [STREAM_TRADES] = QUERY_trades,     [STREAM_BBO] = QUERY_book,
+        [STREAM_BOOK] = QUERY_book,         [STREAM_MARK] = QUERY_mark,
+        [STREAM_MARKET_STATE] = QUERY_mark, [STREAM_FUNDING] = QUERY_rates,
     };
     struct pipeline *pipeline = stream->owner->pipeline;
     struct context *context = pipeline->context;
@@ -114,7 +113,10 @@ static void ask(struct stream *stream, const struct op *op, struct stream_sub *s
         pending_add(&context->pendings, stream->conn, PENDING_READ, PENDING_HELD);
     pending->query = (struct query){
         .kind = queries[op->channel],
-        .limit = sub->view == NULL ? SNAPSHOT_TRADES : book_board_depths[op->depth_index],
+        .limit = sub->view != NULL               ? book_board_depths[op->depth_index]
+                 : op->channel == STREAM_FUNDING ? 1
+                                                 : SNAPSHOT_TRADES,
+        .end_ns = UINT64_MAX,
         .pin = -1,
         .received_ticks = stream->conn->received_ticks,
     };
@@ -231,8 +233,9 @@ static bool read_channel(const struct stream *stream, struct op *op, struct prob
     if (op->channel < STREAM_CHANNELS)
         return read_market(stream, op, problem);
     return equals(&op->members[CHANNEL], "status") ||
-           problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
-                              "channel is trades, bbo, book, mark or status");
+           problem_detail_set(
+               problem, PROBLEM_invalid_parameter, "channel",
+               "channel is trades, bbo, book, mark, market_state, funding or status");
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */

@@ -29,7 +29,15 @@ enum {
 };
 
 /* The channels of one market, in the order of stream_subs_names. */
-enum stream_channel { STREAM_TRADES, STREAM_BBO, STREAM_BOOK, STREAM_MARK, STREAM_CHANNELS };
+enum stream_channel {
+    STREAM_TRADES,
+    STREAM_BBO,
+    STREAM_BOOK,
+    STREAM_MARK,
+    STREAM_MARKET_STATE,
+    STREAM_FUNDING,
+    STREAM_CHANNELS
+};
 
 struct stream_view;
 

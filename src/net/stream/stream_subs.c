@@ -4,7 +4,9 @@
 
 #include "net/stream/stream_view.h"
 
-const char *const stream_subs_names[STREAM_CHANNELS] = { "trades", "bbo", "book", "mark" };
+const char *const stream_subs_names[STREAM_CHANNELS] = {
+    "trades", "bbo", "book", "mark", "market_state", "funding",
+};
 
 struct stream_sub *stream_subs_add(struct stream *stream, enum stream_channel channel,
                                    const char market[SYMBOL_BYTES], uint16_t asset_id,

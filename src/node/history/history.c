@@ -112,6 +112,71 @@ static void show_mark(const struct history_sink *self, const struct effect *effe
     event_log_add(self->events, &event);
 }
 
+static void show_state(const struct history_sink *self, const struct effect *effect)
+{
+    struct market_names *names = &self->history->names;
+    struct effect_market_state body;
+
+    memcpy(&body, effect->bytes, sizeof body);
+    market_names_refresh(names, effect->engine);
+    struct event_log_event event = {
+        .seq = read_book_seq(effect->engine, body.asset_id), /* which the change has raised */
+        .sequence = effect->sequence,
+        .time_ns = effect->t_ns,
+        .asset_id = body.asset_id,
+        .kind = EVENT_LOG_STATE,
+        .state = { .settlement_price = body.price,
+                   .state = body.state,
+                   .cause = body.cause,
+                   .price_decimals = market_names_of(names, body.asset_id)->price_decimals },
+    };
+    event_log_add(self->events, &event);
+}
+
+/* Adds the rate of an epoch that has opened, the newest row of the money log. */
+static void show_rate(const struct history_sink *self, const struct effect *effect)
+{
+    struct history *history = self->history;
+    const struct history_ring *rates = &history->money.rates;
+    struct effect_funding_epoch body;
+
+    memcpy(&body, effect->bytes, sizeof body);
+    if (body.open == 0)
+        return;
+    market_names_refresh(&history->names, effect->engine);
+    struct event_log_event event = {
+        .seq = read_book_seq(effect->engine, body.asset_id), /* which the epoch has raised */
+        .sequence = effect->sequence,
+        .time_ns = effect->t_ns,
+        .asset_id = body.asset_id,
+        .kind = EVENT_LOG_RATE,
+        .price_decimals = market_names_of(&history->names, body.asset_id)->price_decimals,
+    };
+    money_log_show_rate(history_ring_at(rates, rates->added - 1), &event.rate);
+    event_log_add(self->events, &event);
+}
+
+/* Adds a public event that the logs have. */
+static void show(const struct history_sink *self, const struct effect *effect)
+{
+    switch ((enum effect_code)effect->code) {
+    case EFFECT_trade:
+        show_trade(self, effect);
+        break;
+    case EFFECT_mark:
+        show_mark(self, effect);
+        break;
+    case EFFECT_market_state:
+        show_state(self, effect);
+        break;
+    case EFFECT_funding_epoch:
+        show_rate(self, effect);
+        break;
+    default:
+        break;
+    }
+}
+
 static void emit(struct engine_sink *sink, const struct effect *effect)
 {
     /* The sink is the first member. */
@@ -133,10 +198,8 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
     money_log_append(&history->money, effect,
                      history->fills.sequence == effect->sequence ? history->fills.counted : 0);
     fill_log_append(&history->fills, effect);
-    if (effect->code == EFFECT_trade && self->events != NULL)
-        show_trade(self, effect);
-    if (effect->code == EFFECT_mark && self->events != NULL)
-        show_mark(self, effect);
+    if (self->events != NULL)
+        show(self, effect);
     request_log_append(&history->requests, effect);
     withdrawal_log_append(&history->withdrawals, effect);
 }

@@ -48,7 +48,7 @@ struct history_sink {
     struct engine_sink sink; /* first */
     struct history *history;
     struct exchange_counters *exchange_counters; /* NULL: effects are not counted, as in a replay */
-    struct event_log *events; /* gets trades and marks; NULL: a replay shows nobody anything */
+    struct event_log *events; /* gets what is public; NULL: a replay shows nobody anything */
     struct watch *watch;      /* gets every effect but order states; NULL: nothing is watched */
 };
 

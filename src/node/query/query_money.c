@@ -73,9 +73,10 @@ static void put_head(struct query_task *task, const struct query_sources *source
             market_names_of(&sources->history->names, task->asset_id);
         memcpy(list.market, market->symbol, sizeof list.market);
         list.price_decimals = market->price_decimals;
+    } else {
+        read_house(sources->engine, &fund, &fees);
+        list.balance = task->query.kind == QUERY_fund ? fund : fees;
     }
-    read_house(sources->engine, &fund, &fees);
-    list.balance = task->query.kind == QUERY_fund ? fund : fees;
     query_task_put(task, &list, sizeof list);
 }
 
@@ -138,6 +139,8 @@ static void end(struct query_task *task, const struct query_sources *sources)
         return;
     memcpy(&list, task->rows, sizeof list);
     list.count = task->reply.row_count - 1;
+    if (task->query.kind == QUERY_rates)
+        list.book_seq = read_book_seq(sources->engine, task->asset_id);
     memcpy(task->rows, &list, sizeof list);
     task->reply.more = query_task_has_more(task, sources, table_of(task), key_of(task));
 }
