@@ -346,7 +346,7 @@ static void ask(const char *text)
     exchange(frame, 6 + count);
 }
 
-/* The market's first frame in the answer is of that type and has the rate of hour k, to the letter. */
+/* BTC's first frame in the answer is of that type and has the rate of hour k, to the letter. */
 static uint64_t check_rate(const char *type, int k)
 {
     char piece[256];
