@@ -20,7 +20,7 @@ enum { FRAME_BYTES = 168 };
 
 static const struct route_path *order_path(struct route_table *table)
 {
-    route_init(table, false, false);
+    route_init(table, (struct route_features){ 0 });
     for (uint16_t i = 0; i < table->count; i++)
         if (strcmp(table->paths[i].path, "/api/v1/trading/order/place/limit") == 0)
             return &table->paths[i];

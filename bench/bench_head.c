@@ -48,7 +48,7 @@ static void dispatch(struct bench_run *run, const char *text, size_t count)
     struct problem_detail problem;
     const char *allow;
     http_map_choose((enum cpu_level)bench_argument(run));
-    route_init(&table, false, false);
+    route_init(&table, (struct route_features){ 0 });
     while (bench_next(run)) {
         if (http_parse(&head, text, count) != (int)count ||
             !route_find(&table, &head, text, false, &route, &problem, &allow)) {

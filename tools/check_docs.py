@@ -156,7 +156,7 @@ def main(arguments):
     root = pathlib.Path(names[0] if names else ".").resolve()
     wrong = [text for name, inner in folders(root) for text in readme(root, name, inner, write)]
     for path in sorted(root.rglob("*.md")):
-        if "build" not in path.relative_to(root).parts:
+        if not {"build", "node_modules"} & set(path.relative_to(root).parts):
             wrong += paths(root, path)
     wrong += decisions(root)
     wrong += decision_index(root)

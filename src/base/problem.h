@@ -37,7 +37,7 @@
     X(not_ready, 503)
 
 #define HTTP_STATUS_LIST(X) \
-    X(200, "OK") X(201, "Created") X(204, "No Content") \
+    X(200, "OK") X(201, "Created") X(204, "No Content") X(304, "Not Modified") X(307, "Temporary Redirect") \
     X(400, "Bad Request") X(401, "Unauthorized") X(403, "Forbidden") X(404, "Not Found") \
     X(405, "Method Not Allowed") X(408, "Request Timeout") X(409, "Conflict") X(410, "Gone") \
     X(413, "Payload Too Large") X(415, "Unsupported Media Type") X(421, "Misdirected Request") \

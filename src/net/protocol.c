@@ -6,8 +6,11 @@
 int protocol_init(struct protocol *protocol, const struct net_config *config, uint32_t connections)
 {
     protocol->config = *config;
-    route_init(&protocol->routes, config->options->values[OPTION_exchange_testnet] != 0,
-               config->debug_payload);
+    route_init(
+        &protocol->routes,
+        (struct route_features){ .testnet = config->options->values[OPTION_exchange_testnet] != 0,
+                                 .debug = config->debug_payload,
+                                 .console = config->console });
     int error = context_init(&protocol->context, &protocol->config, connections);
     if (error == 0)
         error = pipeline_init(&protocol->pipeline, &protocol->context);

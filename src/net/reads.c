@@ -22,6 +22,46 @@ static bool fill_eip712(const struct conn *conn, struct pending_local *local,
     return true;
 }
 
+/* Whether the page must be asked for at `localhost`: the passkeys of this exchange are localhost's,
+ * and browsers refuse that name to a page of an address. Sets *port to that of the Host header. */
+static bool is_elsewhere(const struct net_config *config, const struct http_head *head,
+                         const char *text, uint16_t *port)
+{
+    static const char *const addresses[] = { "127.0.0.1:", "[::1]:" };
+    const char *host = text + head->host.at;
+    if (strcmp(config->relying_party.id, "localhost") != 0)
+        return false;
+    for (size_t i = 0; i < CC_COUNT(addresses); i++) {
+        size_t count = strlen(addresses[i]);
+        uint64_t number = 0;
+        if (head->host.count <= count || memcmp(host, addresses[i], count) != 0 ||
+            !parameter_read_number(host + count, head->host.count - count, &number) ||
+            number > UINT16_MAX)
+            continue;
+        *port = (uint16_t)number;
+        return true;
+    }
+    return false;
+}
+
+/* The file of the console, and in which form the client takes it. */
+static bool fill_file(const struct context *context, const struct conn *conn, const char *text,
+                      struct pending_local *local, struct problem_detail *problem)
+{
+    const struct http_head *head = &conn->head;
+    int number = local->kind == ROUTE_PAGE
+                     ? asset_find_page(conn->admin)
+                     : asset_find_file(conn->route.argument, conn->route.argument_bytes);
+    if (number < 0)
+        return problem_detail_set(problem, PROBLEM_not_found, NULL,
+                                  "the console of this build has no such file");
+    local->asset = asset_choose((uint16_t)number, text + head->codings.at, head->codings.count,
+                                text + head->known.at, head->known.count);
+    local->elsewhere = local->kind == ROUTE_PAGE && !conn->admin &&
+                       is_elsewhere(context->config, head, text, &local->port);
+    return true;
+}
+
 static bool fill_local(const struct context *context, const struct conn *conn,
                        const char *head_text, struct pending_local *local,
                        struct problem_detail *problem)
@@ -35,6 +75,8 @@ static bool fill_local(const struct context *context, const struct conn *conn,
         return problem_detail_set(problem, PROBLEM_not_ready, NULL, "the service is recovering");
     if (local->kind == ROUTE_EIP712)
         return fill_eip712(conn, local, problem);
+    if (local->kind == ROUTE_PAGE || local->kind == ROUTE_FILE)
+        return fill_file(context, conn, head_text, local, problem);
     if (local->kind == ROUTE_LIMITS && conn->head.has_api_key) {
         local->keyed = true;
         if (!api_caller_find(context->config, context->unix_ns, &conn->head, head_text,

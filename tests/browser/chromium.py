@@ -30,9 +30,10 @@ def _high(descriptor):
 
 
 class Chromium:
-    """One browser with an empty profile. `with` it; calls block until their answer has come."""
+    """One browser with an empty profile. `with` it; calls block until their answer has come. It is
+    killed after `seconds`, which no run of a test needs."""
 
-    def __init__(self):
+    def __init__(self, seconds=PATIENCE_S):
         self.folder = tempfile.mkdtemp(prefix="perpd-chromium-")
         its_input, our_output = map(_high, os.pipe())
         our_input, its_output = map(_high, os.pipe())
@@ -52,7 +53,8 @@ class Chromium:
         os.close(its_output)
         self._output, self._input = our_output, os.fdopen(our_input, "rb", buffering=0)
         self._buffer, self._number = b"", 0
-        self._timer = threading.Timer(PATIENCE_S, self._kill)
+        self.events = []  # of the protocol, as they came
+        self._timer = threading.Timer(seconds, self._kill)
         self._timer.start()
 
     def _kill(self):
@@ -91,7 +93,7 @@ class Chromium:
         while data:
             data = data[os.write(self._output, data):]
         while (answer := self._message()).get("id") != self._number:
-            pass
+            self.events.append(answer)
         if "error" in answer:
             raise AssertionError(f"{method}: {answer['error']}")
         return answer["result"]

@@ -22,6 +22,13 @@ def skip_without(*names):
         sys.exit(77)
 
 
+def lacking_of_console():
+    """What the console's own tests need and this machine lacks."""
+    esbuild = SOURCE / "web/node_modules/esbuild"
+    return (["node"] if shutil.which("node") is None else []) + (
+        [] if esbuild.exists() else ["esbuild"])
+
+
 def run(script, *arguments, text=None):
     """The output of a script of this folder, which finds the packages in its environment."""
     done = subprocess.run(

@@ -87,6 +87,7 @@ COPIED = ("CMakeLists.txt", "tests/CMakeLists.txt", "tests/check.h", "bench/CMak
           "bench/shim.h", "bench/shim.cc", ".clang-format", ".clang-tidy")
 # What only the build reads: the document that perpd answers, and the simulator's seeds.
 CONFIGURED = ("docs/openapi.json", "tools/openapi.cmake", "src/net/json/openapi.h",
+              "tools/assets.cmake", "src/net/http/asset_table.h",
               "tests/node/planted/seeds.txt")
 
 failures = []

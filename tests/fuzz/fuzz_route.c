@@ -36,8 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct http_head head = { 0 };
 
     if (tables[0].count == 0) {
-        route_init(&tables[0], false, false);
-        route_init(&tables[1], true, true);
+        route_init(&tables[0], (struct route_features){ 0 });
+        route_init(&tables[1], (struct route_features){ true, true, true });
     }
     if (size < 1 || size > 2048)
         return 0;

@@ -5,6 +5,7 @@
 #include "net/http/route.h"
 
 static struct route_table table;
+static const struct route_features everything = { true, true, true };
 
 /* Finds the route of a request line; gives the problem, 0 for none. */
 static enum problem find(const char *method, const char *target, bool admin, struct route *route)
@@ -197,15 +198,15 @@ static void plain_writes_are_found(void)
     for (size_t i = 0; i < CC_COUNT(nowhere); i++)
         CHECK(find("PATCH", nowhere[i], false, &route) == PROBLEM_not_found);
 
-    route_init(&table, false, false);
+    route_init(&table, (struct route_features){ 0 });
     CHECK(find("POST", "/api/v1/faucet", false, &route) == PROBLEM_not_found);
     CHECK(find("PUT", "/api/v1/leverage", false, &route) == PROBLEM_none);
-    route_init(&table, true, true);
+    route_init(&table, everything);
 }
 
 int main(void)
 {
-    route_init(&table, true, true);
+    route_init(&table, everything);
     codes_have_their_paths();
     reads_are_found();
     plain_writes_are_found();

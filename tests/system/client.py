@@ -304,7 +304,7 @@ class Connection:
             headers.append((name.lower(), value.strip(" \t")))
         status = int(match[1])
         response = Response(status, match[2], headers, b"")
-        if body and status >= 200 and status != 204:
+        if body and status >= 200 and status not in (204, 304):
             length = int(response.header("content-length"))
             while len(self.buffer) < length:
                 self._more()

@@ -202,10 +202,12 @@ static void write_routes(FILE *out)
 {
     static struct route_table table;
     bool first = true;
-    route_init(&table, true, true);
+    route_init(&table, (struct route_features){ .testnet = true, .debug = true, .console = true });
     fprintf(out, ",\n\"routes\":[");
     for (uint16_t i = 0; i < table.count; i++) {
         const struct route_path *path = &table.paths[i];
+        if (path->kind == ROUTE_PAGE || path->kind == ROUTE_FILE)
+            continue; /* no interface of programs */
         bool prefix = path->kind != ROUTE_SIGNED && path->path[path->path_bytes - 1] == '/';
         write_route(out, &first, path, prefix ? argument_of(path) : "", path->suffix);
         const char *suffix;

@@ -108,6 +108,7 @@ struct net_config {
     uint32_t credit_wait_ms;                 /* net.credit_wait_ms */
     uint64_t output_pool_bytes;              /* net.output_pool */
     bool debug_payload;                      /* net.debug_payload */
+    bool console;                            /* net.console */
     bool rate_limits;                        /* limits.*; false: the two below are ignored */
     uint32_t unknown_key_rate; /* per second and address, for all threads of the port together */
     uint32_t bad_signature_rate;

@@ -15,6 +15,7 @@
 #include "net/conn/body_pool.h"
 #include "net/conn/conn.h"
 #include "net/conn/pending_state.h"
+#include "net/http/asset.h"
 
 enum { PENDING_MAX = 32768 };
 
@@ -27,6 +28,9 @@ struct pending_local {
     uint16_t body;                  /* in context.bodies, or BODY_NONE */
     struct signing_finding finding; /* ROUTE_DEBUG */
     bool octets;                    /* ROUTE_DEBUG: the body is a frame */
+    bool elsewhere;                 /* ROUTE_PAGE: the page is at http://localhost */
+    uint16_t port;                  /* with `elsewhere` */
+    struct asset_choice asset;      /* ROUTE_PAGE, ROUTE_FILE */
     struct keyring_key caller;      /* with `keyed`: checked again when it is answered */
 };
 

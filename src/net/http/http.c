@@ -249,6 +249,24 @@ static int parse_handshake(struct http_head *head, const char *text, struct http
     return 0;
 }
 
+/* The headers that only files of the console heed. One that comes twice counts as absent: the
+ * answer is then longer, and right. */
+static void parse_file_choice(struct http_head *head, const char *text, struct http_span name,
+                              struct http_span value)
+{
+    const char *key = text + name.at;
+    struct http_span *kept = NULL;
+    if (name.count == 15 && IS(key, "accept-encoding"))
+        kept = &head->codings;
+    else if (name.count == 13 && IS(key, "if-none-match"))
+        kept = &head->known;
+    if (kept == NULL)
+        return;
+    if (kept->at != 0)
+        value.count = 0;
+    *kept = value;
+}
+
 /* The headers that are read; all others are ignored. */
 static int parse_header(struct http_head *head, struct seen *seen, const char *text,
                         struct http_span name, struct http_span value)
@@ -259,6 +277,7 @@ static int parse_header(struct http_head *head, struct seen *seen, const char *t
         parse_sender(head, seen, text, name, value) != 0 ||
         parse_handshake(head, text, name, value) != 0)
         return -1;
+    parse_file_choice(head, text, name, value);
     if (name.count == 5 && IS(key, "x-ack")) {
         if (head->ack != HTTP_ACK_NONE)
             return fail(head, HTTP_FAULT_TWICE, name.at);

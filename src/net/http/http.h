@@ -87,6 +87,8 @@ struct http_head {
     struct http_span upgrade;    /* count 0: none, as the next */
     struct http_span ws_key;     /* Sec-WebSocket-Key */
     struct http_span ws_version; /* Sec-WebSocket-Version */
+    struct http_span codings;    /* Accept-Encoding; of several none, as the next */
+    struct http_span known;      /* If-None-Match */
     bool asks_upgrade;           /* Connection names upgrade */
     uint32_t fault_at;           /* of the fault, in bytes from the start of the head */
     uint8_t fault;               /* enum http_fault */

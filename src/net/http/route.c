@@ -1,5 +1,7 @@
 #include "net/http/route.h"
 
+#include "net/http/asset.h"
+
 enum { TARGET_MAX = 256 };
 
 /* The reads: first those that the follower answers, then those that net answers. A path that ends
@@ -109,7 +111,16 @@ static struct route_path *signed_path(struct route_table *table, const char *pat
     return added;
 }
 
-void route_init(struct route_table *table, bool testnet, bool debug)
+/* The pages of a listener, if this build has any. */
+static void add_pages(struct route_table *table, bool admin)
+{
+    if (asset_find_page(admin) < 0)
+        return;
+    (void)add_read(table, "/", ROUTE_PAGE, admin);
+    (void)add_read(table, ASSET_PATH, ROUTE_FILE, admin);
+}
+
+void route_init(struct route_table *table, struct route_features features)
 {
     size_t count;
     const struct request *requests = request_table(&count);
@@ -135,7 +146,7 @@ void route_init(struct route_table *table, bool testnet, bool debug)
     LOCAL_PATH_LIST(X)
 #undef X
 #define X(name, text)                                    \
-    if (ROUTE_##name != ROUTE_DEBUG || debug) {          \
+    if (ROUTE_##name != ROUTE_DEBUG || features.debug) { \
         struct route_path *path = add_path(table, text); \
         path->kind = ROUTE_##name;                       \
         path->method = HTTP_POST;                        \
@@ -154,7 +165,7 @@ void route_init(struct route_table *table, bool testnet, bool debug)
 #undef X
 #define X(code, verb, text)                                                       \
     if (request_find(REQUEST_##code)->built &&                                    \
-        (REQUEST_##code != REQUEST_faucet_credit || testnet)) {                   \
+        (REQUEST_##code != REQUEST_faucet_credit || features.testnet)) {          \
         struct route_path *path = add_path(table, text);                          \
         path->kind = ROUTE_PLAIN;                                                 \
         path->suffix = REQUEST_##code == REQUEST_rename_portfolio ? "/name" : ""; \
@@ -163,6 +174,9 @@ void route_init(struct route_table *table, bool testnet, bool debug)
     }
     PLAIN_LIST(X)
 #undef X
+    if (features.console)
+        add_pages(table, false);
+    add_pages(table, true);
 }
 
 static int hex_digit(char c)
@@ -238,6 +252,12 @@ static bool parse_argument(struct route *route, const struct route_path *path, c
     return true;
 }
 
+static bool takes_argument(const struct route_path *path)
+{
+    return path->kind != ROUTE_SIGNED && path->kind != ROUTE_PAGE &&
+           path->path[path->path_bytes - 1] == '/';
+}
+
 static const struct route_path *match(const struct route_table *table, const char *text,
                                       size_t count, bool admin, uint8_t method, struct route *route,
                                       const char **allow)
@@ -246,7 +266,7 @@ static const struct route_path *match(const struct route_table *table, const cha
     unsigned prefixed = 0; /* of paths with an argument, which the text may also be */
     for (uint16_t i = 0; i < table->count; i++) {
         const struct route_path *path = &table->paths[i];
-        bool prefix = path->kind != ROUTE_SIGNED && path->path[path->path_bytes - 1] == '/';
+        bool prefix = takes_argument(path);
         if (prefix ? count <= path->path_bytes : count != path->path_bytes)
             continue;
         if (path->admin != admin || memcmp(path->path, text, path->path_bytes) != 0)

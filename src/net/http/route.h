@@ -28,6 +28,8 @@ enum route_kind {
     ROUTE_STREAM,  /* a WebSocket handshake */
     ROUTE_PREVIEW, /* POST, JSON */
     ROUTE_DEBUG,   /* POST, envelope or frame */
+    ROUTE_PAGE,    /* GET, a page of the console */
+    ROUTE_FILE,    /* GET, what a page loads; the argument is its name */
     ROUTE_LIVEZ,   /* GET, admin listener only */
     ROUTE_READYZ,
     ROUTE_METRICS,
@@ -69,8 +71,14 @@ struct route {
     uint16_t argument_bytes;
 };
 
-/* `testnet`: the faucet's path exists; `debug`: /debug/payload does (W7). */
-void route_init(struct route_table *table, bool testnet, bool debug);
+/* What exists on some exchanges only. */
+struct route_features {
+    bool testnet; /* the faucet's path */
+    bool debug;   /* /debug/payload (W7) */
+    bool console; /* the pages of the public listener */
+};
+
+void route_init(struct route_table *table, struct route_features features);
 
 /* Finds the route of a parsed head; `text` is the head's first byte. False with 404 or 405 in
  * *problem; *allow is then the list of the path's methods, or NULL. OPTIONS finds ROUTE_OPTIONS

@@ -20,7 +20,7 @@
 #include "net/request/preview_body.h"
 #include "net/response/admin.h"
 
-enum { HEAD_MAX = 1536, NO_SEQUENCE = 0 };
+enum { HEAD_MAX = 2048, NO_SEQUENCE = 0 };
 
 enum media { MEDIA_JSON, MEDIA_OCTETS, MEDIA_PROBLEM, MEDIA_METRICS };
 
@@ -37,7 +37,9 @@ struct frame {
     enum media media;
     bool has_sequence;
     uint64_t sequence;
-    uint64_t retry_after_ms; /* 0: none */
+    uint64_t retry_after_ms;          /* 0: none */
+    const struct asset_choice *asset; /* a file of the console; NULL: none */
+    uint16_t port;                    /* 307: where the page is on localhost */
 };
 
 int response_writer_init(struct response_writer *responses, struct context *context)
@@ -162,6 +164,16 @@ static void write_timing(struct writer *head, const struct context *context,
         clock_ticks_to_ns(context->metrics.rate, clock_ticks() - pending->received_ticks));
 }
 
+/* The page under the name whose passkeys it may use. */
+static void write_location(struct writer *head, const struct net_config *config, uint16_t port)
+{
+    WRITER_TEXT(head, "\r\nLocation: ");
+    writer_text(head, config->tls != NULL ? "https" : "http");
+    WRITER_TEXT(head, "://localhost:");
+    writer_uint(head, port);
+    WRITER_TEXT(head, "/");
+}
+
 static void write_head(struct response_writer *responses, struct writer *head,
                        const struct pending *pending, const struct frame *frame, size_t body_bytes)
 {
@@ -170,9 +182,10 @@ static void write_head(struct response_writer *responses, struct writer *head,
     writer_uint(head, frame->http_status);
     WRITER_TEXT(head, " ");
     writer_text(head, problem_http_title(frame->http_status));
-    if (frame->http_status != 204) { /* which has no body */
+    if (frame->http_status != 204 && frame->http_status != 304) { /* which have no body */
         WRITER_TEXT(head, "\r\nContent-Type: ");
-        writer_text(head, media_names[frame->media]);
+        writer_text(head, frame->asset != NULL ? asset_table[frame->asset->number].media
+                                               : media_names[frame->media]);
         WRITER_TEXT(head, "\r\nContent-Length: ");
         writer_uint(head, body_bytes);
     }
@@ -189,6 +202,10 @@ static void write_head(struct response_writer *responses, struct writer *head,
     if (pending->has_secret && pending->sets_cookie && pending->answer.code == REQUEST_login &&
         ack_shows_secret(&pending->answer))
         write_cookie(head, pending);
+    if (frame->asset != NULL)
+        asset_write_head(head, frame->asset, responses->context->config->tls != NULL);
+    if (frame->http_status == 307)
+        write_location(head, responses->context->config, frame->port);
     if (frame->retry_after_ms != 0) {
         WRITER_TEXT(head, "\r\nRetry-After: ");
         writer_uint(head, (frame->retry_after_ms + 999) / 1000);
@@ -340,6 +357,22 @@ static void write_report(struct context *context, struct writer *writer,
     payload_report_write(context, body->text, body->count, local->octets, &local->finding, writer);
 }
 
+static void write_file(struct writer *writer, const struct pending_local *local,
+                       struct frame *frame)
+{
+    struct asset_body body = asset_body(&local->asset);
+    if (local->elsewhere) {
+        frame->http_status = 307;
+        frame->port = local->port;
+        return;
+    }
+    if (local->asset.is_known)
+        frame->http_status = 304;
+    frame->asset = &local->asset;
+    if (body.count > 0)
+        writer_bytes(writer, body.bytes, body.count);
+}
+
 static void write_local(struct context *context, struct writer *writer,
                         const struct pending_local *local, struct frame *frame)
 {
@@ -379,6 +412,10 @@ static void write_local(struct context *context, struct writer *writer,
         break;
     case ROUTE_DEBUG:
         write_report(context, writer, local);
+        break;
+    case ROUTE_PAGE:
+    case ROUTE_FILE:
+        write_file(writer, local, frame);
         break;
     default:
         INVARIANT(local->kind == ROUTE_EIP712);

@@ -255,6 +255,7 @@ static int open_net(struct node *node, uint32_t number)
         .credit_wait_ms = (uint32_t)config_number(node->options, OPTION_net_credit_wait_ms),
         .output_pool_bytes = config_number(node->options, OPTION_net_output_pool),
         .debug_payload = config_switch(node->options, OPTION_net_debug_payload),
+        .console = config_switch(node->options, OPTION_net_console),
         .rate_limits = config_switch(node->options, OPTION_limits_rate_limits),
         .unknown_key_rate = (uint32_t)config_number(node->options, OPTION_limits_unknown_key_rate),
         .bad_signature_rate =

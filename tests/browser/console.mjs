@@ -1,0 +1,76 @@
+// console.mjs FILE - what the console computes without a page: exact amounts, 64-bit integers in JSON,
+// checksums, ladders. FILE is a module made of web/src/*.ts. Prints how many checks it made.
+import assert from 'node:assert/strict';
+import { pathToFileURL } from 'node:url';
+
+globalThis.requestAnimationFrame = () => 0;
+const made = await import(pathToFileURL(process.argv[2]).href);
+const { parseBySource, parseByRewrite, writeJson, parseRaw, apiText, shown, shownText, percentText } = made;
+const { crc32c, Book, Market, ladder } = made;
+let checks = 0;
+const same = (...values) => (checks++, assert.deepEqual(...values));
+
+// A label that holds digits stays as it is; no integer passes through a double.
+const text = '{"sequence":9007199254740993,"small":42,"time_ns":1755582431900112233,"minus":-9223372036854775808,' +
+  '"label":"a 1755582431900112233 \\"9007199254740993,\\" b","rate":0.5,"list":[18446744073709551615]}';
+const wanted = { sequence: 9007199254740993n, small: 42, time_ns: 1755582431900112233n, minus: -9223372036854775808n,
+  label: 'a 1755582431900112233 "9007199254740993," b', rate: 0.5, list: [18446744073709551615n] };
+for (const parse of [parseByRewrite, parseBySource]) {
+  if (parse === parseBySource && parse('9007199254740993') !== 9007199254740993n) continue; // an older engine
+  same(parse(text), wanted);
+  same(writeJson(parse(text)), text);
+}
+
+// Each digit of 10,000 amounts up to 2^63 is kept from text to text.
+let seed = 12345n;
+const random = () => (seed = (seed * 6364136223846793005n + 1442695040888963407n) & ((1n << 64n) - 1n));
+for (let turn = 0; turn < 10_000; turn++) {
+  const value = (random() >> 1n) * (turn % 2 ? 1n : -1n);
+  const decimals = turn % 7;
+  const api = apiText(value, decimals);
+  same(parseRaw(api, decimals), value);
+  const screen = shown(value, decimals);
+  same(parseRaw(screen.replaceAll(',', '').replace('\u2212', '-'), decimals), value);
+  same(shownText(api, decimals), screen);
+}
+same(parseRaw('1.2345', 3), null);
+same(parseRaw('1.2340', 3), 1234n);
+for (const bad of ['', '.', '1.', '.5', '1e5', '+1', '1,000', ' 1', '0x1', '\u0661']) same(parseRaw(bad, 6), null);
+same(percentText('0.0000125'), '0.00125 %');
+same(percentText('-0.12'), '\u221212.0000 %');
+
+// The check value of CRC-32C.
+same(crc32c('123456789'), 0xe3069283);
+
+// A book after random updates is what a plain map of levels says, grouped or not.
+const market = new Market({ market: 'BTC-PERP', price_decimals: 1, size_decimals: 5, tick_size: '0.1', lot_size: '0.00001' });
+const book = new Book(market);
+const model = { bids: new Map(), asks: new Map() };
+book.load({ bids: [], asks: [] });
+for (let turn = 0; turn < 10_000; turn++) {
+  const side = random() % 2n ? 'bids' : 'asks';
+  const price = (side === 'bids' ? 10_000n : 10_200n) + (random() >> 40n) % 200n;
+  const size = random() % 3n === 0n ? 0n : 1n + (random() >> 44n);
+  book.update({ bids: [], asks: [], [side]: [[apiText(price, 1), apiText(size, 5)]] });
+  if (size === 0n) model[side].delete(price);
+  else model[side].set(price, size);
+  if (turn % 500 !== 499) continue;
+  const bids = [...model.bids].sort((a, b) => Number(b[0] - a[0]));
+  const asks = [...model.asks].sort((a, b) => Number(a[0] - b[0]));
+  same(book.bids.map((level) => [level.price, level.size]), bids);
+  same(book.asks.map((level) => [level.price, level.size]), asks);
+  const best = [...bids.slice(0, 25), ...asks.slice(0, 25)];
+  same(book.crc(), crc32c(best.map(([at, of]) => `${apiText(at, 1)}:${apiText(of, 5)};`).join('')));
+  for (const step of [1n, 10n, 100n, 1000n])
+    for (const [name, levels] of [['bids', bids], ['asks', asks]]) {
+      const groups = new Map();
+      for (const [at, of] of levels) {
+        const key = name === 'bids' ? (at / step) * step : ((at + step - 1n) / step) * step;
+        groups.set(key, (groups.get(key) ?? 0n) + of);
+      }
+      const rungs = ladder(book[name], name, step, 500);
+      same(rungs.map((rung) => [rung.price, rung.size]), [...groups]);
+      same(rungs.at(-1)?.total, [...groups.values()].reduce((sum, one) => sum + one, 0n));
+    }
+}
+console.log(checks);

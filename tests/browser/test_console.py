@@ -1,0 +1,234 @@
+"""test_console.py BUILD - the trader's page in Debian's Chromium on a running perpd: live panes
+that equal the reads, at three widths, light and dark, without an error, a foreign request or a
+violation of the page's own policy. PERPD_SHOTS=FOLDER keeps pictures of it.
+Skipped where tools/setup --browser was not called.
+"""
+import base64
+import json
+import os
+import pathlib
+import sys
+import time
+
+import chromium
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "system"))
+from client import PATIENCE_S, SMALL_TABLES, Account, Perpd  # noqa: E402
+
+BTC_PRICE = 1_000_000
+WAIT_S = float(os.environ.get("PERPD_WAIT_S", PATIENCE_S))
+SIZES = ((1440, 900), (768, 1024), (360, 740))
+SPY = """window.violations = [];
+document.addEventListener('securitypolicyviolation', (event) =>
+  window.violations.push(event.violatedDirective + ' ' + event.blockedURI));"""
+
+
+class Console:
+    """The page, what it did wrong, and its panes as text."""
+
+    def __init__(self, browser, url):
+        self.browser = browser
+        self.page = chromium.Page(browser, "about:blank")
+        for domain in ("Runtime", "Log", "Network"):
+            self.page.call(f"{domain}.enable")
+        self.page.call("Page.addScriptToEvaluateOnNewDocument", source=SPY)
+        self.url = url
+
+    def open(self, width=1440, height=900, theme="dark"):
+        self.page.call("Emulation.setEmulatedMedia",
+                       features=[{"name": "prefers-color-scheme", "value": theme}])
+        self.page.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                       deviceScaleFactor=1, mobile=width < 500)
+        self.page.call("Page.navigate", url=self.url)
+        self.until("document.querySelector('.chip.tone-good') !== null")
+        self.until("document.querySelector('.pane-trades tbody, .pane-trades .nothing') !== null")
+
+    def until(self, condition):
+        """Waits for what the page must come to."""
+        end = time.monotonic() + WAIT_S
+        while not self.page.run(condition):
+            if time.monotonic() > end:
+                shown = self.page.run("document.body.innerText")
+                raise AssertionError(f"never: {condition}\n{shown}")
+            time.sleep(0.05)
+
+    def rows(self, table, columns):
+        """The text of a table's first cells, numbers as the interface writes them."""
+        return self.page.run(f"""[...document.querySelectorAll('{table} tr')].map((row) =>
+          [...row.cells].slice(0, {columns}).map((cell) => cell.textContent
+            .replace(/[▲▼,]|bought at|sold at/g, '').trim())).filter((row) => row[0] !== '')""")
+
+    def comes_to(self, table, wanted):
+        """Waits until a table's rows are these."""
+        end = time.monotonic() + WAIT_S
+        while (got := self.rows(table, len(wanted[0]))) != wanted:
+            check(time.monotonic() < end, table, f"expected {wanted}, got {got}")
+            time.sleep(0.05)
+
+    def picture(self, name):
+        if folder := os.environ.get("PERPD_SHOTS"):
+            data = self.page.call("Page.captureScreenshot", format="png")["data"]
+            pathlib.Path(folder, f"{name}.png").write_bytes(base64.b64decode(data))
+
+    def faults(self):
+        """Errors, exceptions, violations, and requests that left this machine."""
+        wrong = list(self.page.run("window.violations"))
+        for event in self.browser.events:
+            kind, what = event.get("method"), event.get("params", {})
+            if kind == "Runtime.exceptionThrown":
+                wrong.append(what["exceptionDetails"].get("exception", {}).get("description"))
+            elif kind == "Runtime.consoleAPICalled" and what["type"] in ("error", "warning"):
+                wrong.append(what["args"])
+            elif kind == "Log.entryAdded" and what["entry"]["level"] == "error":
+                wrong.append(what["entry"])
+            elif kind == "Network.requestWillBeSent":
+                url = what["request"]["url"]
+                if not url.startswith((self.url, "about:", "data:")):
+                    wrong.append(f"asks for {url}")
+        return wrong
+
+
+def check(good, *what):
+    if not good:
+        raise AssertionError(what)
+
+
+def same(row, got, want):
+    check(got == want, row, f"expected {want!r}, got {got!r}")
+
+
+def padded(text, decimals):
+    whole, _, fraction = text.partition(".")
+    return f"{whole}.{fraction.ljust(decimals, '0')}"
+
+
+def equals_the_book(console, exchange):
+    """Every level of the ladder, and its sums."""
+    book = exchange.get("/api/v1/markets/BTC-PERP/book?depth=14").json
+    for side in ("bids", "asks"):
+        total, wanted = 0, []
+        for price, size in book[side]:
+            total += round(float(size) * 100_000)
+            wanted.append([padded(price, 1), padded(size, 5),
+                           f"{total // 100_000}.{total % 100_000:05}"])
+        console.comes_to(f".ladder .{side}", wanted[::-1] if side == "asks" else wanted)
+
+
+def equals_the_trades(console, exchange):
+    trades = exchange.get("/api/v1/markets/BTC-PERP/trades?limit=50").json["trades"]
+    console.comes_to(".pane-trades tbody", [[padded(trade["price"], 1), padded(trade["size"], 5)]
+                                            for trade in trades])
+
+
+def live(console, exchange, maker, taker):
+    """Books, trades and marks on the page are those of the reads, and go on with the exchange."""
+    for step in range(20):
+        maker.limit(BTC_PRICE + 1 + step, -(step + 1) * 1000)
+        maker.limit(BTC_PRICE - 1 - step, (step + 1) * 500)
+    console.open()
+    equals_the_book(console, exchange)
+    taker.limit(BTC_PRICE + 3, 4000, expiry=0)
+    taker.limit(BTC_PRICE - 2, -700, expiry=0)
+    equals_the_book(console, exchange)
+    equals_the_trades(console, exchange)
+    console.until("document.querySelector('.pane-markets tbody td').textContent === '100,000.0'")
+    check(console.page.run("crossOriginIsolated"), "not isolated")
+    # One of the 5 s heartbeats, with its checksum.
+    console.until("[...document.querySelectorAll('.pane-health tr')].some((row) => "
+                  "/^book/.test(row.textContent) && row.cells[7].textContent === '2 / 0')")
+
+
+def one_sided(console, maker):
+    """A market whose book has one side says so; its address names it."""
+    check(maker.limit(300_000, 100, asset=2)["status"] == "request_completed", "no bid")
+    console.page.run("location.hash = 'm=ETH-PERP'")
+    console.until("/no asks/.test(document.querySelector('.ladder')?.textContent ?? '')")
+    console.until("/no trades yet/.test(document.querySelector('.pane-trades').textContent)")
+    console.page.run("location.hash = 'm=BTC-PERP'")
+    console.until("/spread/.test(document.querySelector('.ladder')?.textContent ?? '')")
+
+
+def shapes(console):
+    """No width scrolls sideways; what is pressed is large enough; nothing is lost on a phone."""
+    for theme in ("light", "dark"):
+        for width, height in (*SIZES, (320, 640)):
+            console.open(width, height, theme)
+            console.until("document.querySelector('canvas') !== null")
+            console.picture(f"console-{width}-{theme}")
+            check(console.page.run("document.documentElement.scrollWidth") <= width, width, theme)
+            small = console.page.run("""[...document.querySelectorAll('button, select, input, a')]
+              .filter((one) => one.offsetParent !== null && one.tabIndex >= 0)
+              .map((one) => [one.textContent, one.getBoundingClientRect()])
+              .filter(([, box]) => box.width < 24 || box.height < 24).map(([text]) => text)""")
+            same(f"small at {width}", small, [])
+    console.open(360, 740)
+    for tab, pane in (("Book", "book"), ("Markets", "markets"), ("More", "health"),
+                      ("Chart", "depth")):
+        console.page.run(f"""[...document.querySelectorAll('.tabs button')]
+          .find((one) => one.textContent === '{tab}').click()""")
+        console.until(f"document.querySelector('.pane-{pane}').offsetParent !== null")
+        console.picture(f"console-360-{tab}")
+
+
+def restart(console, perpd):
+    """kill -9 and a start: the page says so, comes back by itself, and is right again."""
+    port = perpd.exchange.port
+    perpd.stop(9)
+    console.until("document.querySelector('.chip.tone-bad') !== null")
+    console.until("/stale since/.test(document.querySelector('.banner')?.textContent ?? '')")
+    perpd.options.append(f"--net.listen=127.0.0.1:{port}")
+    exchange = perpd.start()
+    console.until("document.querySelector('.chip.tone-good') !== null")
+    equals_the_book(console, exchange)
+
+
+def guarded(console, browser, url):
+    """The policy: no eval, no script of the page's text, no frame."""
+    refused = console.page.run("""(async () => {
+      const outcome = {};
+      const script = document.createElement('script');
+      try { script.textContent = 'window.inline = true'; document.body.append(script); } catch { }
+      try { document.body.insertAdjacentHTML('beforeend', '<b>x</b>'); outcome.html = 'taken'; }
+      catch (error) { outcome.html = error.name; }
+      outcome.inline = window.inline ?? 'blocked';
+      return outcome; })()""")
+    same("refused", refused, {"html": "TypeError", "inline": "blocked"})
+    frame = chromium.Page(browser, "about:blank")
+    same("in a frame", frame.run(f"""new Promise((done) => {{
+      const frame = document.createElement('iframe');
+      frame.src = '{url}';
+      frame.onload = () => {{
+        try {{ done(frame.contentDocument?.title ?? 'closed'); }} catch {{ done('closed'); }}
+      }};
+      document.body.append(frame); }})"""), "closed")
+
+
+def main():
+    if chromium.program() is None:
+        print("skipped: chromium is not installed (tools/setup --browser installs it)")
+        return 77
+    perpd = Perpd(pathlib.Path(sys.argv[1]) / "perpd", "--exchange.testnet=on",
+                  "--exchange.oracle_max_age_ms=0", *SMALL_TABLES)
+    try:
+        exchange = perpd.start()
+        exchange.set_price(BTC_PRICE, 1)
+        exchange.set_price(300_000, 2)
+        maker, taker = (Account(exchange, 10 ** 15) for _ in range(2))
+        url = f"http://localhost:{exchange.port}/"
+        with chromium.Chromium(5 * PATIENCE_S) as browser:
+            console = Console(browser, url)
+            live(console, exchange, maker, taker)
+            one_sided(console, maker)
+            shapes(console)
+            same("faults", console.faults(), [])
+            restart(console, perpd)
+            guarded(console, browser, url)
+        print("the console: passed")
+        return 0
+    finally:
+        perpd.remove()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

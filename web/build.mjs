@@ -1,0 +1,61 @@
+// build.mjs FOLDER - builds the console from web/src into FOLDER: equal sources and packages give equal
+// bytes on every machine. Names of what pages load hold a hash of their content.
+import * as esbuild from 'esbuild';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.dirname(fileURLToPath(import.meta.url));
+const source = path.join(root, 'src');
+const output = path.resolve(process.argv[2]);
+const pages = { 'index.html': ['app.css', 'main.js', 'icon.svg'] };
+
+const built = await esbuild.build({
+  absWorkingDir: root,
+  entryPoints: ['src/app.css', 'src/main.tsx'],
+  outdir: 'dist',
+  bundle: true,
+  minify: true,
+  splitting: true,
+  format: 'esm',
+  target: 'es2022',
+  charset: 'utf8',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  legalComments: 'none',
+  entryNames: '[name].[hash]',
+  chunkNames: '[name].[hash]',
+  write: false,
+  logLevel: 'warning',
+});
+
+const files = new Map();
+for (const { path: at, contents } of built.outputFiles) files.set(path.basename(at), Buffer.from(contents));
+const icon = readFileSync(path.join(source, 'icon.svg'));
+files.set(`icon.${createHash('sha256').update(icon).digest('hex').slice(0, 10)}.svg`, icon);
+files.set('licences.txt', Buffer.from(licences()));
+
+for (const [page, wanted] of Object.entries(pages)) {
+  let text = readFileSync(path.join(source, page), 'utf8');
+  for (const name of wanted) {
+    const [stem, extension] = name.split('.');
+    const found = [...files.keys()].find((file) => file.startsWith(`${stem}.`) && file.endsWith(`.${extension}`));
+    text = text.replace(`%${name}%`, `/console/${found}`);
+  }
+  files.set(page, Buffer.from(text));
+}
+
+rmSync(output, { recursive: true, force: true });
+mkdirSync(output, { recursive: true });
+for (const [name, contents] of files) writeFileSync(path.join(output, name), contents);
+
+// The licences of what is in the bundle, which they ask to be told with it.
+function licences() {
+  const { dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  return Object.keys(dependencies).sort().map((name) => {
+    const folder = path.join(root, 'node_modules', name);
+    const { version, license } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
+    return `${name} ${version} (${license})\n\n${readFileSync(path.join(folder, 'LICENSE'), 'utf8')}`;
+  }).join('\n----\n\n');
+}

@@ -1,0 +1,51 @@
+/* REST requests of this origin. */
+import { clockSample } from './clock';
+import { parseJson } from './json';
+
+export const API = '/api/v1';
+
+/** What the server, or the lack of one, said instead of an answer. */
+export class Problem extends Error {
+  constructor(
+    readonly code: string,
+    readonly detail: string,
+    readonly status: number,
+    readonly body: any = null,
+  ) {
+    super(detail === '' ? code : detail);
+  }
+}
+
+export type Answer = { body: any; sequence: bigint; roundTrip: number };
+
+async function read(response: Response): Promise<any> {
+  const text = await response.text();
+  try {
+    return text === '' ? null : parseJson(text);
+  } catch {
+    throw new Problem('unreadable_answer', text.slice(0, 120), response.status);
+  }
+}
+
+/** Asks and parses; throws a Problem for every outcome but 2xx. */
+export async function ask(path: string, init: RequestInit = {}): Promise<Answer> {
+  const sent = performance.now();
+  let response: Response;
+  try {
+    response = await fetch(path, { cache: 'no-store', credentials: 'omit', ...init });
+  } catch {
+    throw new Problem('no_answer', 'the exchange did not answer', 0);
+  }
+  const received = performance.now();
+  clockSample(response.headers.get('X-Server-Time-Ns'), sent, received);
+  const body = await read(response);
+  if (!response.ok)
+    throw new Problem(body?.code ?? 'no_answer', body?.detail ?? response.statusText, response.status, body);
+  const sequence = BigInt(response.headers.get('X-Sequence') ?? '0');
+  return { body, sequence, roundTrip: received - sent };
+}
+
+export async function get(path: string, apiKey?: string): Promise<any> {
+  const headers: Record<string, string> = apiKey === undefined ? {} : { 'X-API-KEY': apiKey };
+  return (await ask(API + path, { headers })).body;
+}

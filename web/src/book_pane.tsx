@@ -1,0 +1,89 @@
+/* The order book as a ladder: asks above, bids below, bars for the sizes from the best price on. */
+import { useState } from 'preact/hooks';
+import { type Book, type Rung, type Side, ladder } from './book';
+import { apiText, shown } from './decimal';
+import type { Exchange } from './exchange';
+import type { Market } from './market';
+import { useModel } from './model';
+import { Loading, Nothing, Pane } from './pane';
+
+const ROWS = 14;
+const STEPS = [1n, 10n, 100n, 1000n];
+const BAR_PARTS = 1000n;
+
+export type Pick = (field: 'price' | 'size', text: string) => void;
+
+type RowProps = { rung: Rung | undefined; most: bigint; market: Market; side: Side; onPick: Pick };
+
+function Row({ rung, most, market, side, onPick }: RowProps) {
+  if (rung === undefined) return <tr class="empty"><td>{'\u00a0'}</td><td /><td /></tr>;
+  const { price_decimals, size_decimals } = market.record;
+  const share = most === 0n ? 0 : Number((rung.total * BAR_PARTS) / most) / Number(BAR_PARTS);
+  return (
+    <tr>
+      <td class={side === 'bids' ? 'buy' : 'sell'}>
+        <span class="bar" style={{ transform: `scaleX(${share})` }} />
+        <button type="button" tabIndex={-1} onClick={() => onPick('price', apiText(rung.price, price_decimals))}>{market.shownPrice(rung.price)}</button>
+      </td>
+      <td><button type="button" tabIndex={-1} onClick={() => onPick('size', apiText(rung.size, size_decimals))}>{market.shownSize(rung.size)}</button></td>
+      <td class="dim">{market.shownSize(rung.total)}</td>
+    </tr>
+  );
+}
+
+function Spread({ book, market }: { book: Book; market: Market }) {
+  const bid = book.bids[0];
+  const ask = book.asks[0];
+  if (bid === undefined || ask === undefined)
+    return <>{bid === undefined && ask === undefined ? 'no orders' : bid === undefined ? 'no bids' : 'no asks'}</>;
+  const spread = ask.price - bid.price;
+  return <>spread {shown(spread, market.record.price_decimals)} <span class="dim">({hundredthsOfBasisPoints(spread, bid.price + ask.price)} bp)</span></>;
+}
+
+/** The spread in basis points of the middle, with two decimals, rounded down. */
+function hundredthsOfBasisPoints(spread: bigint, sum: bigint): string {
+  return shown((spread * 2_000_000n) / sum, 2);
+}
+
+function Ladder({ book, market, step, onPick }: { book: Book; market: Market; step: bigint; onPick: Pick }) {
+  useModel(book);
+  const size = step * market.tick;
+  const bids = ladder(book.bids, 'bids', size, ROWS);
+  const asks = ladder(book.asks, 'asks', size, ROWS);
+  const ends = [bids.at(-1)?.total ?? 0n, asks.at(-1)?.total ?? 0n];
+  const most = ends[0] > ends[1] ? ends[0] : ends[1];
+  const rows = (rungs: Rung[], side: Side) =>
+    Array.from({ length: ROWS }, (_, at) => {
+      const index = side === 'asks' ? ROWS - 1 - at : at;
+      return <Row key={index} rung={rungs[index]} most={most} market={market} side={side} onPick={onPick} />;
+    });
+  if (!book.isLoaded) return <Loading what="book" />;
+  return (
+    <table class={`ladder ${book.isCrossed ? 'crossed' : ''}`}>
+      <caption class="visually-hidden">Order book of {market.name}{step > 1n ? ', grouped' : ''}</caption>
+      <thead><tr><th scope="col">Price</th><th scope="col">Size, {market.record.base}</th><th scope="col">Sum</th></tr></thead>
+      <tbody class="asks">{rows(asks, 'asks')}</tbody>
+      <tbody><tr class="spread"><td colSpan={3}><Spread book={book} market={market} /></td></tr></tbody>
+      <tbody class="bids">{rows(bids, 'bids')}</tbody>
+    </table>
+  );
+}
+
+export function BookPane({ exchange, onPick }: { exchange: Exchange; onPick: Pick }) {
+  const { market, book } = useModel(exchange);
+  const [step, setStep] = useState(1n);
+  const tools = market !== null && (
+    <label>
+      <span class="visually-hidden">Group prices by</span>
+      <select value={step.toString()} onChange={(event) => setStep(BigInt(event.currentTarget.value))}>
+        {STEPS.map((one) => <option key={one} value={one.toString()}>{apiText(one * market.tick, market.record.price_decimals)}</option>)}
+      </select>
+      {step > 1n && <span class="dim"> grouped</span>}
+    </label>
+  );
+  return (
+    <Pane name="book" title="Order book" tools={tools} source={{ exchange, channel: 'book', market: market?.name }}>
+      {market === null || book === null ? <Nothing>no market chosen</Nothing> : <Ladder book={book} market={market} step={step} onPick={onPick} />}
+    </Pane>
+  );
+}

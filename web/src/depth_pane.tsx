@@ -1,0 +1,95 @@
+/* The depth chart with its summary in words: the stream's book, beyond it 1,000 levels by REST. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { get } from './api';
+import { Book, type Level } from './book';
+import type { DepthChart } from './depth_chart';
+import { apiText } from './decimal';
+import type { Exchange } from './exchange';
+import { useModel } from './model';
+import { Nothing, Pane } from './pane';
+
+const PAINT_MS = 250;
+const DEEP_MS = 5000;
+
+/** The newest levels near the best price, and those beyond them as REST told them last. */
+function joined(near: Level[], deep: Level[]): Level[] {
+  const last = near.at(-1);
+  if (last === undefined) return deep;
+  const rising = deep.length > 1 && deep[1].price > deep[0].price;
+  return [...near, ...deep.filter((level) => (rising ? level.price > last.price : level.price < last.price))];
+}
+
+/** Reads the deep book while the pane is shown. */
+function useDeepBook(book: Book | null): Book | null {
+  const [deep, setDeep] = useState<Book | null>(null);
+  useEffect(() => {
+    if (book === null) return;
+    let ended = false;
+    const load = async () => {
+      if (document.hidden) return;
+      const answer = await get(`/markets/${book.market.name}/book?depth=1000`).catch(() => null);
+      if (ended || answer === null) return;
+      const read = new Book(book.market);
+      read.load(answer);
+      setDeep(read);
+    };
+    void load();
+    const timer = setInterval(() => void load(), DEEP_MS);
+    return () => {
+      ended = true;
+      clearInterval(timer);
+      setDeep(null);
+    };
+  }, [book]);
+  return deep;
+}
+
+function useChart(book: Book | null, deep: Book | null, onPick: (price: string) => void) {
+  const place = useRef<HTMLDivElement>(null);
+  const latest = useRef<{ book: Book | null; deep: Book | null }>({ book, deep });
+  latest.current = { book, deep };
+  useEffect(() => {
+    const element = place.current;
+    if (element === null || book === null) return;
+    let chart: DepthChart | null = null;
+    let ended = false;
+    let timer = 0;
+    const sizes = new ResizeObserver(() => chart?.resize(element.clientWidth, element.clientHeight));
+    void import('./depth_chart').then(({ depthPoints, makeDepthChart }) => {
+      if (ended) return;
+      const { market } = book;
+      chart = makeDepthChart(element, (price) => {
+        const ticks = BigInt(Math.round((price * 10 ** market.record.price_decimals) / Number(market.tick)));
+        onPick(apiText(ticks * market.tick, market.record.price_decimals));
+      });
+      sizes.observe(element);
+      const draw = () => {
+        const { book: near, deep: far } = latest.current;
+        if (near === null || document.hidden || !near.isLoaded) return;
+        chart?.draw(depthPoints(market, joined(near.bids, far?.bids ?? []), joined(near.asks, far?.asks ?? [])));
+      };
+      timer = window.setInterval(draw, PAINT_MS);
+      draw();
+    });
+    return () => {
+      ended = true;
+      clearInterval(timer);
+      sizes.disconnect();
+      chart?.end();
+    };
+  }, [book]);
+  return place;
+}
+
+export function DepthPane({ exchange, onPick }: { exchange: Exchange; onPick: (price: string) => void }) {
+  const { market, book } = useModel(exchange);
+  const deep = useDeepBook(book);
+  const place = useChart(book, deep, onPick);
+  const levels = deep === null ? 'loading' : `${deep.bids.length} bid and ${deep.asks.length} ask levels`;
+  return (
+    <Pane name="depth" title="Depth" source={{ exchange, channel: 'book', market: market?.name }} tools={<span class="dim">{levels}</span>}>
+      {book === null && <Nothing>no market chosen</Nothing>}
+      <div class="chart" ref={place} role="img" aria-label={`Depth of ${market?.name ?? 'no market'}: ${levels}; the table of the order book has the figures.`} />
+    </Pane>
+  );
+}

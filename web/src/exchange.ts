@@ -1,0 +1,101 @@
+/* The exchange as this page follows it: its markets, and the book and trades of the one that is chosen. */
+import { Problem, get } from './api';
+import { Book } from './book';
+import { Market, type MarketRecord } from './market';
+import { Model } from './model';
+import { Stream } from './stream';
+import { Tape } from './tape';
+
+export type ExchangeRecord = {
+  exchange_id: string;
+  testnet: boolean;
+  durability: string;
+  passkey?: { rp_id: string; origins: string[] };
+};
+
+const BOOK_DEPTH = 50;
+
+export class Exchange extends Model {
+  readonly stream = new Stream();
+  markets: Market[] = [];
+  record: ExchangeRecord | null = null;
+  problem: Problem | null = null;
+  market: Market | null = null;
+  book: Book | null = null;
+  tape: Tape | null = null;
+
+  start(): void {
+    this.stream.onEpoch = () => location.reload();
+    this.stream.onReturn = () => void this.#compare();
+    this.stream.start();
+    addEventListener('hashchange', () => this.#choose());
+    void this.load();
+  }
+
+  async load(): Promise<void> {
+    try {
+      const [record, list] = await Promise.all([get('/exchange'), get('/markets')]);
+      this.record = record;
+      this.problem = null;
+      this.markets = list.markets.map((row: MarketRecord) => new Market(row));
+    } catch (problem) {
+      this.problem = problem as Problem;
+      this.changed();
+      setTimeout(() => void this.load(), 2000);
+      return;
+    }
+    for (const market of this.markets) this.#follow(market);
+    this.#choose();
+  }
+
+  /** Behind the address may now be another exchange, of which nothing here is true. */
+  async #compare(): Promise<void> {
+    const record = await get('/exchange').catch(() => null);
+    if (record !== null && this.record !== null && record.exchange_id !== this.record.exchange_id)
+      location.reload();
+  }
+
+  /** The prices of a market, which the list of markets shows. */
+  #follow(market: Market): void {
+    const prices = (data: any) => {
+      market.mark = data;
+      market.changed();
+    };
+    const best = (data: any) => {
+      market.bbo = data;
+      market.changed();
+    };
+    this.stream.subscribe({ channel: 'mark', market: market.name }, { snapshot: prices, update: prices });
+    this.stream.subscribe({ channel: 'bbo', market: market.name }, { snapshot: best, update: best });
+  }
+
+  /** Shows the market that the address names, else the first. */
+  #choose(): void {
+    const named = new URLSearchParams(location.hash.slice(1)).get('m');
+    const market = this.markets.find((one) => one.name === named) ?? this.markets[0] ?? null;
+    if (market === this.market) return this.changed();
+    if (this.market !== null) {
+      this.stream.unsubscribe({ channel: 'book', market: this.market.name });
+      this.stream.unsubscribe({ channel: 'trades', market: this.market.name });
+    }
+    this.market = market;
+    if (market !== null) this.#show(market);
+    this.changed();
+  }
+
+  #show(market: Market): void {
+    const book = new Book(market);
+    const tape = new Tape();
+    this.book = book;
+    this.tape = tape;
+    this.stream.subscribe({ channel: 'book', market: market.name, depth: BOOK_DEPTH }, {
+      snapshot: (data) => book.load(data),
+      update: (data) => book.update(data),
+      crc: () => book.crc(),
+    });
+    this.stream.subscribe({ channel: 'trades', market: market.name }, {
+      snapshot: (data) => tape.load(data.trades),
+      update: (data) => tape.add(data),
+    });
+  }
+}

@@ -1,0 +1,107 @@
+/* The headline: which market, its prices, and whether what the page shows is live. */
+import { clockOffset } from './clock';
+import { percentText, shownText } from './decimal';
+import type { Exchange } from './exchange';
+import type { Market } from './market';
+import { useModel, useTick } from './model';
+import { CHIP, MARKET_STATE } from './text';
+import type { ComponentChildren } from 'preact';
+
+function Figure({ name, children, title }: { name: string; children: ComponentChildren; title?: string }) {
+  return (
+    <div class="figure" title={title}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function untilFunding(): string {
+  const left = 3600 - (Math.floor((Date.now() + (clockOffset()?.offset ?? 0)) / 1000) % 3600);
+  return `${String(Math.floor(left / 60)).padStart(2, '0')}:${String(left % 60).padStart(2, '0')}`;
+}
+
+function Prices({ market, exchange }: { market: Market; exchange: Exchange }) {
+  useModel(market);
+  const tape = useModel(exchange.tape);
+  useTick(1000);
+  const { mark } = market;
+  const last = tape?.trades[0];
+  const decimals = market.record.price_decimals;
+  const arrow = last === undefined ? '' : last.taker_side === 'LONG' ? '▲' : '▼';
+  return (
+    <dl class="figures">
+      <div class={`figure last ${last?.taker_side === 'SHORT' ? 'sell' : 'buy'}`}>
+        <dt>Last</dt>
+        <dd>{shownText(last?.price, decimals)} <span aria-hidden="true">{arrow}</span></dd>
+      </div>
+      <Figure name="Mark" title={mark?.valid === false ? 'the mark price is stale' : undefined}>
+        {shownText(mark?.mark_price, decimals)}{mark?.valid === false && <span class="badge warn">stale</span>}
+      </Figure>
+      <Figure name="Index">{shownText(mark?.index_price, decimals)}</Figure>
+      <Figure name="Funding / countdown" title="the rate that the hour would end with now">
+        {mark === null ? '–' : percentText(mark.predicted_funding_rate)} <span class="dim">{untilFunding()}</span>
+      </Figure>
+      {market.record.state !== 'ACTIVE' && (
+        <Figure name="State"><span class="badge warn">{MARKET_STATE[market.record.state] ?? market.record.state}</span></Figure>
+      )}
+    </dl>
+  );
+}
+
+function Chip({ exchange, onOpen }: { exchange: Exchange; onOpen: () => void }) {
+  const stream = useModel(exchange.stream);
+  const state = stream.state;
+  const { word, icon, tone } = CHIP[state];
+  const offset = clockOffset();
+  const wait = Math.max(0, Math.ceil((stream.retryAt - performance.now()) / 1000));
+  const more = stream.isOpen || state === 'connecting'
+    ? state === 'lagging' ? ` ${Math.round(stream.lagMs)} ms` : ''
+    : ` #${stream.attempt}, in ${wait} s`;
+  const clock = offset === null ? '' : `; clock ${offset.offset >= 0 ? '+' : '−'}${Math.abs(offset.offset).toFixed(0)} ± ${offset.error.toFixed(0)} ms`;
+  return (
+    <div class="chips">
+      <button type="button" class={`chip tone-${tone}`} onClick={onOpen} title={`Connection: ${word}${clock}. Opens Health.`}>
+        <span aria-hidden="true">{icon}</span> {word}{more}
+      </button>
+      {!stream.isOpen && state !== 'connecting' && (
+        <button type="button" class="chip" onClick={() => stream.retry()}>Retry now</button>
+      )}
+    </div>
+  );
+}
+
+export function Header({ exchange, onHealth, children }: { exchange: Exchange; onHealth: () => void; children?: ComponentChildren }) {
+  const { market } = useModel(exchange);
+  return (
+    <header class="top">
+      <h1>perpd<span class="visually-hidden"> console</span></h1>
+      {exchange.record?.testnet && <span class="badge warn">test money</span>}
+      <label class="pick">
+        <span class="visually-hidden">Market</span>
+        <select value={market?.name ?? ''} onChange={(event) => (location.hash = `m=${event.currentTarget.value}`)}>
+          {market === null && <option value="">…</option>}
+          {exchange.markets.map((one) => <option key={one.name} value={one.name}>{one.name}</option>)}
+        </select>
+      </label>
+      {market !== null && <Prices market={market} exchange={exchange} />}
+      <div class="top-end">
+        {children}
+        <Chip exchange={exchange} onOpen={onHealth} />
+      </div>
+    </header>
+  );
+}
+
+/** What everybody must see: stops, deficits, reads that lag. */
+export function Banner({ exchange }: { exchange: Exchange }) {
+  const { status, staleSince } = useModel(exchange.stream);
+  useModel(exchange);
+  const lines: string[] = [];
+  if (exchange.problem !== null) lines.push(`The exchange's records are not there: ${exchange.problem.message}. Trying again.`);
+  if (staleSince !== null) lines.push(`What is shown is stale since ${new Date(staleSince).toLocaleTimeString()}.`);
+  if (status?.state === 'draining') lines.push('The exchange is stopping.');
+  if (status?.insurance_fund_deficit) lines.push('The insurance fund is below zero.');
+  if (status?.text !== undefined) lines.push(status.text);
+  return lines.length === 0 ? null : <div class="banner" role="status">{lines.map((line) => <p key={line}>{line}</p>)}</div>;
+}

@@ -1,0 +1,54 @@
+/* The health of every subscription: what came, what was missing, which checksums held. */
+import type { Exchange } from './exchange';
+import { writeJson } from './json';
+import { useModel, useTick } from './model';
+import { Pane } from './pane';
+import type { Subscription } from './subscription';
+import { DATA_STATE } from './text';
+
+function report(exchange: Exchange): string {
+  const rows = [...exchange.stream.subscriptions.values()].map((one) => ({
+    channel: one.topic.channel, market: one.topic.market, state: one.state, seq: one.seq,
+    frames: one.frames, gaps: one.gaps, snapshots: one.snapshots, crc_checks: one.checks, crc_faults: one.faults,
+  }));
+  return writeJson({ state: exchange.stream.state, status: exchange.stream.status, subscriptions: rows });
+}
+
+function Row({ one, onRefresh }: { one: Subscription; onRefresh: () => void }) {
+  const age = Math.max(0, performance.now() - one.lastAt) / 1000;
+  return (
+    <tr>
+      <th scope="row">{one.topic.channel} <span class="dim">{one.topic.market}</span></th>
+      <td class={one.state === 'live' ? 'buy' : 'sell'}>{DATA_STATE[one.state]}</td>
+      <td>{one.seq.toString()}</td>
+      <td>{one.rate.toFixed(1)}</td>
+      <td>{age.toFixed(0)} s</td>
+      <td>{one.gaps}</td>
+      <td>{one.snapshots}</td>
+      <td>{one.topic.channel === 'book' ? `${one.checks} / ${one.faults}` : '–'}</td>
+      <td><button type="button" onClick={onRefresh}>resubscribe</button></td>
+    </tr>
+  );
+}
+
+export function HealthPane({ exchange }: { exchange: Exchange }) {
+  const stream = useModel(exchange.stream);
+  useTick(1000);
+  const copy = <button type="button" onClick={() => void navigator.clipboard.writeText(report(exchange))}>copy report</button>;
+  return (
+    <Pane name="health" title="Health" tools={copy}>
+      <div class="scroll">
+        <table>
+          <caption class="visually-hidden">Subscriptions of this page</caption>
+          <thead>
+            <tr>
+              <th scope="col">Subscription</th><th scope="col">State</th><th scope="col">Sequence</th><th scope="col">Frames/s</th>
+              <th scope="col">Age</th><th scope="col">Gaps</th><th scope="col">Snapshots</th><th scope="col">Checks / faults</th><th scope="col"><span class="visually-hidden">Action</span></th>
+            </tr>
+          </thead>
+          <tbody>{[...stream.subscriptions.values()].map((one) => <Row key={one.key} one={one} onRefresh={() => stream.refresh(one)} />)}</tbody>
+        </table>
+      </div>
+    </Pane>
+  );
+}

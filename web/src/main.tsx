@@ -1,0 +1,8 @@
+import { render } from 'preact';
+import { App } from './app';
+import { Exchange } from './exchange';
+
+const exchange = new Exchange();
+exchange.start();
+render(<App exchange={exchange} />, document.getElementById('app')!);
+performance.mark('ready');

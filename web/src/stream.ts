@@ -1,0 +1,188 @@
+/* The one WebSocket of a page: it comes back by itself and subscribes to everything again. */
+import { API } from './api';
+import { serverNow } from './clock';
+import { type Int, big, parseJson } from './json';
+import { Model } from './model';
+import { type Frame, type Listener, Subscription, type Topic, topicKey } from './subscription';
+
+export type Status = { state: string; lag_ms: number; text?: string; insurance_fund_deficit?: boolean };
+
+export type ChipState =
+  | 'connecting'
+  | 'loading'
+  | 'live'
+  | 'lagging'
+  | 'gap'
+  | 'stale'
+  | 'reconnecting'
+  | 'slow'
+  | 'draining';
+
+const SILENCE_MS = 12_000;
+const LAG_MS = 500;
+const FRAME_AGE_MS = 2_000;
+const WAIT_FIRST_MS = 250;
+const WAIT_MAX_MS = 10_000;
+const SLOW_CODE = 4008;
+const SLOW_WINDOW_MS = 60_000;
+
+export class Stream extends Model {
+  readonly subscriptions = new Map<string, Subscription>();
+  status: Status | null = null;
+  isOpen = false;
+  attempt = 0;
+  retryAt = 0;
+  staleSince: number | null = null;
+  isSlow = false;
+  /** Called when streams are of another epoch than before. */
+  onEpoch: () => void = () => {};
+  /** Called when a connection has come back. */
+  onReturn: () => void = () => {};
+  #socket: WebSocket | null = null;
+  #timer = 0;
+  #epoch: bigint | null = null;
+  #slowAt: number[] = [];
+  #frameAge = 0;
+
+  start(): void {
+    this.subscribe({ channel: 'status' }, {
+      snapshot: (data) => (this.status = data),
+      update: (data) => (this.status = data),
+    });
+    this.#connect();
+    setInterval(() => this.#watch(), 1000);
+    addEventListener('online', () => this.retry());
+    document.addEventListener('visibilitychange', () => document.hidden || this.retry());
+  }
+
+  subscribe(topic: Topic, listener: Listener): Subscription {
+    const added = new Subscription(topic, listener);
+    this.subscriptions.set(added.key, added);
+    this.#ask('subscribe', this.#wanted(topic));
+    this.changed();
+    return added;
+  }
+
+  unsubscribe(topic: Topic): void {
+    if (!this.subscriptions.delete(topicKey(topic))) return;
+    this.#ask('unsubscribe', { channel: topic.channel, market: topic.market });
+    this.changed();
+  }
+
+  /** Asks for a new snapshot of a subscription. */
+  refresh(subscription: Subscription): void {
+    if (subscription.state === 'live') subscription.state = 'loading';
+    this.#ask('subscribe', this.#wanted(subscription.topic));
+    this.changed();
+  }
+
+  /** Connects at once, if there is no connection. */
+  retry(): void {
+    if (this.#socket === null) this.#connect();
+  }
+
+  get state(): ChipState {
+    const states = [...this.subscriptions.values()].map((one) => one.state);
+    if (!this.isOpen) return this.attempt === 0 ? 'connecting' : this.isSlow ? 'slow' : 'reconnecting';
+    if (states.includes('stale')) return 'stale';
+    if (states.includes('gap')) return 'gap';
+    if (states.includes('loading')) return 'loading';
+    if (this.status?.state === 'draining') return 'draining';
+    const lags = (this.status?.lag_ms ?? 0) > LAG_MS || this.#frameAge > FRAME_AGE_MS;
+    return lags || this.status?.state === 'lagging' ? 'lagging' : 'live';
+  }
+
+  get lagMs(): number {
+    return Math.max(0, this.#frameAge);
+  }
+
+  /** Two ends for slowness within a minute: books become shorter. */
+  #wanted(topic: Topic): Topic {
+    return topic.depth !== undefined && this.#slowAt.length >= 2 ? { ...topic, depth: 10 } : topic;
+  }
+
+  #ask(op: string, members: Topic): void {
+    if (this.isOpen) this.#socket?.send(JSON.stringify({ op, ...members }));
+  }
+
+  #connect(): void {
+    clearTimeout(this.#timer);
+    const address = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}${API}/stream`;
+    const socket = new WebSocket(address);
+    this.#socket = socket;
+    socket.onopen = () => this.#opened();
+    socket.onmessage = (event) => this.#message(event.data as string);
+    socket.onclose = (event) => this.#socket === socket && this.#closed(event.code);
+  }
+
+  #opened(): void {
+    this.isOpen = true;
+    if (this.attempt > 0) this.onReturn();
+    this.attempt = 0;
+    this.isSlow = false;
+    for (const subscription of this.subscriptions.values()) {
+      subscription.state = 'loading';
+      subscription.lastAt = performance.now();
+      this.#ask('subscribe', this.#wanted(subscription.topic));
+    }
+    this.changed();
+  }
+
+  #closed(code: number): void {
+    const now = performance.now();
+    this.#socket = null;
+    this.isOpen = false;
+    this.isSlow = code === SLOW_CODE;
+    if (this.isSlow) this.#slowAt.push(now);
+    this.#slowAt = this.#slowAt.filter((at) => now - at < SLOW_WINDOW_MS);
+    this.staleSince ??= Date.now();
+    const wait = Math.min(WAIT_MAX_MS, WAIT_FIRST_MS * 2 ** this.attempt++) * (0.8 + 0.4 * Math.random());
+    this.retryAt = now + wait;
+    this.#timer = window.setTimeout(() => this.#connect(), wait);
+    this.changed();
+  }
+
+  #message(text: string): void {
+    const message = parseJson(text);
+    if (message.op !== undefined) this.#replied(message);
+    else this.#frame(message as Frame);
+  }
+
+  #replied(message: { epoch?: Int; problem?: unknown }): void {
+    if (message.epoch === undefined) return;
+    const epoch = big(message.epoch);
+    const other = this.#epoch !== null && this.#epoch !== epoch;
+    this.#epoch = epoch;
+    if (other) this.onEpoch();
+  }
+
+  #frame(frame: Frame): void {
+    const subscription = this.subscriptions.get(topicKey(frame));
+    if (subscription === undefined) return; // of a subscription that has ended
+    const before = subscription.state;
+    const follows = subscription.accept(frame);
+    if (frame.type === 'update') this.#frameAge = serverNow() - Number(big(frame.time_ns) / 1000000n);
+    else if (frame.channel === 'status') this.#frameAge = 0;
+    if (!follows) this.#ask('subscribe', this.#wanted(subscription.topic));
+    if (subscription.state === 'live') this.staleSince = null;
+    if (subscription.state !== before || frame.channel === 'status') this.changed();
+  }
+
+  /** Once a second: rates, and subscriptions from which nothing has come for too long. */
+  #watch(): void {
+    const now = performance.now();
+    for (const subscription of this.subscriptions.values()) {
+      subscription.measure(now);
+      if (this.isOpen && now - subscription.lastAt > SILENCE_MS) {
+        subscription.state = 'stale';
+        this.staleSince ??= Date.now();
+      }
+    }
+    if (this.isOpen && this.state === 'stale') {
+      const socket = this.#socket;
+      this.#closed(0);
+      socket?.close();
+    }
+    this.changed();
+  }
+}

@@ -1,0 +1,92 @@
+/* One subscription of the stream: whether its frames follow each other, and what was counted. */
+import { type Int, big } from './json';
+
+export type Frame = {
+  channel: string;
+  market?: string;
+  seq: Int;
+  prev_seq: Int;
+  engine_seq: Int;
+  time_ns: Int;
+  type: 'snapshot' | 'update' | 'heartbeat';
+  crc?: number;
+  data: any;
+};
+
+export type Topic = { channel: string; market?: string; depth?: number };
+
+export type SubscriptionState = 'loading' | 'live' | 'gap' | 'stale';
+
+/** What a subscription tells the models. A checksum that differs is a fault: false. */
+export type Listener = {
+  snapshot(data: any): void;
+  update(data: any): void;
+  /** The checksum of what is shown, where the channel has one. */
+  crc?(): number;
+};
+
+export class Subscription {
+  state: SubscriptionState = 'loading';
+  seq = 0n;
+  frames = 0;
+  gaps = 0;
+  snapshots = 0;
+  checks = 0;
+  faults = 0;
+  lastAt = performance.now();
+  #rateFrom = performance.now();
+  #rateFrames = 0;
+  rate = 0;
+
+  constructor(
+    readonly topic: Topic,
+    readonly listener: Listener,
+  ) {}
+
+  get key(): string {
+    return topicKey(this.topic);
+  }
+
+  /** Takes in a frame. False: it does not follow, or its checksum differs; subscribe again. */
+  accept(frame: Frame): boolean {
+    this.frames++;
+    this.lastAt = performance.now();
+    if (frame.type === 'snapshot') {
+      this.snapshots++;
+      this.seq = big(frame.seq);
+      this.listener.snapshot(frame.data);
+      this.state = 'live';
+      return this.#check(frame);
+    }
+    if (this.state !== 'live') return true; // a snapshot is on its way
+    const before = frame.type === 'heartbeat' ? frame.seq : frame.prev_seq;
+    if (big(before) !== this.seq) {
+      this.gaps++;
+      this.state = 'gap';
+      return false;
+    }
+    this.seq = big(frame.seq);
+    if (frame.type === 'update') this.listener.update(frame.data);
+    return this.#check(frame);
+  }
+
+  #check(frame: Frame): boolean {
+    if (frame.crc === undefined || this.listener.crc === undefined) return true;
+    this.checks++;
+    if (this.listener.crc() === frame.crc) return true;
+    this.faults++;
+    this.state = 'gap';
+    return false;
+  }
+
+  /** Measures frames per second since the last call. */
+  measure(now: number): void {
+    this.rate = ((this.frames - this.#rateFrames) * 1000) / Math.max(1, now - this.#rateFrom);
+    this.#rateFrom = now;
+    this.#rateFrames = this.frames;
+  }
+}
+
+export function topicKey(topic: { channel: string; market?: string }): string {
+  return `${topic.channel}:${topic.market ?? ''}`;
+}

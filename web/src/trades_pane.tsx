@@ -1,0 +1,62 @@
+/* The tape: trades as they happen, newest on top; a click shows all of one. */
+import { useState } from 'preact/hooks';
+import { shownText } from './decimal';
+import type { Exchange } from './exchange';
+import { big } from './json';
+import type { Market } from './market';
+import { useModel } from './model';
+import { Loading, Nothing, Pane } from './pane';
+import type { Trade } from './tape';
+
+const ROWS = 50;
+
+function clockText(milliseconds: number): string {
+  return new Date(milliseconds).toLocaleTimeString([], { hour12: false });
+}
+
+function Row({ trade, market, onOpen }: { trade: Trade; market: Market; onOpen: () => void }) {
+  const isBuy = trade.taker_side === 'LONG';
+  const { price_decimals, size_decimals } = market.record;
+  return (
+    <tr>
+      <td class={isBuy ? 'buy' : 'sell'}>
+        <button type="button" onClick={onOpen}>
+          <span aria-hidden="true">{isBuy ? '▲' : '▼'}</span>
+          <span class="visually-hidden">{isBuy ? 'bought' : 'sold'} at</span> {shownText(trade.price, price_decimals)}
+        </button>
+      </td>
+      <td>{shownText(trade.size, size_decimals)}{trade.liquidation && <abbr class="badge warn" title="liquidation">L</abbr>}</td>
+      <td class="dim" title={`${big(trade.time_ns)} ns`}>{clockText(trade.time)}</td>
+    </tr>
+  );
+}
+
+function Details({ trade }: { trade: Trade }) {
+  return (
+    <dl class="details">
+      {Object.entries(trade).map(([name, value]) => (
+        <div key={name}><dt>{name}</dt><dd>{String(value)}</dd></div>
+      ))}
+    </dl>
+  );
+}
+
+export function TradesPane({ exchange }: { exchange: Exchange }) {
+  const { market, tape } = useModel(exchange);
+  useModel(tape);
+  const [open, setOpen] = useState<Trade | null>(null);
+  const toggle = (trade: Trade) => setOpen(open?.trade_seq === trade.trade_seq ? null : trade);
+  return (
+    <Pane name="trades" title="Trades" source={{ exchange, channel: 'trades', market: market?.name }}>
+      {(market === null || tape === null || !tape.isLoaded) && <Loading what="trades" />}
+      {open !== null && <Details trade={open} />}
+      {market !== null && tape?.isLoaded && (tape.trades.length === 0 ? <Nothing>no trades yet</Nothing> : (
+        <table>
+          <caption class="visually-hidden">Trades of {market.name}, newest first</caption>
+          <thead><tr><th scope="col">Price</th><th scope="col">Size</th><th scope="col">Time</th></tr></thead>
+          <tbody>{tape.trades.slice(0, ROWS).map((trade) => <Row key={String(trade.trade_seq)} trade={trade} market={market} onOpen={() => toggle(trade)} />)}</tbody>
+        </table>
+      ))}
+    </Pane>
+  );
+}
