@@ -323,6 +323,30 @@ static void test_evidence(void)
     host_close(&host);
 }
 
+/* A snapshot may be made while it goes on, and has it: the state from there ends like this one. */
+static void check_image_of_going(struct host *host)
+{
+    static struct image_copy taken, ended;
+    static struct host loaded;
+    struct image_problem problem;
+    uint8_t hash[32], wanted[32];
+
+    image_copy_take(&taken, host->engine);
+    CHECK(image_copy_open(&taken, &loaded, NULL, &problem));
+    CHECK(loaded.engine->conditionals.going != ORDER_NONE);
+    image_copy_take(&ended, loaded.engine);
+    CHECK(image_copy_equal(&taken, &ended));
+    settle(&loaded);
+    settle(host);
+    CHECK(loaded.engine->conditionals.going == ORDER_NONE);
+    host_image_hash(&loaded, hash);
+    host_image_hash(host, wanted);
+    CHECK(memcmp(hash, wanted, sizeof hash) == 0);
+    image_copy_free(&taken);
+    image_copy_free(&ended);
+    host_close(&loaded);
+}
+
 /* An order that fired and met makers_max dead makers goes on: its portfolio has nothing else and
  * is not empty (R10, code 2002). */
 static void test_portfolio_stays(void)
@@ -350,7 +374,7 @@ static void test_portfolio_stays(void)
     CHECK(purse_key(&host, REQUEST_portfolio_close, key, 1, place, 0) ==
           STATUS_order_rejected_invalid);
     CHECK(host.result.reason == REASON_portfolio_not_empty);
-    settle(&host);
+    check_image_of_going(&host);
     CHECK(host.engine->conditionals.going == ORDER_NONE);
     CHECK(purse_key(&host, REQUEST_portfolio_close, key, 1, place, 0) == TRADE_OK);
     host_close(&host);
