@@ -17,7 +17,13 @@
 
 enum { EVENT_LOG_SLOTS = 65536, EVENT_LOG_WORDS = 16 };
 
-enum event_log_kind { EVENT_LOG_TRADE, EVENT_LOG_MARK, EVENT_LOG_STATE, EVENT_LOG_RATE };
+enum event_log_kind {
+    EVENT_LOG_TRADE,
+    EVENT_LOG_MARK,
+    EVENT_LOG_STATE,
+    EVENT_LOG_RATE,
+    EVENT_LOG_LIQUIDATION,
+};
 
 /* A public event of a market with what its JSON needs. */
 struct event_log_event {
@@ -34,6 +40,7 @@ struct event_log_event {
         struct row_mark mark;
         struct row_market_state state;
         struct row_rate rate;
+        struct row_liquidation liquidation;
     };
 };
 

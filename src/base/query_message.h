@@ -43,6 +43,7 @@ enum query_extent {
     X(audit,       ALL)    /* -> row_audit, then row_audit_market */                              \
     X(payments,    PAGE)   /* account, place, filters, page -> row_payment, newest first */       \
     X(rates,       PAGE)   /* market, times, page -> row_list, then row_rate, newest first */     \
+    X(liquidations, PAGE)  /* market, page -> row_list, then row_liquidation, newest first */     \
     X(fund,        PAGE)   /* page -> row_list, then row_house, newest first */                   \
     X(fees,        PAGE)   /* likewise of the fee account */                                      \
     X(mark,        ONE)    /* market -> row_mark */                                               \

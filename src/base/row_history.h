@@ -71,14 +71,15 @@ struct row_payment {
 
 /* The head of a list that is an object: this row, then `count` rows, newest first. */
 struct row_list {
-    char market[32]; /* rates */
+    char market[32]; /* rates, liquidations */
     union {
         int64_t balance;   /* of the fund or the fee account */
-        uint64_t book_seq; /* rates */
+        uint64_t book_seq; /* of the market */
     };
     uint32_t count;
     uint8_t price_decimals;
-    uint8_t zero[3];
+    uint8_t size_decimals;
+    uint8_t zero[2];
 };
 
 struct row_rate {
@@ -89,6 +90,18 @@ struct row_rate {
     uint64_t sequence;
     uint32_t index;
     uint8_t zero[4];
+};
+
+/* A piece of a position that was liquidated (wire.md W3c, 2113). */
+struct row_liquidation {
+    uint64_t price;
+    uint64_t size;
+    uint64_t time_ns;
+    uint64_t sequence;
+    uint32_t index;
+    uint8_t side;  /* of the position */
+    uint8_t level; /* 1 book, 2 fund, 3 deleveraging, 4 netting */
+    uint8_t zero[2];
 };
 
 /* A market has taken a state. */

@@ -45,7 +45,7 @@ enum {
 #define ROOT_NONE    UINT64_MAX
 
 const char *const history_check_table_names[HISTORY_TABLES] = {
-    "fills", "trades", "payments", "rates", "fund", "fees", "requests",
+    "fills", "trades", "payments", "rates", "fund", "fees", "liquidations", "requests",
 };
 
 struct tree {

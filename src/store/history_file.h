@@ -20,12 +20,13 @@
 #include "base/compiler.h"
 
 enum history_table {
-    HISTORY_FILLS,    /* key: account */
-    HISTORY_TRADES,   /* asset id */
-    HISTORY_PAYMENTS, /* account */
-    HISTORY_RATES,    /* asset id */
-    HISTORY_FUND,     /* 0 */
-    HISTORY_FEES,     /* 0 */
+    HISTORY_FILLS,        /* key: account */
+    HISTORY_TRADES,       /* asset id */
+    HISTORY_PAYMENTS,     /* account */
+    HISTORY_RATES,        /* asset id */
+    HISTORY_FUND,         /* 0 */
+    HISTORY_FEES,         /* 0 */
+    HISTORY_LIQUIDATIONS, /* asset id */
     HISTORY_LISTS,
     HISTORY_REQUESTS = HISTORY_LISTS, /* by id: the request's, account */
     HISTORY_TABLES

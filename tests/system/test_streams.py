@@ -11,8 +11,7 @@ from random import Random
 
 import client
 import test_restart
-from client import (IOC, MARKET_STATE, PLACE_LIMIT, limit_body, new_id, request_bytes,
-                    state_body)
+from client import IOC, PLACE_LIMIT, limit_body, new_id, request_bytes
 from harness import Suite, Table
 from world import ETH
 from ws_client import BINARY, CLOSE, PING, PONG, TEXT, Book, Stream, frame, handshake
@@ -339,62 +338,6 @@ def stir(random, account, orders, levels):
     buys = random.random() < 0.5
     account.limit(ETH_PRICE + (-away if buys else away), 100 if buys else -100, order, asset=ETH)
     orders.append(order)
-
-
-@suite.case
-def marks(world):
-    """J9: each mark once, equal to GET /mark at its seq; trades of the market are not in it."""
-    table, stream = Table(), Stream(world.exchange)
-    stream.ask(op="subscribe", channel="mark", market="ETH-PERP", id=3)
-    table.same("the reply", stream.next(), {"op": "subscribe", "id": 3, "channel": "mark",
-                                           "market": "ETH-PERP", "epoch": 1})
-    shown, compared = stream.next(), 0
-    table.same("a snapshot", (list(shown), shown["type"], shown["prev_seq"]),
-               (MEMBERS, "snapshot", shown["seq"]))
-    maker, taker = world.account(), world.account()
-    for number in range(12):
-        price, seq = ETH_PRICE + 10 * number, shown["seq"]
-        world.exchange.set_price(price, ETH)
-        if number % 4 == 0:
-            world.trade(maker, taker)
-        while shown["data"]["index_price"] != f"{price / 100:g}" or shown["seq"] == seq:
-            before, shown = shown, stream.next()
-            table.same("prev_seq", (shown["type"], shown["prev_seq"]), ("update", before["seq"]))
-            table.true("seq rises", shown["seq"] > before["seq"], shown)
-        rest = world.exchange.get("/api/v1/markets/ETH-PERP/mark").json
-        if rest["seq"] == shown["seq"]:
-            compared += 1
-            table.same(f"{number}: as REST", shown["data"], {
-                name: rest[name] for name in shown["data"]})
-            table.same("its members", list(shown["data"]), list(rest)[4:])
-    world.exchange.set_price(ETH_PRICE, ETH)
-    table.true("compared", compared >= 3, compared)
-    stream.end()
-    return table.wrong
-
-
-@suite.case
-def market_states(world):
-    """J9: the state now, then each change with its cause; a state that does not change is none."""
-    table, stream = Table(), Stream(world.exchange)
-    stream.ask(op="subscribe", channel="market_state", market="ETH-PERP", id=3)
-    table.same("the reply", stream.next(), {"op": "subscribe", "id": 3, "channel": "market_state",
-                                           "market": "ETH-PERP", "epoch": 1})
-    shown = stream.next()
-    table.same("a snapshot", (list(shown), shown["type"], shown["prev_seq"], shown["data"]),
-               (MEMBERS, "snapshot", shown["seq"], {"state": "ACTIVE", "cause": None}))
-    for state, name in ((2, "REDUCE_ONLY"), (2, None), (4, "HALTED"), (0, "ACTIVE")):
-        ack = world.exchange.ack(MARKET_STATE, state_body(ETH, state), world.exchange.operator)
-        if name is None:
-            continue
-        before, shown = shown, stream.next()
-        table.same(name, (list(shown), shown["type"], shown["prev_seq"], shown["engine_seq"],
-                          shown["data"]),
-                   (MEMBERS, "update", before["seq"], ack["sequence"],
-                    {"state": name, "cause": "operator"}))
-        table.same("REST", world.exchange.get("/api/v1/markets/ETH-PERP").json["state"], name)
-    stream.end()
-    return table.wrong
 
 
 @suite.case

@@ -405,6 +405,25 @@ export interface FundingRates {
   readonly next_before_index: number | null;
 }
 
+export interface Liquidation {
+  readonly side: "LONG" | "SHORT";
+  readonly price: string;
+  readonly size: string;
+  readonly level: number;
+  readonly sequence: bigint;
+  readonly index: number;
+  readonly time: number;
+  readonly time_ns: bigint;
+}
+
+export interface Liquidations {
+  readonly market: string;
+  readonly seq: bigint;
+  readonly liquidations: readonly Liquidation[];
+  readonly next_before_sequence: bigint | null;
+  readonly next_before_index: number | null;
+}
+
 export interface Mark {
   readonly market: string;
   readonly seq: bigint;

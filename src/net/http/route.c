@@ -79,6 +79,7 @@ static const struct {
 } market_parts[] = { { "/book", QUERY_book },
                      { "/trades", QUERY_trades },
                      { "/funding-rates", QUERY_rates },
+                     { "/liquidations", QUERY_liquidations },
                      { "/mark", QUERY_mark } };
 
 static struct route_path *add_path(struct route_table *table, const char *path)

@@ -89,6 +89,41 @@ void json_money_rates(struct writer *writer, const struct reply *reply, const ui
     write_next(writer, reply, list.count, rate.sequence, rate.index);
 }
 
+void json_money_liquidation(struct writer *writer, const struct row_liquidation *row,
+                            unsigned price_decimals, unsigned size_decimals)
+{
+    WRITER_TEXT(writer, "{\"side\":\"");
+    writer_text(writer, JSON_FIELD_NAME_OF(json_field_sides, row->side));
+    WRITER_TEXT(writer, "\"");
+    JSON_FIELD_DECIMAL(writer, "price", row->price, price_decimals);
+    JSON_FIELD_DECIMAL(writer, "size", row->size, size_decimals);
+    JSON_FIELD_UINT(writer, "level", row->level);
+    JSON_FIELD_UINT(writer, "sequence", row->sequence);
+    JSON_FIELD_UINT(writer, "index", row->index);
+    JSON_FIELD_UINT(writer, "time", row->time_ns / 1000000);
+    JSON_FIELD_UINT(writer, "time_ns", row->time_ns);
+    WRITER_TEXT(writer, "}");
+}
+
+void json_money_liquidations(struct writer *writer, const struct reply *reply, const uint8_t *rows)
+{
+    struct row_list list;
+    struct row_liquidation row = { 0 };
+    memcpy(&list, rows, sizeof list);
+    INVARIANT(sizeof list + list.count * sizeof row <= reply->row_bytes);
+    WRITER_TEXT(writer, "{\"market\":");
+    json_field_padded(writer, list.market, sizeof list.market);
+    JSON_FIELD_UINT(writer, "seq", list.book_seq);
+    WRITER_TEXT(writer, ",\"liquidations\":[");
+    for (uint32_t i = 0; i < list.count; i++) {
+        memcpy(&row, rows + sizeof list + i * sizeof row, sizeof row);
+        if (i > 0)
+            WRITER_TEXT(writer, ",");
+        json_money_liquidation(writer, &row, list.price_decimals, list.size_decimals);
+    }
+    write_next(writer, reply, list.count, row.sequence, row.index);
+}
+
 static void write_movement(struct writer *writer, const struct row_house *row)
 {
     WRITER_TEXT(writer, "{\"sequence\":");

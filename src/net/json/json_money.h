@@ -12,6 +12,7 @@ void json_money_payment(struct writer *writer, const struct row_payment *row);
 
 /* A struct row_list, then its rows. */
 void json_money_rates(struct writer *writer, const struct reply *reply, const uint8_t *rows);
+void json_money_liquidations(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 void json_money_house(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 
 /* A struct row_list, then struct row_withdrawal. */
@@ -20,6 +21,10 @@ void json_money_withdrawals(struct writer *writer, const struct reply *reply, co
 /* The data of the channel `funding` (J9). */
 void json_money_rate_data(struct writer *writer, const struct row_rate *row,
                           unsigned price_decimals);
+
+/* The data of the channel `liquidations` (J9). */
+void json_money_liquidation(struct writer *writer, const struct row_liquidation *row,
+                            unsigned price_decimals, unsigned size_decimals);
 
 /* The outcome of a withdrawal (enum row_withdrawal_outcome) by its name. False: no such name. */
 CC_MUST_USE bool json_money_outcome_of(const char *name, uint8_t *outcome);

@@ -68,6 +68,7 @@ struct form {
 #define FORM_audit            ALL(json_market_audit)
 #define FORM_payments         ROWS(row_payment)
 #define FORM_rates            ALL(json_money_rates)
+#define FORM_liquidations     ALL(json_money_liquidations)
 #define FORM_fund             ALL(json_money_house)
 #define FORM_fees             ALL(json_money_house)
 #define FORM_mark             ALL(json_money_mark)

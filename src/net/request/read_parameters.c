@@ -55,6 +55,7 @@ enum parameter {
 #define PARAMETERS_audit       0
 #define PARAMETERS_payments    HAS_KEY | IN_ONE | HAS_MARKET | HAS_TIMES | PAGE
 #define PARAMETERS_rates       HAS_SYMBOL | HAS_TIMES | PAGE
+#define PARAMETERS_liquidations HAS_SYMBOL | PAGE
 #define PARAMETERS_mark        HAS_SYMBOL
 #define PARAMETERS_fund        PAGE
 #define PARAMETERS_fees        PAGE

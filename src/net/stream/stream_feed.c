@@ -52,6 +52,10 @@ static enum stream_channel write_event(struct writer *writer, const struct event
     case EVENT_LOG_RATE:
         json_money_rate_data(writer, &event->rate, event->price_decimals);
         return STREAM_FUNDING;
+    case EVENT_LOG_LIQUIDATION:
+        json_money_liquidation(writer, &event->liquidation, event->price_decimals,
+                               event->size_decimals);
+        return STREAM_LIQUIDATIONS;
     }
     INVARIANT(!"a kind of event");
 }
@@ -157,6 +161,10 @@ static void write_snapshot(struct writer *writer, enum stream_channel channel, c
     }
     if (channel == STREAM_FUNDING) {
         write_newest_rate(writer, rows);
+        return;
+    }
+    if (channel == STREAM_LIQUIDATIONS) {
+        WRITER_TEXT(writer, "{}");
         return;
     }
     memcpy(&mark, rows, sizeof mark);

@@ -106,6 +106,7 @@ static void ask(struct stream *stream, const struct op *op, struct stream_sub *s
         [STREAM_TRADES] = QUERY_trades,     [STREAM_BBO] = QUERY_book,
         [STREAM_BOOK] = QUERY_book,         [STREAM_MARK] = QUERY_mark,
         [STREAM_MARKET_STATE] = QUERY_mark, [STREAM_FUNDING] = QUERY_rates,
+        [STREAM_LIQUIDATIONS] = QUERY_mark,
     };
     struct pipeline *pipeline = stream->owner->pipeline;
     struct context *context = pipeline->context;
@@ -233,9 +234,9 @@ static bool read_channel(const struct stream *stream, struct op *op, struct prob
     if (op->channel < STREAM_CHANNELS)
         return read_market(stream, op, problem);
     return equals(&op->members[CHANNEL], "status") ||
-           problem_detail_set(
-               problem, PROBLEM_invalid_parameter, "channel",
-               "channel is trades, bbo, book, mark, market_state, funding or status");
+           problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
+                              "channel is trades, bbo, book, mark, market_state, funding, "
+                              "liquidations or status");
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */

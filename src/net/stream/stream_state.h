@@ -36,6 +36,7 @@ enum stream_channel {
     STREAM_MARK,
     STREAM_MARKET_STATE,
     STREAM_FUNDING,
+    STREAM_LIQUIDATIONS,
     STREAM_CHANNELS
 };
 

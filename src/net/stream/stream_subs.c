@@ -5,7 +5,7 @@
 #include "net/stream/stream_view.h"
 
 const char *const stream_subs_names[STREAM_CHANNELS] = {
-    "trades", "bbo", "book", "mark", "market_state", "funding",
+    "trades", "bbo", "book", "mark", "market_state", "funding", "liquidations",
 };
 
 struct stream_sub *stream_subs_add(struct stream *stream, enum stream_channel channel,

@@ -61,6 +61,7 @@ void history_forget(struct history *history, const struct engine *engine)
         read_market(engine, k, &market);
         history_ring_forget(&history->fills.trades, market.asset_id, sequence);
         history_ring_forget(&history->money.rates, market.asset_id, sequence);
+        history_ring_forget(&history->money.liquidations, market.asset_id, sequence);
     }
     for (int house = 0; house < MONEY_HOUSES; house++)
         history_ring_forget(&history->money.houses[house], 0, sequence);
@@ -156,6 +157,28 @@ static void show_rate(const struct history_sink *self, const struct effect *effe
     event_log_add(self->events, &event);
 }
 
+/* Adds a liquidation, the newest row of the money log. */
+static void show_liquidation(const struct history_sink *self, const struct effect *effect)
+{
+    struct history *history = self->history;
+    const struct history_ring *liquidations = &history->money.liquidations;
+
+    market_names_refresh(&history->names, effect->engine);
+    const struct market_name *name = market_names_of(&history->names, effect->asset_id);
+    struct event_log_event event = {
+        .seq = read_book_seq(effect->engine, effect->asset_id), /* which it has raised */
+        .sequence = effect->sequence,
+        .time_ns = effect->t_ns,
+        .asset_id = effect->asset_id,
+        .kind = EVENT_LOG_LIQUIDATION,
+        .price_decimals = name->price_decimals,
+        .size_decimals = name->size_decimals,
+    };
+    money_log_show_liquidation(history_ring_at(liquidations, liquidations->added - 1),
+                               &event.liquidation);
+    event_log_add(self->events, &event);
+}
+
 /* Adds a public event that the logs have. */
 static void show(const struct history_sink *self, const struct effect *effect)
 {
@@ -171,6 +194,9 @@ static void show(const struct history_sink *self, const struct effect *effect)
         break;
     case EFFECT_funding_epoch:
         show_rate(self, effect);
+        break;
+    case EFFECT_liquidation:
+        show_liquidation(self, effect);
         break;
     default:
         break;

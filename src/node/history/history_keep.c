@@ -52,6 +52,7 @@ int history_keep_init(struct history_keep *keep, struct history *history, struct
         [HISTORY_RATES] = &history->money.rates,
         [HISTORY_FUND] = &history->money.houses[MONEY_FUND],
         [HISTORY_FEES] = &history->money.houses[MONEY_FEES],
+        [HISTORY_LIQUIDATIONS] = &history->money.liquidations,
         [HISTORY_REQUESTS] = &history->requests.ring,
     };
     static_assert(CC_COUNT(rings) == HISTORY_TABLES, "one for each table");
@@ -127,6 +128,8 @@ static int put_gaps(struct history_keep *keep, const struct engine *engine, uint
         failed = put_gap(keep, HISTORY_TRADES, market.asset_id, sequence);
         if (failed == 0)
             failed = put_gap(keep, HISTORY_RATES, market.asset_id, sequence);
+        if (failed == 0)
+            failed = put_gap(keep, HISTORY_LIQUIDATIONS, market.asset_id, sequence);
     }
     if (failed == 0)
         failed = put_gap(keep, HISTORY_FUND, 0, sequence);
@@ -219,6 +222,8 @@ static uint64_t key_of(enum history_table table, const struct history_link *link
         return ((const struct payment_row *)(const void *)link)->account_id;
     case HISTORY_RATES:
         return ((const struct rate_row *)(const void *)link)->asset_id;
+    case HISTORY_LIQUIDATIONS:
+        return ((const struct liquidation_row *)(const void *)link)->asset_id;
     case HISTORY_REQUESTS:
         return ((const struct request_row *)(const void *)link)->account_id;
     case HISTORY_FUND:

@@ -15,6 +15,8 @@ int money_log_init(struct money_log *log, uint32_t capacity, uint32_t account_co
     if (history_ring_init(&log->payments, capacity, sizeof(struct payment_row), account_count) ==
             0 &&
         history_ring_init(&log->rates, capacity, sizeof(struct rate_row), ASSETS) == 0 &&
+        history_ring_init(&log->liquidations, capacity, sizeof(struct liquidation_row), ASSETS) ==
+            0 &&
         history_ring_init(&log->houses[MONEY_FUND], capacity, sizeof(struct house_row), 1) == 0 &&
         history_ring_init(&log->houses[MONEY_FEES], capacity, sizeof(struct house_row), 1) == 0)
         return 0;
@@ -26,6 +28,7 @@ void money_log_free(struct money_log *log)
 {
     history_ring_free(&log->payments);
     history_ring_free(&log->rates);
+    history_ring_free(&log->liquidations);
     for (int i = 0; i < MONEY_HOUSES; i++)
         history_ring_free(&log->houses[i]);
 }
@@ -63,6 +66,21 @@ static void add_rate(struct money_log *log, const struct effect *effect, uint32_
     row->hour_ns = body.hour;
     row->time_ns = effect->t_ns;
     row->asset_id = body.asset_id;
+}
+
+static void add_liquidation(struct money_log *log, const struct effect *effect, uint32_t index)
+{
+    struct effect_liquidation body;
+
+    memcpy(&body, effect->bytes, sizeof body);
+    struct liquidation_row *row =
+        history_ring_add(&log->liquidations, body.asset_id, effect->sequence, index);
+    row->price = body.price;
+    row->size = body.size < 0 ? 0 - (uint64_t)body.size : (uint64_t)body.size;
+    row->time_ns = effect->t_ns;
+    row->asset_id = body.asset_id;
+    row->side = body.size < 0 ? ORDER_SHORT : ORDER_LONG;
+    row->level = body.level;
 }
 
 /* R2: which id a row of the ledger refers to. */
@@ -153,6 +171,9 @@ void money_log_append(struct money_log *log, const struct effect *effect, uint32
     case EFFECT_funding_epoch:
         add_rate(log, effect, index);
         break;
+    case EFFECT_liquidation: /* after its fills, so that its index is its own */
+        add_liquidation(log, effect, index);
+        break;
     case EFFECT_cash:
         add_cash(log, effect, index);
         break;
@@ -201,6 +222,20 @@ void money_log_show_rate(const struct rate_row *rate, struct row_rate *row)
         .time_ns = rate->time_ns,
         .sequence = rate->link.sequence,
         .index = rate->link.index,
+    };
+}
+
+void money_log_show_liquidation(const struct liquidation_row *liquidation,
+                                struct row_liquidation *row)
+{
+    *row = (struct row_liquidation){
+        .price = liquidation->price,
+        .size = liquidation->size,
+        .time_ns = liquidation->time_ns,
+        .sequence = liquidation->link.sequence,
+        .index = liquidation->link.index,
+        .side = liquidation->side,
+        .level = liquidation->level,
     };
 }
 

@@ -1,13 +1,14 @@
-/* money_log.h - the newest funding payments, funding rates, and movements of the fund and of the
- * fee account, in the follower's memory.
+/* money_log.h - the newest funding payments, funding rates, liquidations, and movements of the fund
+ * and of the fee account, in the follower's memory.
  *
  *   2105, then its 2104 ──> payment        2110 open ──> rate
  *   2104 of 0/0/0 ──> fund                 2104 of kind fee ──> fee account, except fees that the
  *                                          fund pays (the rebates of a liquidation, R7)
+ *   2113 ──> liquidation
  *
  * Owner. The follower's thread.
  * Bound. `capacity` rows of each kind.
- * Units. As struct row_payment, row_rate and row_house. */
+ * Units. As struct row_payment, row_rate, row_liquidation and row_house. */
 #ifndef NODE_HISTORY_MONEY_LOG_H
 #define NODE_HISTORY_MONEY_LOG_H
 
@@ -43,6 +44,17 @@ struct rate_row {
     uint8_t zero[6];
 };
 
+struct liquidation_row {
+    struct history_link link;
+    uint64_t price;
+    uint64_t size;
+    uint64_t time_ns;
+    uint16_t asset_id;
+    uint8_t side; /* of the position */
+    uint8_t level;
+    uint8_t zero[4];
+};
+
 struct house_row {
     struct history_link link;
     int64_t amount;
@@ -60,6 +72,7 @@ enum money_house { MONEY_FUND, MONEY_FEES, MONEY_HOUSES };
 struct money_log {
     struct history_ring payments;             /* a chain for each account */
     struct history_ring rates;                /* a chain for each asset id */
+    struct history_ring liquidations;         /* likewise */
     struct history_ring houses[MONEY_HOUSES]; /* one chain each */
     uint64_t liquidation_sequence; /* of the last public trade that was a liquidation's */
     uint16_t asset_id;             /* of the last fill */
@@ -70,13 +83,15 @@ struct money_log {
 CC_MUST_USE int money_log_init(struct money_log *log, uint32_t capacity, uint32_t account_count);
 void money_log_free(struct money_log *log);
 
-/* Gets effects 2102, 2104, 2105, 2108 and 2110 in order. `index` is that of J1's `at`. */
+/* Gets effects 2102, 2104, 2105, 2108, 2110 and 2113 in order. `index` is that of J1's `at`. */
 void money_log_append(struct money_log *log, const struct effect *effect, uint32_t index);
 
 /* Show a kept row as a row of a reply: names, no index of a table. */
 void money_log_show_payment(const struct payment_row *payment, const struct market_names *names,
                             struct row_payment *row);
 void money_log_show_rate(const struct rate_row *rate, struct row_rate *row);
+void money_log_show_liquidation(const struct liquidation_row *liquidation,
+                                struct row_liquidation *row);
 void money_log_show_house(const struct house_row *house, const struct market_names *names,
                           struct row_house *row);
 

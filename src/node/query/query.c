@@ -207,6 +207,7 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
     case QUERY_subaccounts:
     case QUERY_payments:
     case QUERY_rates:
+    case QUERY_liquidations:
     case QUERY_fund:
     case QUERY_fees:
     case QUERY_withdrawals:

@@ -9,13 +9,23 @@ enum { LIMIT_MAX = 1000 };
 static_assert(LIMIT_MAX * sizeof(struct row_payment) <= REPLY_BUFFER_BYTES, "fits");
 static_assert(sizeof(struct row_list) + LIMIT_MAX * sizeof(struct row_house) <= REPLY_BUFFER_BYTES,
               "fits");
+static_assert(sizeof(struct row_list) + LIMIT_MAX * sizeof(struct row_liquidation) <=
+                  REPLY_BUFFER_BYTES,
+              "fits");
 static_assert(sizeof(struct row_list) + LIMIT_MAX * sizeof(struct row_rate) <= REPLY_BUFFER_BYTES,
               "fits");
 
 bool query_money_is(const struct query *query)
 {
     return query->kind == QUERY_payments || query->kind == QUERY_rates ||
-           query->kind == QUERY_fund || query->kind == QUERY_fees;
+           query->kind == QUERY_liquidations || query->kind == QUERY_fund ||
+           query->kind == QUERY_fees;
+}
+
+/* A list of one market, which the path names. */
+static bool is_of_market(const struct query *query)
+{
+    return query->kind == QUERY_rates || query->kind == QUERY_liquidations;
 }
 
 static enum history_table table_of(const struct query_task *task)
@@ -25,6 +35,8 @@ static enum history_table table_of(const struct query_task *task)
         return HISTORY_PAYMENTS;
     case QUERY_rates:
         return HISTORY_RATES;
+    case QUERY_liquidations:
+        return HISTORY_LIQUIDATIONS;
     case QUERY_fund:
         return HISTORY_FUND;
     default:
@@ -37,19 +49,19 @@ static uint64_t key_of(const struct query_task *task)
 {
     if (task->query.kind == QUERY_payments)
         return task->query.account_id;
-    return task->query.kind == QUERY_rates ? task->asset_id : 0;
+    return is_of_market(&task->query) ? task->asset_id : 0;
 }
 
 bool query_money_begin(struct query_task *task, const struct query_sources *sources)
 {
     const struct query *query = &task->query;
-    bool is_rates = query->kind == QUERY_rates;
+    bool is_named = is_of_market(query);
 
-    if (is_rates || query->market[0] != '\0') {
+    if (is_named || query->market[0] != '\0') {
         const struct market_name *market =
             market_names_find(&sources->history->names, query->market);
         if (market == NULL) {
-            query_task_refuse(task, is_rates ? PROBLEM_not_found : PROBLEM_invalid_market);
+            query_task_refuse(task, is_named ? PROBLEM_not_found : PROBLEM_invalid_market);
             return false;
         }
         task->asset_id = market->asset_id;
@@ -68,11 +80,12 @@ static void put_head(struct query_task *task, const struct query_sources *source
     struct row_list list = { 0 };
     int64_t fund, fees;
 
-    if (task->query.kind == QUERY_rates) {
+    if (is_of_market(&task->query)) {
         const struct market_name *market =
             market_names_of(&sources->history->names, task->asset_id);
         memcpy(list.market, market->symbol, sizeof list.market);
         list.price_decimals = market->price_decimals;
+        list.size_decimals = market->size_decimals;
     } else {
         read_house(sources->engine, &fund, &fees);
         list.balance = task->query.kind == QUERY_fund ? fund : fees;
@@ -93,6 +106,7 @@ static void look_at(struct query_task *task, const struct query_sources *sources
     union {
         struct row_payment payment;
         struct row_rate rate;
+        struct row_liquidation liquidation;
         struct row_house house;
     } row;
     size_t row_bytes;
@@ -112,6 +126,9 @@ static void look_at(struct query_task *task, const struct query_sources *sources
             return;
         money_log_show_rate(rate, &row.rate);
         row_bytes = sizeof row.rate;
+    } else if (query->kind == QUERY_liquidations) {
+        money_log_show_liquidation(at, &row.liquidation);
+        row_bytes = sizeof row.liquidation;
     } else {
         money_log_show_house(at, names, &row.house);
         row_bytes = sizeof row.house;
@@ -139,7 +156,7 @@ static void end(struct query_task *task, const struct query_sources *sources)
         return;
     memcpy(&list, task->rows, sizeof list);
     list.count = task->reply.row_count - 1;
-    if (task->query.kind == QUERY_rates)
+    if (is_of_market(&task->query))
         list.book_seq = read_book_seq(sources->engine, task->asset_id);
     memcpy(task->rows, &list, sizeof list);
     task->reply.more = query_task_has_more(task, sources, table_of(task), key_of(task));

@@ -403,6 +403,25 @@ class FundingRates(TypedDict):
     next_before_index: int | None
 
 
+class Liquidation(TypedDict):
+    side: Literal["LONG", "SHORT"]
+    price: str
+    size: str
+    level: int
+    sequence: int
+    index: int
+    time: int
+    time_ns: int
+
+
+class Liquidations(TypedDict):
+    market: str
+    seq: int
+    liquidations: list[Liquidation]
+    next_before_sequence: int | None
+    next_before_index: int | None
+
+
 class Mark(TypedDict):
     market: str
     seq: int

@@ -1,0 +1,134 @@
+"""test_stream_events.py - the channels of a market beside trades and books: each event once, equal
+to REST's.
+
+W: wire.md, R: rules.md, J: json.md.
+"""
+import signal
+import struct
+import sys
+
+import client
+import test_restart
+from client import MARKET_STATE, PATHS, state_body
+from harness import Suite, Table
+from test_restart import DONE
+from test_streams import ETH_PRICE, MEMBERS, World
+from world import BTC, BTC_PRICE, ETH, USDC
+from ws_client import Stream
+
+suite = Suite("stream_events")
+
+
+@suite.case
+def marks(world):
+    """J9: each mark once, equal to GET /mark at its seq; trades of the market are not in it."""
+    table, stream = Table(), Stream(world.exchange)
+    stream.ask(op="subscribe", channel="mark", market="ETH-PERP", id=3)
+    table.same("the reply", stream.next(), {"op": "subscribe", "id": 3, "channel": "mark",
+                                           "market": "ETH-PERP", "epoch": 1})
+    shown, compared = stream.next(), 0
+    table.same("a snapshot", (list(shown), shown["type"], shown["prev_seq"]),
+               (MEMBERS, "snapshot", shown["seq"]))
+    maker, taker = world.account(), world.account()
+    for number in range(12):
+        price, seq = ETH_PRICE + 10 * number, shown["seq"]
+        world.exchange.set_price(price, ETH)
+        if number % 4 == 0:
+            world.trade(maker, taker)
+        while shown["data"]["index_price"] != f"{price / 100:g}" or shown["seq"] == seq:
+            before, shown = shown, stream.next()
+            table.same("prev_seq", (shown["type"], shown["prev_seq"]), ("update", before["seq"]))
+            table.true("seq rises", shown["seq"] > before["seq"], shown)
+        rest = world.exchange.get("/api/v1/markets/ETH-PERP/mark").json
+        if rest["seq"] == shown["seq"]:
+            compared += 1
+            table.same(f"{number}: as REST", shown["data"], {
+                name: rest[name] for name in shown["data"]})
+            table.same("its members", list(shown["data"]), list(rest)[4:])
+    world.exchange.set_price(ETH_PRICE, ETH)
+    table.true("compared", compared >= 3, compared)
+    stream.end()
+    return table.wrong
+
+
+@suite.case
+def market_states(world):
+    """J9: the state now, then each change with its cause; a state that does not change is none."""
+    table, stream = Table(), Stream(world.exchange)
+    stream.ask(op="subscribe", channel="market_state", market="ETH-PERP", id=3)
+    table.same("the reply", stream.next(), {"op": "subscribe", "id": 3, "channel": "market_state",
+                                           "market": "ETH-PERP", "epoch": 1})
+    shown = stream.next()
+    table.same("a snapshot", (list(shown), shown["type"], shown["prev_seq"], shown["data"]),
+               (MEMBERS, "snapshot", shown["seq"], {"state": "ACTIVE", "cause": None}))
+    for state, name in ((2, "REDUCE_ONLY"), (2, None), (4, "HALTED"), (0, "ACTIVE")):
+        ack = world.exchange.ack(MARKET_STATE, state_body(ETH, state), world.exchange.operator)
+        if name is None:
+            continue
+        before, shown = shown, stream.next()
+        table.same(name, (list(shown), shown["type"], shown["prev_seq"], shown["engine_seq"],
+                          shown["data"]),
+                   (MEMBERS, "update", before["seq"], ack["sequence"],
+                    {"state": name, "cause": "operator"}))
+        table.same("REST", world.exchange.get("/api/v1/markets/ETH-PERP").json["state"], name)
+    stream.end()
+    return table.wrong
+
+
+@suite.case
+def liquidations(world):
+    """J6, J9: two longs that the fund takes over at the mark (R7, L2), in the channel as in REST,
+    page after page, and after kill -9."""
+    table, stream, maker = Table(), Stream(world.exchange), world.account()
+    path = "/api/v1/markets/BTC-PERP/liquidations"
+    assert world.exchange.ack(1006, struct.pack("<Q", 1_000_000 * USDC),
+                              world.exchange.operator)["status"] == DONE
+    assert maker.limit(BTC_PRICE, -100_000)["status"] == DONE
+    for _ in range(2):  # 0.5 BTC at 20x
+        assert world.account(2_600).limit(BTC_PRICE, 50_000)["status"] == DONE
+    stream.ask(op="subscribe", channel="liquidations", market="BTC-PERP", id=3)
+    table.same("the reply", stream.next(), {"op": "subscribe", "id": 3, "channel": "liquidations",
+                                           "market": "BTC-PERP", "epoch": 1})
+    shown = stream.next()
+    table.same("a snapshot", (list(shown), shown["type"], shown["prev_seq"], shown["data"]),
+               (MEMBERS, "snapshot", shown["seq"], {}))
+    table.same("none", world.exchange.get(path).json["liquidations"], [])
+    # 2,450 USDC lost of 2,577.5 after the fee: 3E = 382.5 is below 2MM = 951.
+    assert world.exchange.set_price(BTC_PRICE - 49_000, BTC)["status"] == DONE
+    got = []
+    for _ in range(2):
+        before, shown = shown, stream.next()
+        table.same("an update", (list(shown), shown["type"], shown["prev_seq"], shown["engine_seq"],
+                                 shown["time_ns"]),
+                   (MEMBERS, "update", before["seq"], shown["data"]["sequence"],
+                    shown["data"]["time_ns"]))
+        got.append(shown["data"])
+    for row in got:
+        table.same("members", list(row), ["side", "price", "size", "level", "sequence", "index",
+                                          "time", "time_ns"])
+        table.same("which", list(row.values())[:4], ["LONG", "95100", "0.5", 2])
+    stream.end()
+    for number in range(2):
+        rest = world.exchange.get(path).json
+        table.same("REST", (rest["market"], rest["liquidations"], rest["seq"] >= shown["seq"]),
+                   ("BTC-PERP", got[::-1], True))
+        first = world.exchange.get(path + "?limit=1").json
+        table.same("a page", first["liquidations"], got[1:])
+        at = [first[f"next_before_{name}"] for name in ("sequence", "index")]
+        table.same("its end", at, [got[1]["sequence"], got[1]["index"]])
+        rest = world.exchange.get(path + f"?before_sequence={at[0]}&before_index={at[1]}").json
+        table.same("the next", (rest["liquidations"], rest["next_before_sequence"]),
+                   (got[:1], None))
+        if number == 0:
+            world.exchange.set_price(BTC_PRICE, BTC)
+            world.again(table, signal.SIGKILL)
+    table.problem("no such market", world.exchange.get("/api/v1/markets/NO-PERP/liquidations"),
+                  404, "not_found")
+    table.problem("a limit of 0", world.exchange.get(path + "?limit=0"), 400, "invalid_parameter")
+    return table.wrong
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    PATHS[1006] = PATHS[MARKET_STATE]
+    sys.exit(test_restart.run(suite, World, *client.LONG_WINDOW))
