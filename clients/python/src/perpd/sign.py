@@ -119,3 +119,16 @@ def envelope_of(payload: bytes, signer: Signer) -> bytes:
     parts = {"payload": payload, "public_key": signer.public, "signature": signer.sign(payload)}
     return json.dumps({name: base64.b64encode(part).decode()
                        for name, part in parts.items()}).encode()
+
+
+def explain(payload: bytes, envelope: bytes) -> str:
+    """For a signature that the exchange refuses: whether it is good here, and the bytes that were
+    signed. So a wrong key is told apart from a wrong payload."""
+    parts = {name: base64.b64decode(text) for name, text in json.loads(envelope).items()}
+    good = ed25519.verify(parts["public_key"], payload, parts["signature"])
+    rows = [f"{name:11} {part.hex()}" for name, part in
+            (("header", payload[:8]), ("request_id", payload[8:24]), ("body", payload[24:]),
+             ("public_key", parts["public_key"]))]
+    verdict = ("the signature is good for these bytes under this key" if good else
+               "the signature is not of these bytes under this key: the signer is at fault")
+    return "\n".join([verdict, *rows])

@@ -1,0 +1,359 @@
+"""stream.py - one WebSocket for every subscription: it comes back by itself, subscribes again,
+checks the order of frames, and takes silence for death.
+"""
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from .book import Book, Fault
+from .errors import Lost, Overrun, PerpdError, Problem
+from .http import Origin
+from .ws import WebSocket
+
+TARGET = "/api/v1/stream"
+_FIRST_WAIT_S, _LONGEST_WAIT_S = 0.25, 10.0
+_SILENCE_S = 12.0  # two heartbeats and two seconds
+_EVENTS_KEPT = 1000
+
+Kind = Literal["live", "gap", "stale", "reconnecting", "epoch_changed", "resumed"]
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happened to the connection ("reconnecting", "epoch_changed") or to a subscription."""
+    kind: Kind
+    channel: str = ""
+    market: str = ""
+    detail: str = ""
+
+
+class Sink(Protocol):
+    """What a subscription does with its frames, in their order. Fault: ask for the whole again.
+    `lose`: a new snapshot comes next; with `is_other`, of another epoch."""
+
+    async def take(self, frame: dict[str, Any]) -> None: ...
+    def lose(self, is_other: bool = False) -> None: ...
+    def fail(self, error: PerpdError) -> None: ...
+
+
+class Signal:
+    """Wakes every waiter each time something changed; `count` says how often it did."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._error: PerpdError | None = None
+        self._waiters: list[asyncio.Future[None]] = []
+
+    def tell(self, error: PerpdError | None = None) -> None:
+        self.count += 1
+        self._error = error or self._error
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def after(self, count: int) -> int:
+        """Waits until the count is above this one; the new count."""
+        while self.count <= count:
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            await waiter
+        if self._error is not None:
+            raise self._error
+        return self.count
+
+
+class Newest:
+    """The sink of what only the newest value of matters."""
+
+    def __init__(self) -> None:
+        self.value: dict[str, Any] | None = None
+        self.signal = Signal()
+
+    async def take(self, frame: dict[str, Any]) -> None:
+        if frame["type"] != "heartbeat":
+            self.value = frame
+            self.signal.tell()
+
+    def lose(self, is_other: bool = False) -> None:
+        pass
+
+    def fail(self, error: PerpdError) -> None:
+        self.signal.tell(error)
+
+
+class BookSink:
+    """The sink that keeps a Book."""
+
+    def __init__(self, book: Book) -> None:
+        self.book, self.signal = book, Signal()
+
+    async def take(self, frame: dict[str, Any]) -> None:
+        self.book.apply(frame)
+        if frame["type"] != "heartbeat":
+            self.signal.tell()
+
+    def lose(self, is_other: bool = False) -> None:
+        if self.book.is_live:
+            self.book.discard()
+            self.signal.tell()
+
+    def fail(self, error: PerpdError) -> None:
+        self.signal.tell(error)
+
+
+class Trades:
+    """The sink of trades: none is missing or comes twice, also across reconnections. `older` reads
+    the trades after a number from REST, oldest first."""
+
+    def __init__(self, older: Callable[[int], Awaitable[list[dict[str, Any]]]]) -> None:
+        self._older = older
+        self._last: int | None = None
+        self.consumers: set[Consumer] = set()
+
+    async def take(self, frame: dict[str, Any]) -> None:
+        if frame["type"] == "update":
+            self._give(frame["data"])
+        elif frame["type"] == "snapshot":
+            shown = frame["data"]["trades"][::-1]
+            if self._last is None:
+                self._last = shown[-1]["trade_seq"] if shown else 0
+                return
+            if shown and shown[0]["trade_seq"] > self._last + 1:
+                for trade in await self._older(self._last):
+                    self._give(trade)
+            for trade in shown:
+                self._give(trade)
+
+    def _give(self, trade: dict[str, Any]) -> None:
+        assert self._last is not None
+        if trade["trade_seq"] <= self._last:
+            return
+        if trade["trade_seq"] != self._last + 1:
+            raise Fault(f"trade {self._last + 1} is missing")
+        self._last = trade["trade_seq"]
+        for consumer in self.consumers:
+            consumer.put(trade)
+
+    def lose(self, is_other: bool = False) -> None:
+        if is_other:
+            self._last = None
+
+    def fail(self, error: PerpdError) -> None:
+        for consumer in self.consumers:
+            consumer.end(error)
+
+
+class Consumer:
+    """A bounded queue of one consumer. It ends with Overrun rather than lose a value."""
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._values: deque[dict[str, Any]] = deque()
+        self._signal = Signal()
+        self._error: PerpdError | None = None
+
+    def put(self, value: dict[str, Any]) -> None:
+        if self._error is None and len(self._values) == self._room:
+            self.end(Overrun(f"{self._room} values were not taken in time"))
+        elif self._error is None:
+            self._values.append(value)
+            self._signal.tell()
+
+    def end(self, error: PerpdError) -> None:
+        self._error = error
+        self._signal.tell()
+
+    async def next(self) -> dict[str, Any]:
+        while not self._values:
+            if self._error is not None:
+                raise self._error
+            await self._signal.after(self._signal.count)
+        return self._values.popleft()
+
+
+class Subscription:
+    """One channel of one market, and what was seen of it."""
+
+    def __init__(self, channel: str, market: str, sink: Sink, depth: int | None) -> None:
+        self.channel, self.market, self.sink, self.depth = channel, market, sink, depth
+        self.users = 0
+        self.seq: int | None = None  # None: a snapshot is awaited
+        self.heard_s = time.monotonic()
+        self.gaps = 0
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.channel, self.market
+
+    def op(self, name: str, number: int) -> str:
+        members: dict[str, Any] = {"op": name, "id": number, "channel": self.channel}
+        if self.market:
+            members["market"] = self.market
+        if self.depth is not None and name == "subscribe":
+            members["depth"] = self.depth
+        return json.dumps(members)
+
+
+class Stream:
+    """The task that owns the socket. It is connected while there is a subscription."""
+
+    def __init__(self, origin: Origin, silence_s: float = _SILENCE_S,
+                 first_wait_s: float = _FIRST_WAIT_S) -> None:
+        self._origin, self._silence_s, self._first_wait_s = origin, silence_s, first_wait_s
+        self._subscriptions: dict[tuple[str, str], Subscription] = {}
+        self._asked: dict[int, Subscription] = {}
+        self._number, self.epoch, self.reconnections = 0, 0, 0
+        self._socket: WebSocket | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._events: deque[Event] = deque(maxlen=_EVENTS_KEPT)
+        self._signal = Signal()
+
+    async def subscribe(self, channel: str, market: str, make: Callable[[], Sink],
+                        depth: int | None = None) -> Subscription:
+        """The subscription of this channel, which `release` gives back. All users of a channel
+        share its sink; ValueError when they want books of different depth."""
+        found = self._subscriptions.get((channel, market))
+        if found is None:
+            found = Subscription(channel, market, make(), depth)
+            self._subscriptions[found.key] = found
+            if self._socket is not None:
+                await self._ask(self._socket, found)
+        elif found.depth != depth:
+            raise ValueError(f"the book of {market} is subscribed with depth {found.depth}")
+        found.users += 1
+        if self._task is None:
+            self._task = asyncio.ensure_future(self._run())
+        return found
+
+    async def release(self, subscription: Subscription) -> None:
+        """Ends it with its last user."""
+        subscription.users -= 1
+        if subscription.users or self._subscriptions.pop(subscription.key, None) is None:
+            return
+        if self._socket is not None:
+            self._number += 1
+            try:
+                await self._socket.send(subscription.op("unsubscribe", self._number))
+            except Lost:
+                pass
+
+    async def events(self) -> AsyncIterator[Event]:
+        """What happens from now on."""
+        count = self._signal.count
+        while True:
+            now = await self._signal.after(count)
+            fresh = list(self._events)[-min(now - count, len(self._events)):]
+            count = now
+            for event in fresh:
+                yield event
+
+    def _tell(self, kind: Kind, subscription: Subscription | None = None, detail: str = "") -> None:
+        channel, market = subscription.key if subscription else ("", "")
+        self._events.append(Event(kind, channel, market, detail))
+        self._signal.tell()
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        if self._socket is not None:
+            await self._socket.close()
+
+    async def _run(self) -> None:
+        wait_s = self._first_wait_s
+        while True:
+            before = self.reconnections
+            try:
+                self._socket = await WebSocket.open(self._origin, TARGET)
+                for subscription in list(self._subscriptions.values()):
+                    await self._ask(self._socket, subscription)
+                while True:
+                    await self._take(await self._message(self._socket))
+                    wait_s = self._first_wait_s
+            except (Lost, ValueError, KeyError, TypeError) as error:
+                self.reconnections = before + 1
+                self._tell("reconnecting", None, str(error))
+            finally:
+                socket, self._socket = self._socket, None
+                for subscription in self._subscriptions.values():
+                    subscription.sink.lose()
+                    subscription.seq = None
+                if socket is not None:
+                    await socket.close(1001)
+            await asyncio.sleep(wait_s * random.uniform(0.8, 1.2))
+            wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+
+    async def _message(self, socket: WebSocket) -> dict[str, Any]:
+        """The next message; Lost when a subscription was silent for too long."""
+        while True:
+            oldest = min(self._subscriptions.values(), key=lambda one: one.heard_s, default=None)
+            heard_s = time.monotonic() if oldest is None else oldest.heard_s
+            try:
+                async with asyncio.timeout(heard_s + self._silence_s - time.monotonic()):
+                    text = await socket.receive()
+            except TimeoutError:
+                if oldest is None or oldest.key not in self._subscriptions or \
+                        oldest.heard_s > heard_s:
+                    continue
+                self._tell("stale", oldest)
+                raise Lost(f"nothing came for {self._silence_s} s", True) from None
+            message = json.loads(text)
+            if not isinstance(message, dict):
+                raise ValueError("a message that is no object")
+            return message
+
+    async def _ask(self, socket: WebSocket, subscription: Subscription) -> None:
+        self._number += 1
+        self._asked[self._number] = subscription
+        subscription.seq, subscription.heard_s = None, time.monotonic()
+        await socket.send(subscription.op("subscribe", self._number))
+
+    async def _take(self, message: dict[str, Any]) -> None:
+        if "op" in message:
+            self._reply(message)
+            return
+        subscription = self._subscriptions.get((message["channel"], message.get("market", "")))
+        if subscription is None:
+            return
+        subscription.heard_s = time.monotonic()
+        if message["type"] == "snapshot":
+            kind: Kind = "live" if subscription.gaps == 0 and self.reconnections == 0 else "resumed"
+            if subscription.seq is None:
+                self._tell(kind, subscription)
+        elif subscription.seq is None:
+            return  # of the subscription before the snapshot that was asked for
+        elif message["prev_seq"] != subscription.seq:
+            await self._gap(subscription, f"prev_seq {message['prev_seq']}, not {subscription.seq}")
+            return
+        subscription.seq = message["seq"]
+        try:
+            await subscription.sink.take(message)
+        except Fault as fault:
+            await self._gap(subscription, str(fault))
+
+    async def _gap(self, subscription: Subscription, detail: str) -> None:
+        subscription.gaps += 1
+        subscription.sink.lose()
+        self._tell("gap", subscription, detail)
+        assert self._socket is not None
+        await self._ask(self._socket, subscription)
+
+    def _reply(self, message: dict[str, Any]) -> None:
+        subscription = self._asked.pop(message.get("id", 0), None)
+        if "problem" in message and subscription is not None:
+            self._subscriptions.pop(subscription.key, None)
+            subscription.sink.fail(Problem(message["problem"]["status"], message["problem"]))
+        elif message["op"] == "subscribe":
+            if self.epoch not in (0, message["epoch"]):
+                self._tell("epoch_changed", None, f"{self.epoch} to {message['epoch']}")
+                for each in self._subscriptions.values():
+                    each.sink.lose(is_other=True)
+            self.epoch = message["epoch"]

@@ -1,0 +1,527 @@
+"""test_python_live.py BUILD - clients/python with a running perpd, with a proxy that loses requests
+and answers, and with a stream that errs. J: json.md, W: wire.md.
+"""
+import asyncio
+import collections
+import json
+import signal
+import sys
+import tempfile
+import time
+from random import Random
+
+from python_library import PYTHON
+from harness import Suite, Table  # noqa: E402  (python_library finds the folders)
+from peers import FATES, FakeStream, LiveWorld, Proxy  # noqa: E402
+import client  # noqa: E402
+import world  # noqa: E402
+import ws_client  # noqa: E402
+
+import perpd  # noqa: E402
+from perpd.http import Origin  # noqa: E402
+from perpd.stream import Stream  # noqa: E402
+from perpd.ws import Closed, WebSocket  # noqa: E402
+
+suite = Suite("client python live")
+PATIENCE_S = 60
+PAST_MS = 3_000  # the window of ids: what is lost for good is known soon
+
+
+def case(function):
+    """A case that is a coroutine; one that hangs fails."""
+    def run(here):
+        table = Table()
+        asyncio.run(asyncio.wait_for(function(table, here), PATIENCE_S))
+        return table.wrong
+    run.__name__, run.__doc__ = function.__name__, function.__doc__
+    return suite.case(run)
+
+
+async def raised(kind, awaitable):
+    try:
+        await awaitable
+    except kind as error:
+        return error
+    return None
+
+
+async def until(look):
+    while not look():
+        await asyncio.sleep(0.01)
+
+
+@case
+async def trading(table, here):
+    """Each request of the library does what a client of its own says it did (J2, J4)."""
+    async with perpd.connect(here.url, **here.secrets) as ex:
+        market = await ex.market("BTC-PERP")
+
+        def rest(order):
+            shown = here.rich.order(order.id.bytes).json
+            return shown["order_status"], shown["price"], shown["remaining_size"]
+        order = await ex.place(market, "buy", "0.01", "99000", post_only=True)
+        table.same("placed", rest(order), ("OPEN", "99000", "0.01"))
+        await order.replace("99000.5", "0.02", expected_remaining=order.remaining)
+        table.same("replaced", rest(order), ("OPEN", "99000.5", "0.02"))
+        table.same("it knows", (str(order.price), str(order.remaining)), ("99000.5", "0.02"))
+        wrong = await raised(perpd.Rejected, order.reduce("0.01", expected_remaining="0.01"))
+        table.same("compare and set", wrong and wrong.status, "rejected_size_not_equal")
+        await order.reduce("0.005")
+        table.same("reduced", rest(order), ("OPEN", "99000.5", "0.015"))
+        trigger = await ex.place_trigger(market, "sell", "0.01", "90000", "STOP_MARKET")
+        table.same("waits", rest(trigger), ("UNTRIGGERED", None, "0.01"))
+        await trigger.cancel()
+        table.same("cancelled", rest(trigger)[0], "CANCELED")
+        one, two, gone = await ex.batch([
+            perpd.Placement(market, "buy", "0.01", "98000", post_only=True),
+            perpd.Placement(market, "buy", "0.01", "9800000"), order])
+        table.same("of a batch", (rest(one)[0], gone.status), ("OPEN", "CANCELED"))
+        table.same("refused", isinstance(two, perpd.Rejected) and two.status,
+                   "rejected_invalid_price")
+        taken = await ex.place(market, "buy", "0.01", None)
+        table.same("nothing to take", taken.status, "CANCELED")
+        await ex.cancel_all(market)
+        table.same("all", rest(one)[0], "CANCELED")
+        for price, lower, upper in (("99000.05", "99000", "99000.1"), ("0.01", "0", "0.1")):
+            off = await raised(perpd.NotOnGrid, ex.place(market, "buy", "1", price))
+            table.same(price, off and (str(off.lower), str(off.upper)), (lower, upper))
+        table.true("a float", await raised(TypeError, ex.place(market, "buy", 0.01, "99000")))
+        table.same("leverage", (await ex.set_leverage(market, 10))["leverage"], 10)
+        table.same("fills", await ex.fills(), [])
+        table.same("positions", await ex.positions(market), [])
+        table.same("newest", (await ex.orders(limit=1))[0]["id"], str(taken.id))
+
+
+@case
+async def of_another_exchange(table, here):
+    """A key that is bound to another exchange signs nothing here."""
+    seed = open(here.secrets["key"]).read() + f"exchange = {'ab' * 32}\n"
+    wrong = perpd.connect(here.url, key=lambda: seed, api_key=here.secrets["api_key"])
+    table.true("bound", await raised(perpd.WrongExchange, wrong.__aenter__()))
+    foreign = perpd.SessionKey.generate()
+    async with perpd.connect(here.url, key=foreign, api_key=here.secrets["api_key"]) as ex:
+        refused = await raised(perpd.PerpdError, ex.cancel_all())
+        table.true("an unknown key", refused and "unauthorized" in str(refused), refused)
+
+
+@case
+async def executed_once(table, here):
+    """B3: behind a proxy that loses requests and answers each intent is executed at most once, and
+    what the library says of it is what GET /requests/{id} says."""
+    random, count = Random(40), 40
+
+    def fate(_):
+        return random.choice(FATES)
+    async with Proxy(here.exchange.port, fate) as proxy, \
+            perpd.connect(proxy.url, **here.secrets, timeout_s=2) as ex:
+        market = await ex.market("BTC-PERP")
+        sizes = [perpd.Amount(100 + number, 5) for number in range(count)]
+
+        async def intend(size):
+            try:
+                return await ex.place(market, "buy", size, "98000", post_only=True)
+            except perpd.NotExecuted as error:
+                return error
+        made = await asyncio.gather(*map(intend, sizes))
+    fates = collections.Counter(fate for path, fate in proxy.seen if "place" in path)
+    table.same("every fate was met", set(fates), set(FATES))
+    table.true("some were sent again", sum(fates.values()) > count, fates)
+    rows = here.rich.read("/api/v1/orders?status=OPEN&limit=1000").json
+    shown = collections.Counter(row["initial_size"] for row in rows)
+    for size, one in zip(sizes, made):
+        is_order = isinstance(one, perpd.Order)
+        table.same(f"orders of {size}", shown[str(size)], int(is_order))
+        record = here.rich.read(f"/api/v1/requests/{one.id if is_order else one.request_id}")
+        table.same(f"the request of {size}", record.status, 200 if is_order else 404)
+    here.rich.cancel_all()
+
+
+@case
+async def not_executed(table, here):
+    """B3.5: a request that never arrived is NotExecuted only when no admission is possible any
+    more; one whose answer never came is found, also by another process."""
+    heard, fates = [], {"place": "lost_before"}
+
+    def fate(message):
+        return fates["place"] if b"place" in message.split(b"\r\n")[0] else "pass"
+    async with Proxy(here.exchange.port, fate) as proxy, perpd.connect(
+            proxy.url, **here.secrets, on_intent=lambda made, sent: heard.append(made)) as ex:
+        market = await ex.market("BTC-PERP")
+        pending = await raised(perpd.OutcomePending, ex.place(market, "buy", "0.01", "98000",
+                                                              deadline_s=0.5))
+        table.same("before it is sent", heard, [pending and pending.request_id])
+        lost = await raised(perpd.NotExecuted, pending.request)
+        table.true("not executed", lost)
+        id_ms = pending.request_id.int >> 80
+        shown = here.exchange.get("/api/v1/markets/BTC-PERP/mark").json
+        table.true("with proof", shown["time_ns"] > (id_ms + PAST_MS + 5_000) * 1_000_000, shown)
+        fates["place"] = "lost_after"
+        pending = await raised(perpd.OutcomePending, ex.place(market, "buy", "0.01", "98000",
+                                                              deadline_s=0.2))
+        async with perpd.connect(here.url, **here.secrets) as other:
+            found = await other.outcome(pending.request_id)
+            table.same("found", (found.status, found.is_first), ("request_completed", False))
+            again = await other.place(market, "buy", "0.01", "98000",
+                                      request_id=pending.request_id)
+            table.same("the same order", (again.id, again.status), (pending.request_id, "OPEN"))
+            table.same("one", len(await other.orders(status="OPEN")), 1)
+        table.same("in the end", (await pending.request).status, "request_completed")
+        await ex.cancel_all()
+
+
+@case
+async def faucet_once(table, here):
+    """A lost answer of the faucet is not asked for again: it could credit twice."""
+    async with Proxy(here.exchange.port, lambda _: "lost_after") as proxy, \
+            perpd.connect(proxy.url, **here.secrets) as ex:
+        before = perpd.Amount.of((await ex.balance())["equity"])
+        table.true("lost", await raised(perpd.Lost, ex.faucet("7")))
+        after = perpd.Amount.of((await ex.balance())["equity"])
+        table.same("credited once", str(after - before), "7")
+    table.same("sent once", [path for path, _ in proxy.seen].count("/api/v1/faucet"), 1)
+
+
+@case
+async def machine_clock(table, here):
+    """The machine's own clock is never asked: ids are of the exchange's time."""
+    kept = time.time, time.time_ns
+    time.time = lambda: kept[0]() + 3_600
+    time.time_ns = lambda: kept[1]() + 3_600 * 10**9
+    try:
+        async with perpd.connect(here.url, **here.secrets) as ex:
+            order = await ex.place(await ex.market("BTC-PERP"), "buy", "0.01", "98000")
+            table.same("accepted", order.status, "OPEN")
+            table.true("the clock", abs(ex.session.clock.now_ns() - kept[1]()) < 10**9)
+            # An offset that has become wrong: the first sending is refused and signed again.
+            ex.session.clock.forget()
+            now = ex.session.clock.monotonic_ns()
+            ex.session.clock.add(kept[1]() - 60 * 10**9, now, now)
+            again = await ex.place(await ex.market("BTC-PERP"), "buy", "0.02", "98000")
+            table.same("signed again", again.status, "OPEN")
+            await ex.cancel_all()
+    finally:
+        time.time, time.time_ns = kept
+
+
+async def move(here, random, count):
+    """Orders and trades of two accounts on BTC-PERP, without the library."""
+    for _ in range(count):
+        maker, taker = (here.rich, here.other) if random.random() < 0.5 else (here.other,
+                                                                              here.rich)
+        price = 1_000_000 + random.randrange(-60, 60)
+        size = random.randrange(10, 40) * random.choice((-1, 1))
+        maker.limit(price, size)
+        if random.random() < 0.3:
+            taker.limit(price, -size, expiry=client.IOC)
+        if random.random() < 0.05:
+            maker.cancel_all()
+        await asyncio.sleep(0)
+
+
+@case
+async def book_and_trades(table, here):
+    """The book equals REST's at the same seq; no trade is missing or comes twice, though the
+    connection is cut (J9)."""
+    async with perpd.connect(here.url) as ex:
+        market = await ex.market("BTC-PERP")
+        trades, books, events = [], [], []
+
+        async def follow(values, kept):
+            async for value in values:
+                kept.append(value)
+        tasks = [asyncio.create_task(follow(*pair)) for pair in (
+            (ex.watch_trades(market), trades), (ex.watch_book(market, 10), books),
+            (ex.watch_events(), events))]
+        await until(lambda: {one.channel for one in events if one.kind == "live"} ==
+                    {"trades", "book"})
+        first = (await ex.trades(market, 1))["trades"]
+        first = first[0]["trade_seq"] if first else 0
+        for round_number in range(4):
+            await move(here, Random(round_number), 40)
+            if round_number % 2:
+                ex.stream._socket._writer.transport.abort()
+                await until(lambda: ex.stream.reconnections == (round_number + 1) // 2)
+            await until(lambda: books and books[0].is_live)
+            while True:  # until REST and the stream show the same state
+                shown = await ex.book_snapshot(market, 10)
+                if shown["seq"] == books[0].seq:
+                    break
+                if not await changed(books[0]):
+                    break
+            table.same("the book", [[[str(price), str(size)] for price, size in side] for side in
+                                    (books[0].bids(), books[0].asks())],
+                       [shown["bids"], shown["asks"]])
+        last = (await ex.trades(market, 1))["trades"][0]["trade_seq"]
+        await until(lambda: trades and trades[-1].trade_seq == last)
+        table.same("trades", [trade.trade_seq for trade in trades],
+                   list(range(first + 1, last + 1)))
+        table.same("connections", ex.stream.reconnections, 2)
+        table.true("the checksum", books[0].faults == 0)
+        bid, ask = books[0].best()
+        if ask is not None:
+            size = books[0].asks(1)[0][1]
+            table.same("cost", books[0].cost("buy", size), ask * size)
+        for task in tasks:
+            task.cancel()
+
+
+async def changed(book):
+    """Whether the stream moves on within a moment: REST may show a seq of another channel."""
+    seq = book.seq
+    for _ in range(20):
+        await asyncio.sleep(0.01)
+        if book.seq != seq:
+            return True
+    return False
+
+
+@case
+async def after_a_kill(table, here):
+    """kill -9 and a start: subscriptions come back, and trades go on without a gap."""
+    async with perpd.connect(here.url) as ex:
+        market = await ex.market("BTC-PERP")
+        here.rich.cancel_all()
+        here.other.cancel_all()
+        values = ex.watch_trades(market)
+        waiting = asyncio.create_task(anext(values))
+        await until(lambda: ex.stream.epoch == 1)
+        await asyncio.sleep(0.1)
+        here.rich.limit(1_000_100, -10)
+        here.other.limit(1_000_100, 10, expiry=client.IOC)
+        first = await waiting
+        here.restart()
+        here.rich.limit(1_000_200, -10)
+        here.other.limit(1_000_200, 10, expiry=client.IOC)
+        second = await anext(values)
+        table.same("the next", second.trade_seq, first.trade_seq + 1)
+        table.same("its price", str(second.price), "100020")
+
+
+BTC = {"channel": "book", "market": "BTC-PERP", "engine_seq": 1, "time_ns": 1}
+
+
+def book_frame(kind, seq, prev, bids=(), asks=(), **more):
+    return {**BTC, "type": kind, "seq": seq, "prev_seq": prev,
+            "data": {"bids": bids, "asks": asks}, **more}
+
+
+def crc(*levels):
+    return ws_client.crc32c("".join(f"{price}:{size};" for price, size in levels).encode())
+
+
+@case
+async def faults_of_a_book(table, here):
+    """A gap, a wrong checksum, a crossed book and a deletion of nothing each bring a new snapshot,
+    and the consumer never sees the fault."""
+    faults = [book_frame("update", 3, 2, [["99", "1"]]), book_frame("update", 2, 1, [["101", "1"]]),
+              book_frame("update", 2, 1, [["98", "0"]]), book_frame("heartbeat", 1, 1, crc=7),
+              {**BTC, "type": "heartbeat", "seq": 9, "prev_seq": 9, "data": {}}]
+    asked = []
+
+    async def play(peer):
+        for fault in [*faults, None]:
+            asked.append(await peer.asked())
+            await peer.tell(**book_frame("update", 70, 69, [["1", "1"]]))  # of the one before
+            good = crc(("99", "2"), ("100", "3"))
+            await peer.tell(**book_frame("snapshot", 1, 1, [["99", "2"]], [["100", "3"]],
+                                         crc=good))
+            if fault is not None:
+                await peer.tell(**fault)
+        await peer.tell(**book_frame("update", 5, 1, [["98.5", "1"]], [["100", "0"]]))
+        await peer.take()
+
+    async with perpd.connect(here.url) as ex, FakeStream(play) as fake:
+        ex.stream = Stream(Origin(fake.url))
+        shown = []
+        async for book in ex.watch_book(await ex.market("BTC-PERP"), 10):
+            shown.append([book.is_live, *([str(price) for price, _ in side] for side in
+                                          (book.bids(), book.asks()))])
+            if book.seq == 5:
+                break
+        table.same("asked", [op["op"] for op in asked], ["subscribe"] * (len(faults) + 1))
+        table.same("depth", asked[-1]["depth"], 10)
+        table.true("only whole states", all(
+            one in ([True, ["99"], ["100"]], [True, ["99", "98.5"], []], [False, [], []])
+            for one in shown), shown)
+        table.same("one connection", fake.connections, 1)
+        await ex.stream.close()
+
+
+@case
+async def silence(table, here):
+    """A stream that stays open and says nothing is dead; a refused channel raises its problem."""
+    async def play(peer):
+        op = await peer.asked()
+        if op["market"] == "ETH-PERP":
+            await peer.tell(op="subscribe", id=op["id"],
+                            problem={"status": 400, "code": "invalid_parameter", "detail": "no"})
+        await peer.take()
+
+    async with perpd.connect(here.url) as ex, FakeStream(play) as fake:
+        ex.stream = Stream(Origin(fake.url), silence_s=0.2, first_wait_s=0.01)
+        events, values = ex.watch_events(), ex.watch_mark(await ex.market("BTC-PERP"))
+        waiting = asyncio.create_task(anext(values))
+        while (event := await anext(events)).kind != "stale":
+            pass
+        table.same("stale", (event.channel, event.market), ("mark", "BTC-PERP"))
+        await until(lambda: fake.connections >= 3)
+        waiting.cancel()
+        await ex.stream.close()
+
+    async def refuse(peer):
+        _, data = await peer.take()
+        await peer.tell(op="subscribe", id=json.loads(data)["id"],
+                        problem={"status": 400, "code": "invalid_parameter", "detail": "no"})
+        await peer.take()
+    async with perpd.connect(here.url) as ex, FakeStream(refuse) as fake:
+        ex.stream = Stream(Origin(fake.url))
+        refused = await raised(perpd.Problem, anext(ex.watch_mark(await ex.market("BTC-PERP"))))
+        table.same("refused", refused and refused.code, "invalid_parameter")
+        await ex.stream.close()
+
+
+@case
+async def overrun(table, here):
+    """A consumer of trades that is too slow gets what fits, then Overrun."""
+    def trade(number):
+        return {"price": "1", "size": "1", "taker_side": "LONG", "liquidation": False,
+                "trade_seq": number, "sequence": number, "index": 0, "time": 1, "time_ns": 1}
+
+    async def play(peer):
+        await peer.asked()
+        head = {**BTC, "channel": "trades"}
+        await peer.tell(**head, type="snapshot", seq=1, prev_seq=1, data={"trades": [trade(5)]})
+        for number in range(6, 10):
+            await peer.tell(**head, type="update", seq=number, prev_seq=max(1, number - 1)
+                            if number > 6 else 1, data=trade(number))
+        await peer.take()
+
+    async with perpd.connect(here.url) as ex, FakeStream(play) as fake:
+        ex.stream = Stream(Origin(fake.url))
+        values = ex.watch_trades(await ex.market("BTC-PERP"), room=3)
+        got = [(await anext(values)).trade_seq]
+        sink = next(iter(ex.stream._subscriptions.values())).sink
+        await until(lambda: sink._last == 9)
+        error = None
+        while error is None:
+            try:
+                got.append((await anext(values)).trade_seq)
+            except perpd.Overrun as overrun_error:
+                error = overrun_error
+        table.same("in order", got, list(range(6, 6 + len(got))))
+        await ex.stream.close()
+
+
+@case
+async def frames(table, here):
+    """RFC 6455: fragments, pings between them, and what closes a connection with which code."""
+    from ws_client import BINARY, CLOSE, PING, PONG, TEXT, frame
+    whole = [frame(TEXT, b"a", fin=False, masked=False), frame(PING, b"p", masked=False),
+             frame(0, "é".encode(), fin=True, masked=False)]
+    wrong = {1002: [frame(TEXT, b"x", masked=True), frame(TEXT, b"x", masked=False, rsv=4),
+                    frame(0, b"x", masked=False), frame(3, b"", masked=False),
+                    frame(PING, b"x" * 126, masked=False), frame(PING, b"", False, False),
+                    frame(CLOSE, b"\x03", masked=False), frame(CLOSE, b"\x03\xf7", masked=False),
+                    frame(TEXT, b"x", False, False) + frame(TEXT, b"x", masked=False)],
+             1003: [frame(BINARY, b"x", masked=False)], 1007: [frame(TEXT, b"\xff", masked=False)],
+             1009: [b"\x81\x7f" + (1 << 40).to_bytes(8, "big")]}
+    heard = []
+
+    async def play(peer):
+        await peer.raw(b"".join(whole) + script)
+        while True:
+            heard.append(await peer.take())
+            if heard[-1][0] == CLOSE:
+                return
+
+    async with FakeStream(play) as fake:
+        for code, scripts in [*wrong.items(), (4008, [frame(CLOSE, b"\x0f\xa8slow",
+                                                            masked=False)])]:
+            for script in scripts:
+                heard.clear()
+                socket = await WebSocket.open(Origin(fake.url), "/api/v1/stream")
+                table.same("in parts", await socket.receive(), "aé")
+                closed = await raised(Closed, socket.receive())
+                table.same(f"closed for {script[:6]!r}", closed and closed.code, code)
+                await until(lambda: heard and heard[-1][0] == CLOSE)
+                table.same("pong and close", heard, [(PONG, b"p"),
+                                                     (CLOSE, code.to_bytes(2, "big"))])
+
+
+async def example(here, name, *words):
+    """A script of clients/python/examples that runs."""
+    return await asyncio.create_subprocess_exec(
+        sys.executable, PYTHON / f"examples/{name}.py", here.url, *words,
+        env={"PYTHONPATH": str(PYTHON / "src"), "PATH": "/usr/bin:/bin"},
+        stdout=asyncio.subprocess.PIPE)
+
+
+@case
+async def examples(table, here):
+    """Each example does what it says; the maker follows the mark and leaves nothing behind."""
+    here.rich.cancel_all()
+    here.other.cancel_all()
+
+    def prices(*wanted):
+        rows = here.rich.read("/api/v1/orders?status=OPEN").json
+        return {row["side"]: row["price"] for row in rows} == dict(zip(("LONG", "SHORT"), wanted))
+    maker = await example(here, "quickstart_maker", *here.secrets.values())
+    await until(lambda: prices("99900", "100100"))
+    here.btc(1_010_000)
+    await until(lambda: prices("100899", "101101"))
+    maker.send_signal(signal.SIGINT)
+    await maker.communicate()
+    table.same("nothing is left", here.rich.read("/api/v1/orders?status=OPEN").json, [])
+    here.btc(world.BTC_PRICE)
+    watcher = await example(here, "watch_book", "BTC-PERP", "2")
+    first = (await watcher.stdout.readline()).split()
+    table.same("an empty book", first[1:], [b"None"] * 3)
+    here.rich.limit(1_000_000, -100_000)
+    table.same("an ask", (await watcher.stdout.readline()).split()[1:],
+               [b"None", b"100000", b"100000"])
+    table.same("it ended", await watcher.wait(), 0)
+    tape = await example(here, "resume_after_kill", "BTC-PERP", "2")
+    table.same("its first line", await tape.stdout.readline(), b"# live trades BTC-PERP \n")
+    for price in (999_990, 999_980):
+        here.rich.limit(price, -10)
+        here.other.limit(price, 10, expiry=client.IOC)
+    said = (await tape.communicate())[0].decode().splitlines()
+    table.same("the tape", [line.split()[1:] for line in said],
+               [["LONG", "0.0001", "99999"], ["LONG", "0.0001", "99998"]])
+    here.rich.cancel_all()
+    print("A",flush=True)
+    q = await example(here, "latency", *here.secrets.values(), "3")
+    print("B",flush=True)
+    asyncio.get_running_loop().call_later(15, lambda: q.send_signal(signal.SIGINT))
+    done = await q.communicate()
+    print(done)
+    table.same("stages", [line.rsplit(maxsplit=1)[0] for line in done[0].decode().splitlines()],
+               ["round trip", "verified", "sequenced", "matched", "ack"])
+
+
+class Here(LiveWorld):
+    """The world of this suite; `restart` is kill -9 and a start on the same port."""
+
+    def __init__(self, perpd_process, folder):
+        super().__init__(perpd_process.exchange, folder)
+        self.process = perpd_process
+        self.other = self.account(1_000_000)
+
+    def restart(self):
+        port = self.exchange.port
+        self.process.stop(9)
+        self.process.options.append(f"--net.listen=127.0.0.1:{port}")
+        self.process.start()
+        self.btc(world.BTC_PRICE)
+
+
+def main():
+    process = client.Perpd(world.perpd_program(), "--exchange.oracle_max_age_ms=0",
+                           "--exchange.testnet=on", f"--exchange.clock_past_ms={PAST_MS}",
+                           *client.SMALL_TABLES)
+    with process, tempfile.TemporaryDirectory() as folder:
+        return suite.run(Here(process, folder), world.only())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+"""peers.py - between a client library and perpd: a proxy that loses what passes, a WebSocket server
+that sends what it is told, and a perpd with an account that the libraries may use.
+"""
+import asyncio
+import base64
+import contextlib
+import hashlib
+import json
+import pathlib
+import struct
+
+import client
+from world import World
+from ws_client import CLOSE, GUID, TEXT, frame
+
+FATES = ("pass", "lost_before", "lost_after", "refused", "refused_after", "late")
+
+
+class LiveWorld(World):
+    """A rich account and its secrets as files, which the libraries read."""
+
+    def __init__(self, exchange, folder):
+        super().__init__(exchange)
+        self.url = f"http://127.0.0.1:{exchange.port}"
+        self.folder = pathlib.Path(folder)
+        self.secrets = self.secrets_of("maker", self.rich)
+
+    def secrets_of(self, name, account):
+        """{"key": file, "api_key": file} of an account; the API key may write."""
+        made = self.exchange.ack(client.CREATE_API_KEY, client.api_key_body(account.id, scope=1),
+                                 account.session)["api_key"]
+        seed = base64.b64encode(account.session._secret[:32]).decode()
+        texts = {"key": f"curve = ed25519\nsecret = {seed}\n", "api_key": made + "\n"}
+        for kind, text in texts.items():
+            path = self.folder / f"{name}.{kind}"
+            path.touch(mode=0o600)
+            path.write_text(text)
+            texts[kind] = str(path)
+        return texts
+
+
+async def read_message(reader):
+    """One HTTP/1.1 message with its head."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = 0
+    for line in head.split(b"\r\n"):
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            length = int(value)
+    return head + (await reader.readexactly(length) if length else b"")
+
+
+class Proxy:
+    """Passes HTTP on to a port. What becomes of a POST is decided by `fate(message)`."""
+
+    def __init__(self, port, fate):
+        self._port, self._fate = port, fate
+        self.seen = []
+
+    async def __aenter__(self):
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        return self
+
+    async def __aexit__(self, *_):
+        self._server.close()
+
+    async def _serve(self, reader, writer):
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._port)
+            while True:
+                message = await read_message(reader)
+                fate = self._fate(message) if message.startswith(b"POST") else "pass"
+                self.seen.append((message.split(b" ", 2)[1].decode(), fate))
+                if fate == "lost_before":
+                    break
+                if fate != "refused":
+                    far_writer.write(message)
+                    answer = await read_message(far_reader)
+                if fate == "lost_after":
+                    break
+                if fate in ("refused", "refused_after"):
+                    answer = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
+                if fate == "late":
+                    await asyncio.sleep(0.3)
+                writer.write(answer)
+                await writer.drain()
+            far_writer.close()
+        writer.close()
+
+
+class FakeStream:
+    """A WebSocket server whose `play(peer)` is the script of every connection."""
+
+    def __init__(self, play):
+        self._play, self.connections = play, 0
+
+    async def __aenter__(self):
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        return self
+
+    async def __aexit__(self, *_):
+        self._server.close()
+
+    async def _serve(self, reader, writer):
+        self.connections += 1
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            head = await reader.readuntil(b"\r\n\r\n")
+            key = next(line.split(b": ")[1] for line in head.split(b"\r\n")
+                       if line.lower().startswith(b"sec-websocket-key"))
+            proof = base64.b64encode(hashlib.sha1(key + GUID).digest())
+            writer.write(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+                         b"Connection: Upgrade\r\nSec-WebSocket-Accept: " + proof + b"\r\n\r\n")
+            await self._play(Peer(reader, writer))
+        writer.close()
+
+
+class Peer:
+    """The server's end of a WebSocket."""
+
+    def __init__(self, reader, writer):
+        self._reader, self._writer = reader, writer
+
+    async def raw(self, data):
+        self._writer.write(data)
+        await self._writer.drain()
+
+    async def tell(self, **message):
+        await self.raw(frame(TEXT, json.dumps(message).encode(), masked=False))
+
+    async def take(self):
+        """(opcode, bytes) of the client's next frame; it must be masked and whole."""
+        first, second = await self._reader.readexactly(2)
+        assert second & 0x80 and first & 0x80, "a client masks, and sends short messages whole"
+        size = second & 0x7F
+        if size == 126:
+            size, = struct.unpack(">H", await self._reader.readexactly(2))
+        mask = await self._reader.readexactly(4)
+        data = await self._reader.readexactly(size)
+        return first & 15, bytes(byte ^ mask[at % 4] for at, byte in enumerate(data))
+
+    async def asked(self):
+        """The next op, answered as perpd does."""
+        opcode, data = await self.take()
+        if opcode == CLOSE:
+            raise asyncio.IncompleteReadError(b"", 1)
+        op = json.loads(data)
+        await self.tell(op=op["op"], id=op["id"], channel=op["channel"], market=op["market"],
+                        epoch=1)
+        return op
