@@ -45,7 +45,8 @@ enum {
 #define ROOT_NONE    UINT64_MAX
 
 const char *const history_check_table_names[HISTORY_TABLES] = {
-    "fills", "trades", "payments", "rates", "fund", "fees", "liquidations", "requests",
+    "fills",        "trades", "payments", "rates",    "fund",      "fees",
+    "liquidations", "orders", "refusals", "requests", "order_ids",
 };
 
 struct tree {
@@ -394,6 +395,9 @@ static int take_row(struct walk *walk, const struct node *node)
     if (crc != cc_load32(node->data + bytes))
         return -EBADMSG;
     if (__builtin_bswap64(cc_load64(node->key + key_bytes - 12)) > check->head.applied)
+        return -EBADMSG;
+    if (walk->table == HISTORY_ORDERS &&
+        (bytes < sizeof(uint64_t) || cc_load64(node->data) > check->head.applied))
         return -EBADMSG;
     bool is_gap = cc_load32(node->key + key_bytes - 4) == UINT32_MAX;
     if (is_gap ? bytes != sizeof(uint64_t) || walk->table >= HISTORY_LISTS : bytes == 0)

@@ -37,6 +37,7 @@ struct history_head {
     uint64_t rows[HISTORY_TABLES]; /* with gaps */
     uint64_t sums[HISTORY_TABLES]; /* of the CRCs of the rows */
     uint64_t gap_ms;               /* history_file_gap_ms */
+    uint64_t gap_accounts;         /* history_file_gap_accounts */
 };
 
 /* The CRC of a row in its place. */

@@ -19,7 +19,7 @@ enum {
     KEY_BYTES_MAX = HISTORY_KEY_BYTES_MAX,
     PLACE_BYTES = 12, /* of sequence and index */
     CRC_BYTES = HISTORY_CRC_BYTES,
-    FORMAT = 3,
+    FORMAT = 4,
     PATH_BYTES = 4096,
     READERS = 16,
 };
@@ -247,6 +247,11 @@ uint64_t history_file_gap_ms(const struct history_file *file)
     return file->head.gap_ms;
 }
 
+uint64_t history_file_gap_accounts(const struct history_file *file)
+{
+    return file->head.gap_accounts;
+}
+
 /* ---- writes ---------------------------------------------------------------------------------- */
 
 int history_file_begin(struct history_file *file)
@@ -288,14 +293,14 @@ static int put(struct history_file *file, const struct history_place *place, con
     memcpy(value_bytes, row, bytes);
     uint32_t crc = history_check_row_crc(place->table, key_bytes, value_bytes, bytes);
     cc_store32(value_bytes + bytes, crc);
-    MDB_val key = { .mv_size = key_size, .mv_data = key_bytes }, former;
-    MDB_val value = { .mv_size = bytes + CRC_BYTES, .mv_data = value_bytes };
+    MDB_val key = { .mv_size = key_size, .mv_data = key_bytes };
+    MDB_val value = { .mv_size = bytes + CRC_BYTES, .mv_data = value_bytes }, found = value;
     MDB_dbi table = file->tables[place->table];
-    int code = mdb_get(file->write, table, &key, &former);
-    if (code == 0)
-        uncount(file, place->table, &former);
-    if (code == 0 || code == MDB_NOTFOUND)
+    int code = mdb_put(file->write, table, &key, &found, MDB_NOOVERWRITE);
+    if (code == MDB_KEYEXIST) { /* and `found` is the row that is there */
+        uncount(file, place->table, &found);
         code = mdb_put(file->write, table, &key, &value, 0);
+    }
     file->next.rows[place->table]++;
     file->next.sums[place->table] += crc;
     return error_of(code);
@@ -305,6 +310,7 @@ int history_file_put(struct history_file *file, const struct history_place *plac
                      size_t bytes)
 {
     INVARIANT(bytes != 0 && place->index != GAP_INDEX);
+    INVARIANT(place->table != HISTORY_ORDERS || bytes >= sizeof(uint64_t));
     return put(file, place, row, bytes);
 }
 
@@ -315,18 +321,27 @@ int history_file_put_gap(struct history_file *file, enum history_table table, ui
         .table = table, .key = key, .sequence = sequence, .index = GAP_INDEX
     };
 
-    INVARIANT(table < HISTORY_LISTS);
+    INVARIANT(table < HISTORY_LISTS && table != HISTORY_ORDERS);
     if (file->next.from <= sequence)
         file->next.from = sequence + 1;
     return put(file, &place, &after, sizeof after);
 }
 
-void history_file_put_id_gap(struct history_file *file, uint64_t sequence, uint64_t newest_ms)
+void history_file_put_id_gap(struct history_file *file, uint64_t sequence, uint64_t newest_ms,
+                             uint64_t accounts)
 {
     if (file->next.from <= sequence)
         file->next.from = sequence + 1;
     if (file->next.gap_ms < newest_ms)
         file->next.gap_ms = newest_ms;
+    if (file->next.gap_accounts < accounts)
+        file->next.gap_accounts = accounts;
+}
+
+/* The sequence of the command that made a row. */
+static uint64_t made_by(enum history_table table, const MDB_val *key, const MDB_val *value)
+{
+    return table == HISTORY_ORDERS ? cc_load64(value->mv_data) : sequence_of(key);
 }
 
 /* Removes what the cursor is at. A gap goes on below `sequence`. */
@@ -355,7 +370,7 @@ static int cut_table(struct history_file *file, enum history_table table, uint64
     if (code != 0)
         return error_of(code);
     while (failed == 0 && (code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0)
-        if (sequence_of(&key) > sequence)
+        if (made_by(table, &key, &value) > sequence)
             failed = cut_row(file, table, cursor, &key, &value, sequence);
     mdb_cursor_close(cursor);
     if (failed != 0)

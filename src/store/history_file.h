@@ -3,11 +3,15 @@
  *   table, key (account or market), (sequence, index) ──> bytes of a row, never changed
  *   table by id, id, key (account), (sequence, index) ──> the same
  *
+ * The sequence of a place is that of the command that made the row; but an order lies where it was
+ * placed, and its row begins with the sequence u64 of the command that ended it.
+ *
  * Rows are made again from the journal, so the file may lag: each commit carries `applied`, and
  * rows above it are not in the file. Rows that the file will never get, because a start began with
  * a newer state, are named by a *gap*. It stands for an unknown number of rows of its key at or
  * below its sequence and above another, `after`. Tables by id have no gaps of their own: an id that
- * is dated at or before gap_ms and is not there may be one of the rows that never came.
+ * is dated at or before gap_ms and is not there may be one of the rows that never came. Nor have
+ * orders: of the first gap_accounts accounts, those that were placed below `from` may be missing.
  *
  * Order.  A commit is all or nothing. A crash of the machine may undo the newest commits that
  *         were not synced, whole and newest first.
@@ -27,8 +31,11 @@ enum history_table {
     HISTORY_FUND,         /* 0 */
     HISTORY_FEES,         /* 0 */
     HISTORY_LIQUIDATIONS, /* asset id */
+    HISTORY_ORDERS,       /* account */
+    HISTORY_REFUSALS,     /* account */
     HISTORY_LISTS,
     HISTORY_REQUESTS = HISTORY_LISTS, /* by id: the request's, account */
+    HISTORY_ORDER_IDS,                /* the order's, account */
     HISTORY_TABLES
 };
 
@@ -73,6 +80,9 @@ uint64_t history_file_from(const struct history_file *file);
  * thread. */
 uint64_t history_file_gap_ms(const struct history_file *file);
 
+/* How many accounts there were at the newest gap; 0: there is none. The writer's thread. */
+uint64_t history_file_gap_accounts(const struct history_file *file);
+
 /* Begins a write; history_file_commit or history_file_cancel ends it. */
 CC_MUST_USE int history_file_begin(struct history_file *file);
 
@@ -85,9 +95,10 @@ CC_MUST_USE int history_file_put(struct history_file *file, const struct history
 CC_MUST_USE int history_file_put_gap(struct history_file *file, enum history_table table,
                                      uint64_t key, uint64_t sequence, uint64_t after);
 
-/* Adds a gap to the tables by id: ids of their rows up to `sequence` that will never be there are
- * dated `newest_ms` at most. */
-void history_file_put_id_gap(struct history_file *file, uint64_t sequence, uint64_t newest_ms);
+/* Adds a gap to orders and the tables by id: ids of their rows up to `sequence` that will never be
+ * there are dated `newest_ms` at most, and belong to the first `accounts` accounts. */
+void history_file_put_id_gap(struct history_file *file, uint64_t sequence, uint64_t newest_ms,
+                             uint64_t accounts);
 
 /* Removes every row above `sequence`: the journal does not have it. A gap above goes on below it.
  * Slow. */

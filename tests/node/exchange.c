@@ -24,6 +24,24 @@ static uint64_t account_of(const struct effect *effect)
     return row.account_id;
 }
 
+/* Of those that enter their number; a refused item of a batch comes behind them. */
+static uint32_t index_of(const struct effect *effect, const uint8_t *id)
+{
+    const uint8_t *items = command_body(effect->command) + 24;
+    struct row_order row;
+    uint32_t k = 0;
+
+    if (effect->record != EFFECT_NO_RECORD) {
+        read_order_record(effect->engine, effect->record, &row);
+        return row.index;
+    }
+    if (effect->command->code != REQUEST_order_batch)
+        return 0;
+    while (items[64 * k] != 0 || memcmp(items + 64 * k + 32, id, 16) != 0)
+        k++;
+    return 65536 + k;
+}
+
 static void take_order(struct exchange *exchange, const struct effect *effect)
 {
     struct effect_order_state body;
@@ -36,6 +54,7 @@ static void take_order(struct exchange *exchange, const struct effect *effect)
         order->account = account_of(effect);
         order->sequence = effect->sequence;
         order->asset = body.asset_id;
+        order->index = index_of(effect, body.order_id);
         memcpy(order->id, body.order_id, sizeof order->id);
     }
     order->remaining = body.remaining;
@@ -45,6 +64,10 @@ static void take_order(struct exchange *exchange, const struct effect *effect)
     order->reason = body.reason;
     order->side = body.side;
     order->order_type = body.order_type;
+    if (order_state_is_final((enum order_state)body.status)) {
+        order->ended_sequence = effect->sequence;
+        order->ended_number = exchange->ended_count++;
+    }
 }
 
 static void take_fill(struct exchange *exchange, const struct effect *effect)

@@ -13,6 +13,9 @@ enum { EXCHANGE_ETH = 2, EXCHANGE_ROWS_MAX = 1 << 16 };
 
 struct exchange_order {
     uint64_t account, sequence, remaining, filled, price;
+    uint64_t ended_sequence; /* 0: it lives */
+    uint32_t ended_number;   /* orders that had ended before */
+    uint32_t index;          /* among those that the command placed */
     uint8_t id[16];
     uint16_t asset;
     uint8_t status, reason, side, order_type;
@@ -56,7 +59,7 @@ struct exchange {
     uint8_t batch_count, batch_results[64];
     uint64_t trade_seq;
     uint32_t trade_index; /* of the effect 2108: its fills are the next two */
-    uint32_t order_count, fill_count, trade_count, request_count;
+    uint32_t order_count, ended_count, fill_count, trade_count, request_count;
     struct exchange_order orders[EXCHANGE_ROWS_MAX];
     struct exchange_fill fills[EXCHANGE_ROWS_MAX];
     struct exchange_trade trades[EXCHANGE_ROWS_MAX];

@@ -135,7 +135,9 @@ static void check_old_list(void)
     for (uint32_t k = 0; k < CC_COUNT(ids); k++)
         CHECK(memcmp(rows[k].id, ids[2 - k], 16) == 0);
     CHECK(host_cancel(&exchange.host, 3, ids[1]) == STATUS_request_completed);
-    CHECK(ask(QUERY_orders, 3, -1, NULL, "").reply.cause == REPLY_NOT_KEPT);
+    task = ask(QUERY_orders, 3, -1, NULL, ""); /* and has its place when it has ended */
+    CHECK(task.reply.problem == PROBLEM_none && task.reply.row_count == CC_COUNT(ids));
+    CHECK(memcmp(rows[1].id, ids[1], 16) == 0 && rows[1].status == ORDER_CANCELED);
     CHECK(ask(QUERY_order, 3, -1, ids[1], "").reply.row_count == 1);
     CHECK(ask(QUERY_order, 3, 1, ids[1], "").reply.problem == PROBLEM_order_not_found); /* a pin */
 }

@@ -1,7 +1,8 @@
-/* Fills, trades and requests in the file of the history: pages of ring and file equal the list of
- * everything that happened, over random commands, commits, clean starts, and starts that left a
- * gap; a page that needs a row of a gap is refused (wire.md W7). Each request is found by its id,
- * or was in a gap; an id that no request had is told from one that may have been in a gap. */
+/* Orders, fills, trades and requests in the file of the history: pages of ring and file equal the
+ * list of everything that happened, over random commands, commits, clean starts, and starts that
+ * left a gap; a page that needs a row of a gap is refused (wire.md W7). Each request and order is
+ * found by its id, or was in a gap; an id that no request had is told from one that may have been
+ * in a gap. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ static struct gap {
     uint64_t after, to; /* rows of (after, to] were never written */
 } gaps[GAPS_MAX];
 static uint32_t gap_count, refused_count, file_rows, requests_found, requests_lost;
+static uint32_t orders_found, orders_lost, order_pages, order_pages_refused;
 static uint64_t first; /* sequence with which the file begins */
 
 static struct query_task ask(enum query_kind kind, uint64_t account, uint16_t asset, uint32_t limit,
@@ -194,6 +196,114 @@ static void check_requests(void)
     }
 }
 
+/* Orders of the account, newest placing first: of these a list shows all or those of a status. */
+static uint32_t list_orders(uint64_t account, const struct exchange_order **list)
+{
+    uint32_t count = 0;
+
+    for (uint32_t k = 0; k < exchange.order_count; k++) {
+        const struct exchange_order *order = &exchange.orders[k];
+        uint32_t at = count;
+        if (order->account != account)
+            continue;
+        for (; at > 0 && list[at - 1]->sequence == order->sequence; at--)
+            if (list[at - 1]->index < order->index)
+                break;
+        memmove(&list[at + 1], &list[at], (count - at) * sizeof(const struct exchange_order *));
+        list[at] = order;
+        count++;
+    }
+    for (uint32_t k = 0; k < count / 2; k++) {
+        const struct exchange_order *oldest = list[k];
+        list[k] = list[count - 1 - k];
+        list[count - 1 - k] = oldest;
+    }
+    return count;
+}
+
+static void check_order(const struct row_order *row, const struct exchange_order *want)
+{
+    CHECK(row->account_id == want->account && memcmp(row->id, want->id, 16) == 0);
+    CHECK(row->sequence == want->sequence && row->index == want->index);
+    CHECK(row->filled == want->filled && row->remaining == want->remaining);
+    CHECK(row->order_type == want->order_type && row->side == want->side);
+    if (want->ended_sequence != 0)
+        CHECK(row->status == want->status && row->reason == want->reason);
+}
+
+/* Pages of `limit`. Once the file has a gap, nothing that was placed up to its end is listed. */
+static void check_orders(uint64_t account, uint32_t limit, uint8_t status)
+{
+    static const struct exchange_order *list[EXCHANGE_ROWS_MAX];
+    uint64_t lost = gap_count == 0 ? 0 : gaps[gap_count - 1].to;
+    uint32_t count = list_orders(account, list), at = 0, size = limit;
+    struct query query = { .kind = QUERY_orders,
+                           .account_id = account,
+                           .subaccount_index = QUERY_ANY_INDEX,
+                           .portfolio_index = QUERY_ANY_INDEX,
+                           .pin = -1,
+                           .status = status };
+
+    for (bool is_over = false; !is_over;) {
+        query.limit = size;
+        struct query_task task = exchange_ask(&exchange, &pool, &query);
+        order_pages++;
+        if (task.reply.problem != PROBLEM_none && size > 1) {
+            size = 1;
+            continue;
+        }
+        if (task.reply.problem != PROBLEM_none) {
+            CHECK(task.reply.cause == REPLY_NOT_KEPT && task.reply.kept_from == lost + 1);
+            while (at < count && status != QUERY_ANY_STATUS && list[at]->status != status)
+                at++;
+            CHECK(lost != 0 && (at == count || list[at]->sequence <= lost));
+            order_pages_refused++;
+            return;
+        }
+        const struct row_order *rows = (const struct row_order *)(const void *)task.rows;
+        for (uint32_t k = 0; k < task.reply.row_count; k++, at++) {
+            while (status != QUERY_ANY_STATUS && list[at]->status != status)
+                CHECK(++at < count);
+            CHECK(at < count);
+            check_order(&rows[k], list[at]);
+            CHECK(status == ORDER_OPEN || list[at]->sequence > lost);
+            query.before_sequence = rows[k].sequence;
+            query.before_index = rows[k].index;
+        }
+        is_over = task.reply.row_count < size;
+    }
+    for (; at < count; at++)
+        CHECK(status != QUERY_ANY_STATUS && list[at]->status != status);
+    CHECK(lost == 0 || status == ORDER_OPEN);
+}
+
+static void check_each_order(void)
+{
+    for (uint32_t k = 0; k < exchange.order_count; k++) {
+        const struct exchange_order *want = &exchange.orders[k];
+        struct query query = { .kind = QUERY_order, .account_id = want->account, .pin = -1 };
+        memcpy(query.id, want->id, sizeof query.id);
+        struct query_task task = exchange_ask(&exchange, &pool, &query);
+        bool is_lost = want->ended_sequence != 0 && gap_of(want->ended_sequence) != NULL;
+        if (task.reply.problem == PROBLEM_none) {
+            CHECK(!is_lost);
+            check_order((const struct row_order *)(const void *)task.rows, want);
+            orders_found++;
+        } else { /* its end, or the request that leads to its place */
+            CHECK(is_lost || gap_of(want->sequence) != NULL);
+            CHECK(task.reply.problem == PROBLEM_not_ready && task.reply.cause == REPLY_NOT_KEPT);
+            orders_lost++;
+        }
+        if (task.reply.problem != PROBLEM_none || k % 16 != 0)
+            continue;
+        query.pin = 77;
+        CHECK(exchange_ask(&exchange, &pool, &query).reply.problem == PROBLEM_order_not_found);
+        query.pin = -1;
+        query.account_id++;
+        CHECK(exchange_ask(&exchange, &pool, &query).reply.problem != PROBLEM_none);
+    }
+}
+
 static void check_all(void)
 {
     static const uint32_t limits[] = { 1000, 37, 5 };
@@ -203,7 +313,13 @@ static void check_all(void)
             check_list(&(struct list){ QUERY_fills, account, 0 }, limits[i]);
         for (uint16_t asset = HOST_BTC; asset <= EXCHANGE_ETH; asset++)
             check_list(&(struct list){ QUERY_trades, 0, asset }, limits[i]);
+        for (uint64_t account = 1; account <= ACCOUNTS; account++) {
+            check_orders(account, limits[i], QUERY_ANY_STATUS);
+            check_orders(account, limits[i], ORDER_FILLED);
+            check_orders(account, limits[i], ORDER_OPEN);
+        }
     }
+    check_each_order();
     check_requests();
 }
 
@@ -292,6 +408,8 @@ int main(void)
         check_all();
     }
     CHECK(gap_count == STARTS / 3 && refused_count > 0);
+    CHECK(orders_found > 2 * CAPACITY && orders_lost > 100);
+    CHECK(order_pages > 1000 && order_pages_refused > 10);
     CHECK(requests_found > 2 * CAPACITY && requests_lost > 100);
     CHECK(exchange.fill_count > 2 * CAPACITY && file_rows > 2 * CAPACITY);
     check_replayed();

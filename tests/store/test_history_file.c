@@ -77,10 +77,20 @@ static uint64_t key_of(const struct history_place *place)
     return place->table < HISTORY_LISTS ? place->key : place->id[0] != 0 ? 2 : place->id[15];
 }
 
+/* The sequence of the command that made the row: of an order a later one than its place names. */
+static uint64_t made_by(uint64_t table, uint64_t key, uint64_t sequence)
+{
+    if (table != HISTORY_ORDERS)
+        return sequence;
+    return sequence + (sequence * 7 + key * 31) % (SEQUENCES - sequence);
+}
+
 static void row_of(const struct history_place *place, uint8_t *row, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
         row[i] = (uint8_t)(place->table * 31 + key_of(place) * 7 + place->sequence * 13 + i);
+    if (place->table == HISTORY_ORDERS && bytes >= 8)
+        cc_store64(row, made_by(HISTORY_ORDERS, key_of(place), place->sequence));
 }
 
 static void check_below(struct history_cursor *cursor, struct history_place place)
@@ -134,8 +144,10 @@ static void put(struct history_file *file, struct history_place place, size_t by
 
     if (*is != 0 && (*is == 1) != (bytes == 0))
         return; /* a gap and a row of one sequence have places of their own */
-    if (place.table >= HISTORY_LISTS && bytes == 0)
+    if ((place.table >= HISTORY_LISTS || place.table == HISTORY_ORDERS) && bytes == 0)
         return; /* those have no gaps */
+    if (place.table == HISTORY_ORDERS && bytes < 8)
+        bytes = 8;
     *is = (uint16_t)(bytes == 0 ? 1 : bytes);
     if (bytes == 0) {
         gap_after[place.table][key][place.sequence] = after;
@@ -187,7 +199,9 @@ static void check_model(void)
                     model[t][k][200] = 1; /* a gap goes on below */
                     gap_after[t][k][200] = gap_after[t][k][i];
                 }
-            memset(&model[t][k][201], 0, sizeof model[t][k] - 201 * sizeof model[t][k][0]);
+            for (uint64_t i = 0; i < SEQUENCES; i++)
+                if (made_by((uint64_t)t, (uint64_t)k, i) > 200)
+                    model[t][k][i] = 0;
         }
     check_all(file);
     CHECK(history_file_applied(file) == 200);
@@ -462,7 +476,7 @@ static void check_older_copy(void)
 /* A file without one of its rows, or with a row of another table, differs from what it counts. */
 static void check_lost_row(void)
 {
-    struct history_head head = { .format = 2 }, other;
+    struct history_head head = { .format = 4 }, other;
     uint8_t key[HISTORY_KEY_BYTES_MAX] = { 1 };
 
     CHECK(history_check_row_crc(HISTORY_FUND, key, "row", 3) !=
@@ -475,23 +489,26 @@ static void check_lost_row(void)
     CHECK(history_check_head_crc(&head) == history_check_head_crc(&other));
 }
 
-/* The date of a gap's ids is of the commit, outlives a start, and never goes back. */
+/* The date of a gap's ids and the number of its accounts are of the commit, outlive a start, and
+ * never go back. */
 static void check_gap_date(void)
 {
     struct history_file *file = open_it();
 
     CHECK(history_file_gap_ms(file) == 0);
     CHECK(history_file_begin(file) == 0);
-    history_file_put_id_gap(file, 40, 1000);
+    history_file_put_id_gap(file, 40, 1000, 10);
     history_file_cancel(file);
     CHECK(history_file_gap_ms(file) == 0 && history_file_from(file) == 1);
+    CHECK(history_file_gap_accounts(file) == 0);
     for (uint64_t ms = 900; ms >= 800; ms -= 100) {
         CHECK(history_file_begin(file) == 0);
-        history_file_put_id_gap(file, 40, ms);
+        history_file_put_id_gap(file, 40, ms, ms / 100);
         CHECK(history_file_commit(file, 40) == 0);
         history_file_close(file);
         file = open_it();
         CHECK(history_file_gap_ms(file) == 900 && history_file_from(file) == 41);
+        CHECK(history_file_gap_accounts(file) == 9);
     }
     history_file_close(file);
 }

@@ -5,6 +5,10 @@
 #include "base/option.h"
 #include "engine/engine.h"
 #include "engine/view/read.h"
+#include "node/history/history_find.h"
+
+/* More are in the file; a list looks at all that are not (query_orders.c). Twice what may wait. */
+enum { ORDERS_MAX = 1 << 18 };
 
 struct history *history_create(uint32_t capacity, uint32_t account_count, struct mix_key key)
 {
@@ -12,7 +16,8 @@ struct history *history_create(uint32_t capacity, uint32_t account_count, struct
 
     if (history == NULL)
         return NULL;
-    if (order_log_init(&history->orders, capacity, account_count, key) == 0 &&
+    uint32_t orders = capacity < ORDERS_MAX ? capacity : ORDERS_MAX;
+    if (order_log_init(&history->orders, orders, account_count, key) == 0 &&
         fill_log_init(&history->fills, capacity, account_count) == 0 &&
         request_log_init(&history->requests, capacity, key) == 0 &&
         money_log_init(&history->money, capacity, account_count) == 0 &&
@@ -53,7 +58,8 @@ void history_forget(struct history *history, const struct engine *engine)
     for (uint64_t id = 0; id < history->orders.ring.key_count; id++) { /* dense, from 0 */
         if (!read_account(engine, id, &account))
             break;
-        order_log_forget(&history->orders, id, sequence, newest_ms);
+        order_log_forget(&history->orders, id, sequence, newest_ms,
+                         history_find_refusals(&history->keep, id, sequence));
         history_ring_forget(&history->fills.fills, (uint32_t)id, sequence);
         history_ring_forget(&history->money.payments, (uint32_t)id, sequence);
     }
@@ -67,6 +73,7 @@ void history_forget(struct history *history, const struct engine *engine)
         history_ring_forget(&history->money.houses[house], 0, sequence);
     withdrawal_log_forget(&history->withdrawals, sequence);
     request_log_forget(&history->requests, sequence, newest_ms);
+    history_keep_end(&history->keep);
     history_keep_forget(&history->keep, engine, newest_ms);
 }
 
@@ -214,7 +221,8 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
         struct order_summary order;
         memcpy(&state, effect->bytes, sizeof state);
         order_summary_make(&order, effect, &state);
-        order_log_append(&history->orders, &order, effect->sequence);
+        order_log_append(&history->orders, &order, effect->sequence,
+                         command_request_id(effect->command));
         return;
     }
     if (self->watch != NULL)

@@ -19,6 +19,8 @@ enum {
 
 static_assert(sizeof(struct fill_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
 static_assert(sizeof(struct payment_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
+static_assert(sizeof(struct order_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
+static_assert(offsetof(struct order_row, ended_sequence) == LINK_BYTES, "as history_file.h says");
 static_assert(sizeof(struct house_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
 static_assert(sizeof(struct request_row) - LINK_BYTES + ROW_RESULTS_MAX <= HISTORY_ROW_BYTES_MAX,
               "fits");
@@ -29,6 +31,7 @@ static void show(struct history_keep *keep)
     published_set(&keep->applied, history_file_applied(keep->file));
     published_set(&keep->from, history_file_from(keep->file));
     keep->gap_ms = history_file_gap_ms(keep->file);
+    keep->gap_accounts = history_file_gap_accounts(keep->file);
 }
 
 /* The same without a file: what the rings have. */
@@ -37,6 +40,8 @@ static void show_rings(struct history_keep *keep)
     uint64_t dropped = 0;
 
     for (int i = 0; i < HISTORY_TABLES; i++) {
+        if (keep->rings[i] == NULL)
+            continue;
         uint64_t sequence = history_ring_dropped_sequence(keep->rings[i]);
         dropped = dropped > sequence ? dropped : sequence;
     }
@@ -53,7 +58,9 @@ int history_keep_init(struct history_keep *keep, struct history *history, struct
         [HISTORY_FUND] = &history->money.houses[MONEY_FUND],
         [HISTORY_FEES] = &history->money.houses[MONEY_FEES],
         [HISTORY_LIQUIDATIONS] = &history->money.liquidations,
+        [HISTORY_ORDERS] = &history->orders.ring,
         [HISTORY_REQUESTS] = &history->requests.ring,
+        [HISTORY_ORDER_IDS] = &history->orders.ids,
     };
     static_assert(CC_COUNT(rings) == HISTORY_TABLES, "one for each table");
     uint64_t share = (rings[0]->mask + 1) / PENDING_SHARE;
@@ -78,10 +85,15 @@ void history_keep_free(struct history_keep *keep)
     keep->file = NULL;
 }
 
-static bool is_stopped(const struct history_keep *keep)
+bool history_keep_is_written(const struct history_keep *keep)
 {
     /* relaxed: a flag; the rows in the file stay whatever it says. */
-    return keep->file == NULL || atomic_load_explicit(&keep->is_stopped, memory_order_relaxed);
+    return keep->file != NULL && !atomic_load_explicit(&keep->is_stopped, memory_order_relaxed);
+}
+
+static bool is_stopped(const struct history_keep *keep)
+{
+    return !history_keep_is_written(keep);
 }
 
 static void stop(struct history_keep *keep, const char *what, int failed)
@@ -114,15 +126,16 @@ static int put_gaps(struct history_keep *keep, const struct engine *engine, uint
     struct row_account account;
     struct row_market market;
     int failed = 0;
+    uint64_t id = 0;
 
-    history_file_put_id_gap(keep->file, sequence, newest_ms);
-    for (uint64_t id = 0; id < keep->rings[HISTORY_FILLS]->key_count && failed == 0; id++) {
+    for (; id < keep->rings[HISTORY_FILLS]->key_count && failed == 0; id++) {
         if (!read_account(engine, id, &account)) /* dense, from 0 */
             break;
         failed = put_gap(keep, HISTORY_FILLS, id, sequence);
         if (failed == 0)
             failed = put_gap(keep, HISTORY_PAYMENTS, id, sequence);
     }
+    history_file_put_id_gap(keep->file, sequence, newest_ms, id);
     for (uint32_t k = 0; k < read_market_count(engine) && failed == 0; k++) {
         read_market(engine, k, &market);
         failed = put_gap(keep, HISTORY_TRADES, market.asset_id, sequence);
@@ -180,7 +193,8 @@ void history_keep_publish(struct history_keep *keep, uint64_t sequence)
         return;
     /* Release: the rows below a position are complete (pairs: write_table). */
     for (int i = 0; i < HISTORY_TABLES; i++)
-        atomic_store_explicit(&keep->added[i], keep->rings[i]->added, memory_order_release);
+        if (keep->rings[i] != NULL)
+            atomic_store_explicit(&keep->added[i], keep->rings[i]->added, memory_order_release);
     /* Release: the positions hold the rows of this command (pairs: history_keep_flush). */
     atomic_store_explicit(&keep->sequence, sequence, memory_order_release);
 }
@@ -224,14 +238,40 @@ static uint64_t key_of(enum history_table table, const struct history_link *link
         return ((const struct rate_row *)(const void *)link)->asset_id;
     case HISTORY_LIQUIDATIONS:
         return ((const struct liquidation_row *)(const void *)link)->asset_id;
+    case HISTORY_ORDERS:
+        return ((const struct order_row *)(const void *)link)->order.account_id;
     case HISTORY_REQUESTS:
         return ((const struct request_row *)(const void *)link)->account_id;
+    case HISTORY_ORDER_IDS:
+        return ((const struct order_id_row *)(const void *)link)->account_id;
+    case HISTORY_REFUSALS:
     case HISTORY_FUND:
     case HISTORY_FEES:
     case HISTORY_TABLES:
         break;
     }
     return 0;
+}
+
+/* An order lies where it was placed. */
+static int write_order(struct history_keep *keep, struct history_place place,
+                       const struct order_row *row)
+{
+    place.sequence = row->order.sequence;
+    place.index = row->order.index;
+    int failed = history_file_put(keep->file, &place, &row->link + 1, sizeof *row - LINK_BYTES);
+    if (failed != 0 || row->rejection == 0)
+        return failed;
+    place.table = HISTORY_REFUSALS;
+    return history_file_put(keep->file, &place, &row->rejection, sizeof row->rejection);
+}
+
+static int write_order_id(struct history_keep *keep, struct history_place place,
+                          const struct order_id_row *row)
+{
+    memcpy(place.id, row->id.bytes, sizeof place.id);
+    place.index = (uint32_t)row->index;
+    return history_file_put(keep->file, &place, &row->index, sizeof row->index);
 }
 
 static int write_row(struct history_keep *keep, enum history_table table,
@@ -247,6 +287,10 @@ static int write_row(struct history_keep *keep, enum history_table table,
     uint8_t with_results[HISTORY_ROW_BYTES_MAX];
     const void *row = link + 1;
 
+    if (table == HISTORY_ORDERS)
+        return write_order(keep, place, (const void *)link);
+    if (table == HISTORY_ORDER_IDS)
+        return write_order_id(keep, place, (const void *)link);
     if (table == HISTORY_REQUESTS) {
         const struct request_row *request = (const void *)link;
         memcpy(place.id, request->id.bytes, sizeof place.id);
@@ -267,6 +311,8 @@ static int write_table(struct history_keep *keep, enum history_table table, uint
     uint64_t applied = history_file_applied(keep->file);
     uint64_t end = atomic_load_explicit(&keep->added[table], memory_order_acquire);
 
+    if (ring == NULL)
+        return 0;
     if (end - *at > ring->mask + 1)
         return -EOVERFLOW; /* one command has added more rows than the ring has room for */
     for (; *at < end; ++*at) {
@@ -380,14 +426,34 @@ void history_keep_make_room(struct history_keep *keep)
 
 /* ---- rows from the file ---------------------------------------------------------------------- */
 
-/* The row below the place, into `found`. */
-static enum history_older load_below(struct history_keep *keep, struct history_place *place,
+uint64_t history_keep_view_orders(struct history_keep *keep)
+{
+    /* Before the view begins. Acquire: what was committed by then is in it (pairs: pass_rows). */
+    if (!keep->is_viewing)
+        keep->orders_seen =
+            atomic_load_explicit(&keep->committed[HISTORY_ORDERS], memory_order_acquire);
+    keep->is_viewing = true;
+    return keep->orders_seen;
+}
+
+/* The bytes of a row of the table, at least. */
+static size_t row_bytes(const struct history_keep *keep, enum history_table table)
+{
+    if (table == HISTORY_REFUSALS || table == HISTORY_ORDER_IDS)
+        return sizeof(uint64_t);
+    return keep->rings[table]->row_bytes - LINK_BYTES;
+}
+
+enum history_older history_keep_load(struct history_keep *keep, struct history_place *place,
                                      size_t *bytes, uint64_t *lost)
 {
     struct history_found *found = &keep->found;
-    size_t least = keep->rings[place->table]->row_bytes - LINK_BYTES;
+    size_t least = row_bytes(keep, place->table);
     size_t most = least + (place->table == HISTORY_REQUESTS ? ROW_RESULTS_MAX : 0);
 
+    if (is_stopped(keep))
+        return HISTORY_OLDER_LOST;
+    (void)history_keep_view_orders(keep);
     int got = history_file_cursor_below(keep->cursor, place, found->bytes, bytes);
     if (got == 0)
         return HISTORY_OLDER_END;
@@ -418,41 +484,18 @@ enum history_older history_keep_below(struct history_keep *keep, enum history_ta
     size_t bytes = 0;
 
     *lost = history_ring_dropped_sequence(keep->rings[table]);
-    if (is_stopped(keep))
-        return HISTORY_OLDER_LOST;
     *row = &keep->found.link;
-    return load_below(keep, &place, &bytes, lost);
+    return history_keep_load(keep, &place, &bytes, lost);
 }
 
-enum history_older history_keep_find_request(struct history_keep *keep, uint64_t account_id,
-                                             const uint8_t *id, const struct request_row **row,
-                                             const uint8_t **results, uint64_t *lost)
+uint64_t history_keep_orders_from(struct history_keep *keep, uint64_t account_id)
 {
-    struct history_place place = { .table = HISTORY_REQUESTS,
-                                   .key = account_id,
-                                   .sequence = UINT64_MAX };
-    size_t fixed = sizeof(struct request_row) - LINK_BYTES, bytes = 0;
-    struct uuid uuid;
-
-    *lost = keep->requests->dropped_sequence;
-    if (is_stopped(keep))
-        return HISTORY_OLDER_LOST;
-    memcpy(place.id, id, sizeof place.id);
-    enum history_older older = load_below(keep, &place, &bytes, lost);
-    uuid_load(&uuid, id);
-    if (older == HISTORY_OLDER_END && uuid_time_ms(&uuid) <= keep->gap_ms) {
-        *lost = published_get(&keep->from) - 1;
-        return HISTORY_OLDER_LOST;
-    }
-    *row = (const void *)&keep->found;
-    *results = keep->found.bytes + fixed;
-    if (older == HISTORY_OLDER_ROW && (*row)->result_count != bytes - fixed)
-        return HISTORY_OLDER_LOST;
-    return older;
+    return account_id < keep->gap_accounts ? published_get(&keep->from) : 0;
 }
 
 void history_keep_end(struct history_keep *keep)
 {
+    keep->is_viewing = false;
     if (keep->cursor != NULL)
         history_file_cursor_end(keep->cursor);
 }

@@ -31,16 +31,18 @@ struct history_found {
 };
 
 struct request_log;
-struct request_row;
 
 struct history_keep {
     struct history_file *file; /* NULL: rows are kept in memory only */
     struct history_cursor *cursor;
-    struct history_ring *rings[HISTORY_TABLES];
+    struct history_ring *rings[HISTORY_TABLES]; /* NULL: its rows are in the ring of another */
     const struct request_log *requests;
     struct history_found found; /* the row that history_keep_below returned */
     uint64_t pending_max;       /* rows of one ring */
     uint64_t gap_ms;            /* history_file_gap_ms */
+    uint64_t gap_accounts;      /* history_file_gap_accounts */
+    uint64_t orders_seen;       /* position: of orders below it the view has every row */
+    bool is_viewing;            /* a view of one commit has begun */
     /* The follower's. */
     _Atomic uint64_t sequence;
     _Atomic uint64_t added[HISTORY_TABLES]; /* positions */
@@ -81,6 +83,9 @@ void history_keep_publish(struct history_keep *keep, uint64_t sequence);
  * if not, the next step commits. Any thread. */
 CC_MUST_USE bool history_keep_has(struct history_keep *keep, uint64_t sequence);
 
+/* Whether rows are written to the file, and read from it. Any thread. */
+CC_MUST_USE bool history_keep_is_written(const struct history_keep *keep);
+
 /* Whether rows wait for a commit so many that no command may add more. */
 bool history_keep_is_full(const struct history_keep *keep);
 
@@ -99,18 +104,23 @@ enum history_older history_keep_below(struct history_keep *keep, enum history_ta
                                       uint64_t key, uint64_t sequence, uint32_t index,
                                       const struct history_link **row, uint64_t *lost);
 
-/* The newest request of the account and id (16 bytes) in the file, and its *results, as many as
- * it counts. With HISTORY_OLDER_LOST nothing is known of the id, and *lost is as above. The row and
- * its results are valid until the next call of this or history_keep_below. */
-enum history_older history_keep_find_request(struct history_keep *keep, uint64_t account_id,
-                                             const uint8_t *id, const struct request_row **row,
-                                             const uint8_t **results, uint64_t *lost);
+/* The same for any table and id: the newest row below *place, which becomes its place, with its
+ * *bytes, into keep->found. A row without a gap and an id that is not there are not told apart. */
+enum history_older history_keep_load(struct history_keep *keep, struct history_place *place,
+                                     size_t *bytes, uint64_t *lost);
+
+/* Begins the view of one commit that history_keep_below shows, unless it has begun. Returns the
+ * position in the ring of orders from which on rows may not be in the view. */
+uint64_t history_keep_view_orders(struct history_keep *keep);
+
+/* The sequence below which placed orders of the account may be missing in the file; 0: none are. */
+uint64_t history_keep_orders_from(struct history_keep *keep, uint64_t account_id);
 
 /* For the thread that recovers, before there is a history thread: commits if the rings are full. A
  * failure ends the writing and is logged. */
 void history_keep_make_room(struct history_keep *keep);
 
-/* Ends the view of one commit that history_keep_below or history_keep_find_request began. */
+/* Ends the view of one commit that one of the functions above began. */
 void history_keep_end(struct history_keep *keep);
 
 #endif

@@ -1,6 +1,7 @@
 #include "node/history/order_summary.h"
 
 #include "base/message.h"
+#include "engine/state/conditional.h"
 #include "engine/table/order.h"
 #include "engine/view/read.h"
 #include "node/history/market_names.h"
@@ -105,7 +106,7 @@ static void decode_item(struct order_summary *order, const uint8_t *body)
             memcmp(item + ITEM_AT_ID, order->id.bytes, sizeof order->id.bytes) != 0)
             continue;
         decode_placement(order, item, &item_places);
-        order->index = k;
+        order->index = ORDER_SUMMARY_REFUSED + k;
         return;
     }
     INVARIANT(!"a batch refuses an order that it does not place");
@@ -155,6 +156,10 @@ void order_summary_make(struct order_summary *order, const struct effect *effect
         apply_refusal(order, effect);
     else
         apply_record(order, effect);
+    /* A conditional order that has a record was placed; it was refused when it fired. */
+    order->is_refusal =
+        order->status == ORDER_REJECTED && order->sequence == effect->sequence &&
+        (effect->record == EFFECT_NO_RECORD || !conditional_is_kind(order->order_type));
 }
 
 bool order_summary_is_final(const struct order_summary *order)

@@ -11,6 +11,9 @@
 
 struct market_names;
 
+/* Index of the first item of a batch that is refused: behind those of every order that enters. */
+enum { ORDER_SUMMARY_REFUSED = 1 << 16 };
+
 struct order_summary {
     uint64_t account_id; /* id_map.h: right before the id */
     struct uuid id;
@@ -38,7 +41,7 @@ struct order_summary {
     bool reduce_only;
     uint8_t trigger_source;
     uint8_t live_tif;
-    uint8_t zero;
+    bool is_refusal; /* its placement was refused, by the final 2101 of it */
 };
 
 /* Makes the summary from effect 2101: from the record that the effect names, which is still in the

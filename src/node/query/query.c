@@ -2,6 +2,7 @@
 
 #include "engine/view/audit.h"
 #include "engine/view/read.h"
+#include "node/history/history_find.h"
 #include "node/query/query_keys.h"
 #include "node/query/query_list.h"
 #include "node/query/query_money.h"
@@ -21,24 +22,35 @@ static void run_order(struct query_task *task, const struct query_sources *sourc
 {
     const struct query *query = &task->query;
     const struct order_log *orders = &sources->history->orders;
+    enum history_older found = HISTORY_OLDER_ROW;
     struct row_order row;
+    uint64_t lost = 0;
     struct uuid id;
 
-    uuid_load(&id, query->id);
-    if (!read_order(sources->engine, query->account_id, query->id, query->pin, &row)) {
-        const struct order_summary *order = order_log_find(orders, query->account_id, &id);
-        if (order == NULL && order_log_may_have_dropped(orders, &id)) {
-            query_task_refuse_dropped(task, history_ring_dropped_sequence(&orders->ring));
-            return;
-        }
-        if (order == NULL || (query->pin >= 0 && order->subaccount_index != (uint32_t)query->pin)) {
-            query_task_refuse(task, PROBLEM_order_not_found);
-            return;
-        }
-        order_summary_show(order, &sources->history->names, &row);
+    if (read_order(sources->engine, query->account_id, query->id, query->pin, &row)) {
+        query_task_put(task, &row, sizeof row);
+        return;
     }
-    row.index = order_log_index(orders, query->account_id, query->id, row.index);
-    query_task_put(task, &row, sizeof row);
+    if (read_order(sources->engine, query->account_id, query->id, -1, &row)) {
+        query_task_refuse(task, PROBLEM_order_not_found); /* of a subaccount that is not the pin */
+        return;
+    }
+    uuid_load(&id, query->id);
+    const struct order_row *order = order_log_find(orders, query->account_id, &id);
+    if (order == NULL)
+        found = order_log_may_have_dropped(orders, &id)
+                    ? history_find_order(&sources->history->keep, query->account_id, query->id,
+                                         &order, &lost)
+                    : HISTORY_OLDER_END;
+    if (found == HISTORY_OLDER_LOST) {
+        query_task_refuse_dropped(task, lost);
+    } else if (found == HISTORY_OLDER_END || !order_log_is_shown(orders, order) ||
+               (query->pin >= 0 && order->order.subaccount_index != (uint32_t)query->pin)) {
+        query_task_refuse(task, PROBLEM_order_not_found);
+    } else {
+        order_summary_show(&order->order, &sources->history->names, &row);
+        query_task_put(task, &row, sizeof row);
+    }
 }
 
 static void run_request(struct query_task *task, const struct query_sources *sources)
@@ -56,8 +68,8 @@ static void run_request(struct query_task *task, const struct query_sources *sou
     if (request != NULL)
         results = request_log_results(requests, request);
     else if (request_log_may_have_dropped(requests, &id))
-        found = history_keep_find_request(&sources->history->keep, query->account_id, query->id,
-                                          &request, &results, &lost);
+        found = history_find_request(&sources->history->keep, query->account_id, query->id,
+                                     &request, &results, &lost);
     else
         found = HISTORY_OLDER_END;
     if (found == HISTORY_OLDER_LOST) {

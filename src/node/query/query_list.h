@@ -1,7 +1,8 @@
 /* query_list.h - the paged lists: orders, fills, public trades, newest first.
  *
- *   before ──> seek ──> chain of the account's kept rows ──> (orders) older live ones
- *                                      └── limit reached, or the end, or a dropped row: 503
+ *   before ──> seek ──> chain of the key's rows in memory ──> rows of the file
+ *                                      └── limit reached, or the end, or a row that is lost: 503
+ *   orders: query_orders.h
  *
  * A page is short only if no rows follow. It has no rows that were added after its first turn, and
  * shows each order as of the turn that visited it.

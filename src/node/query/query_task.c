@@ -34,3 +34,16 @@ bool query_task_has_more(struct query_task *task, const struct query_sources *so
     return history_keep_below(keep, table, key, task->below_sequence, task->below_index, &link,
                               &lost) != HISTORY_OLDER_END;
 }
+
+bool query_task_admits(const struct query_task *task, uint32_t subaccount_index,
+                       uint32_t portfolio_index, uint16_t asset_id)
+{
+    const struct query *query = &task->query;
+
+    return (query->pin < 0 || subaccount_index == (uint32_t)query->pin) &&
+           (query->subaccount_index == QUERY_ANY_INDEX ||
+            subaccount_index == query->subaccount_index) &&
+           (query->portfolio_index == QUERY_ANY_INDEX ||
+            portfolio_index == query->portfolio_index) &&
+           (task->asset_id == 0 || asset_id == task->asset_id);
+}

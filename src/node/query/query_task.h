@@ -32,8 +32,7 @@ struct query_task {
     uint64_t below_sequence;
     uint32_t below_index;
     uint16_t asset_id; /* of the market filter, 0: none */
-    bool is_live;      /* orders: the rest comes from the engine alone */
-    uint8_t zero;
+    uint8_t zero[2];
     uint64_t at;     /* position in the ring of the next row to visit */
     uint64_t offset; /* rows still to skip */
 };
@@ -62,6 +61,28 @@ static inline void query_task_pass(struct query_task *task, const struct history
     task->below_sequence = link->sequence;
     task->below_index = link->index;
     task->at = link->older;
+}
+
+/* Whether the query's filters let a private row in; a pin is one of them. */
+bool query_task_admits(const struct query_task *task, uint32_t subaccount_index,
+                       uint32_t portfolio_index, uint16_t asset_id);
+
+/* True: the row is one of those that the offset passes over. */
+static inline bool query_task_skip(struct query_task *task)
+{
+    if (task->offset == 0)
+        return false;
+    task->offset--;
+    return true;
+}
+
+/* Takes one row from those that a call may look at. False: there is none left. */
+static inline bool query_task_count(uint32_t *rows)
+{
+    if (*rows == 0)
+        return false;
+    (*rows)--;
+    return true;
 }
 
 /* Whether older rows follow, kept or not. */

@@ -1,0 +1,125 @@
+#include "node/history/history_find.h"
+
+#include "node/history/order_log.h"
+#include "node/history/request_log.h"
+
+/* What is to be said of an id that the file does not have: it may be of a row of a gap. */
+static enum history_older not_there(struct history_keep *keep, const uint8_t *id, uint64_t *lost)
+{
+    struct uuid uuid;
+
+    uuid_load(&uuid, id);
+    if (uuid_time_ms(&uuid) > keep->gap_ms)
+        return HISTORY_OLDER_END;
+    *lost = published_get(&keep->from) - 1;
+    return HISTORY_OLDER_LOST;
+}
+
+enum history_older history_find_request(struct history_keep *keep, uint64_t account_id,
+                                        const uint8_t *id, const struct request_row **row,
+                                        const uint8_t **results, uint64_t *lost)
+{
+    struct history_place place = { .table = HISTORY_REQUESTS,
+                                   .key = account_id,
+                                   .sequence = UINT64_MAX };
+    size_t fixed = sizeof(struct request_row) - sizeof(struct history_link), bytes = 0;
+
+    *lost = keep->requests->dropped_sequence;
+    memcpy(place.id, id, sizeof place.id);
+    enum history_older older = history_keep_load(keep, &place, &bytes, lost);
+    if (older == HISTORY_OLDER_END)
+        return not_there(keep, id, lost);
+    *row = (const void *)&keep->found;
+    *results = keep->found.bytes + fixed;
+    if (older == HISTORY_OLDER_ROW && (*row)->result_count != bytes - fixed)
+        return HISTORY_OLDER_LOST;
+    return older;
+}
+
+uint64_t history_find_refusals(struct history_keep *keep, uint64_t account_id, uint64_t sequence)
+{
+    struct history_place place = { .table = HISTORY_REFUSALS,
+                                   .key = account_id,
+                                   .sequence = sequence + 1 };
+    size_t bytes;
+    uint64_t lost;
+
+    if (history_keep_load(keep, &place, &bytes, &lost) != HISTORY_OLDER_ROW)
+        return 0;
+    return cc_load64(keep->found.bytes);
+}
+
+/* The order of this id that the command `sequence` placed for the account. */
+static enum history_older find_placed(struct history_keep *keep, uint64_t account_id,
+                                      const uint8_t *id, uint64_t sequence, uint64_t *lost)
+{
+    struct history_place place = { .table = HISTORY_ORDERS,
+                                   .key = account_id,
+                                   .sequence = sequence + 1 };
+    const struct order_row *row = (const void *)&keep->found;
+    size_t bytes;
+
+    for (;;) {
+        enum history_older older = history_keep_load(keep, &place, &bytes, lost);
+        if (older != HISTORY_OLDER_ROW)
+            return older;
+        if (place.sequence != sequence)
+            return HISTORY_OLDER_END;
+        if (memcmp(row->order.id.bytes, id, sizeof place.id) == 0)
+            return HISTORY_OLDER_ROW;
+    }
+}
+
+/* The sequence of the account's newest request with this id, 0 unless it is found. */
+static enum history_older find_request(struct history_keep *keep, uint64_t account_id,
+                                       const uint8_t *id, uint64_t *sequence, uint64_t *lost)
+{
+    enum history_older older = HISTORY_OLDER_ROW;
+    const uint8_t *results;
+    struct uuid uuid;
+
+    uuid_load(&uuid, id);
+    const struct request_row *request = request_log_find(keep->requests, account_id, &uuid);
+    if (request == NULL)
+        older = history_find_request(keep, account_id, id, &request, &results, lost);
+    *sequence = older == HISTORY_OLDER_ROW ? request->link.sequence : 0;
+    return older;
+}
+
+enum history_older history_find_order(struct history_keep *keep, uint64_t account_id,
+                                      const uint8_t *id, const struct order_row **row,
+                                      uint64_t *lost)
+{
+    struct history_place place = { .table = HISTORY_ORDER_IDS,
+                                   .key = account_id,
+                                   .sequence = UINT64_MAX };
+    uint64_t of_request, lost_request;
+    size_t bytes;
+
+    *lost = history_ring_dropped_sequence(keep->rings[HISTORY_ORDERS]);
+    *row = (const void *)&keep->found;
+    enum history_older of_id = find_request(keep, account_id, id, &of_request, &lost_request);
+    /* Places of the id, the newest first; that of its request is one of them. */
+    memcpy(place.id, id, sizeof place.id);
+    for (;;) {
+        enum history_older older = history_keep_load(keep, &place, &bytes, lost);
+        if (older == HISTORY_OLDER_LOST)
+            return older; /* it cannot be read */
+        uint64_t sequence = older == HISTORY_OLDER_ROW ? place.sequence : 0;
+        if (of_request > sequence) {
+            place.sequence = sequence + 1; /* this one again, afterwards */
+            place.index = 0;
+            sequence = of_request;
+            of_request = 0;
+        }
+        if (sequence == 0)
+            break;
+        older = find_placed(keep, account_id, id, sequence, lost);
+        if (older != HISTORY_OLDER_END)
+            return older;
+    }
+    if (of_id != HISTORY_OLDER_LOST)
+        return not_there(keep, id, lost);
+    *lost = lost_request;
+    return of_id;
+}

@@ -1,0 +1,274 @@
+#include "node/query/query_orders.h"
+
+#include "engine/table/order_state.h"
+#include "engine/view/read_orders.h"
+
+static_assert(QUERY_ORDERS_LIMIT_MAX * sizeof(struct row_order) <= REPLY_BUFFER_BYTES, "fits");
+
+enum { WAITING_KEPT = 256, WAITING_ROWS_A_ROW = 8 };
+
+/* Where an order was placed. */
+struct place {
+    uint64_t sequence;
+    uint32_t index;
+};
+
+struct waiting_row {
+    struct place place;
+    const struct order_row *row;
+};
+
+/* Ended orders of the account that wait for the file: the newest below a place. */
+struct waiting {
+    uint64_t from;  /* position: rows below it are in the file */
+    uint32_t count; /* of `rows`, newest first */
+    uint32_t given;
+    bool is_over;    /* there is no older one than those of `rows` */
+    bool is_dropped; /* the account has ended orders that are neither here nor in the file */
+    struct waiting_row rows[WAITING_KEPT];
+};
+
+/* Of one call. */
+struct merge {
+    struct query_task *task;
+    const struct query_sources *sources;
+    uint32_t *rows;
+    uint64_t lost_below; /* orders placed below this sequence may be missing */
+    bool has_ended;      /* the list shows ended orders */
+    bool has_file;
+    bool live_is_there, file_is_there;
+    struct row_order live;
+    struct place in_file; /* of the row that history_keep_below has shown */
+    const struct order_row *file_row;
+    struct read_orders live_cursor;
+    struct waiting waiting;
+};
+
+static bool is_below(struct place a, struct place b)
+{
+    return a.sequence != b.sequence ? a.sequence < b.sequence : a.index < b.index;
+}
+
+static struct place last(const struct query_task *task)
+{
+    return (struct place){ task->below_sequence, task->below_index };
+}
+
+/* A status that only live orders have. */
+static bool is_of_live(uint8_t status)
+{
+    return status == ORDER_OPEN || status == ORDER_PARTIALLY_FILLED || status == ORDER_UNTRIGGERED;
+}
+
+static bool admits(const struct merge *merge, const struct order_row *row)
+{
+    const struct order_summary *order = &row->order;
+    uint8_t wanted = merge->task->query.status;
+
+    return (wanted == QUERY_ANY_STATUS || wanted == order->status) &&
+           query_task_admits(merge->task, order->subaccount_index, order->portfolio_index,
+                             order->asset_id) &&
+           order_log_is_shown(&merge->sources->history->orders, row);
+}
+
+/* ---- what waits for the file ----------------------------------------------------------------- */
+
+/* Puts the row among the newest. */
+static void keep(struct waiting *waiting, struct waiting_row one)
+{
+    uint32_t low = 0, high = waiting->count;
+
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (is_below(one.place, waiting->rows[middle].place))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (waiting->count == WAITING_KEPT)
+        waiting->is_over = false; /* the oldest is left out */
+    if (low == WAITING_KEPT)
+        return;
+    uint32_t moved = waiting->count - low - (waiting->count == WAITING_KEPT);
+    memmove(&waiting->rows[low + 1], &waiting->rows[low], moved * sizeof one);
+    waiting->rows[low] = one;
+    waiting->count += waiting->count < WAITING_KEPT;
+}
+
+/* Walks over all that wait. They are in the order of their ends. */
+static void find_waiting(struct merge *merge)
+{
+    struct waiting *waiting = &merge->waiting;
+    const struct history_ring *ring = &merge->sources->history->orders.ring;
+    uint64_t at = history_ring_below(ring, merge->task->query.account_id, UINT64_MAX, 0);
+    const struct order_row *row;
+    uint32_t visited = 0;
+
+    waiting->count = 0;
+    waiting->given = 0;
+    waiting->is_over = true;
+    for (; at != HISTORY_NONE && at >= waiting->from; at = row->link.older, visited++) {
+        row = history_ring_at(ring, at);
+        if (row == NULL) {
+            waiting->is_dropped = true;
+            break;
+        }
+        struct waiting_row one = { { row->order.sequence, row->order.index }, row };
+        if (is_below(one.place, last(merge->task)) && admits(merge, row))
+            keep(waiting, one);
+    }
+    uint32_t cost = visited / WAITING_ROWS_A_ROW, most = *merge->rows / 2;
+    *merge->rows -= cost < most ? cost : most;
+}
+
+/* The newest that waits, or NULL. */
+static const struct waiting_row *newest_waiting(struct merge *merge)
+{
+    struct waiting *waiting = &merge->waiting;
+
+    if (waiting->given == waiting->count && !waiting->is_over)
+        find_waiting(merge);
+    return waiting->given < waiting->count ? &waiting->rows[waiting->given] : NULL;
+}
+
+/* ---- the three together ---------------------------------------------------------------------- */
+
+static void begin(struct merge *merge, struct query_task *task, const struct query_sources *sources,
+                  uint32_t *rows)
+{
+    struct history_keep *kept = &sources->history->keep;
+    struct read_filter filter = query_task_filter(task);
+
+    merge->task = task;
+    merge->sources = sources;
+    merge->rows = rows;
+    merge->lost_below = 0;
+    merge->has_ended = !is_of_live(task->query.status);
+    merge->has_file = merge->has_ended && history_keep_is_written(kept);
+    merge->file_is_there = false;
+    merge->waiting.count = 0;
+    merge->waiting.given = 0;
+    merge->waiting.is_over = !merge->has_ended;
+    merge->waiting.is_dropped = false;
+    merge->waiting.from = merge->has_file ? history_keep_view_orders(kept) : 0;
+    read_orders_begin(&merge->live_cursor, &filter, task->below_sequence, task->below_index);
+    merge->live_is_there = read_orders_next(&merge->live_cursor, sources->engine, &merge->live);
+    if (merge->has_file) {
+        merge->lost_below = history_keep_orders_from(kept, task->query.account_id);
+    } else if (merge->has_ended) {
+        (void)newest_waiting(merge);
+        if (merge->waiting.is_dropped)
+            merge->lost_below = history_ring_dropped_sequence(&sources->history->orders.ring) + 1;
+    }
+}
+
+/* Loads the newest row of the file below the last row, unless it is loaded. */
+static bool load_file(struct merge *merge)
+{
+    struct query_task *task = merge->task;
+    const struct history_link *link;
+    uint64_t lost;
+
+    if (!merge->has_file || merge->file_is_there)
+        return true;
+    switch (history_keep_below(&merge->sources->history->keep, HISTORY_ORDERS,
+                               task->query.account_id, task->below_sequence, task->below_index,
+                               &link, &lost)) {
+    case HISTORY_OLDER_ROW:
+        merge->file_is_there = true;
+        merge->in_file = (struct place){ link->sequence, link->index };
+        merge->file_row = (const void *)link;
+        break;
+    case HISTORY_OLDER_END:
+        merge->has_file = false;
+        break;
+    case HISTORY_OLDER_LOST:
+        query_task_refuse_dropped(task, lost);
+        return false;
+    }
+    return true;
+}
+
+static void put_ended(struct merge *merge, const struct order_row *row)
+{
+    struct row_order shown;
+
+    if (query_task_skip(merge->task))
+        return;
+    order_summary_show(&row->order, &merge->sources->history->names, &shown);
+    query_task_put(merge->task, &shown, sizeof shown);
+}
+
+static void put_live(struct merge *merge)
+{
+    if (!query_task_skip(merge->task))
+        query_task_put(merge->task, &merge->live, sizeof merge->live);
+    merge->live_is_there =
+        read_orders_next(&merge->live_cursor, merge->sources->engine, &merge->live);
+}
+
+/* Moves over the newest row of the three, and shows it if the list has it. False: there is none, or
+ * it may not be the newest, and the task is refused. */
+static bool take_newest(struct merge *merge)
+{
+    struct query_task *task = merge->task;
+
+    if (!load_file(merge))
+        return false;
+    const struct waiting_row *waiting = newest_waiting(merge);
+    struct place live = { merge->live.sequence, merge->live.index }, newest = { 0, 0 };
+    if (merge->live_is_there)
+        newest = live;
+    if (waiting != NULL && is_below(newest, waiting->place))
+        newest = waiting->place;
+    if (merge->file_is_there && is_below(newest, merge->in_file))
+        newest = merge->in_file;
+    bool is_of_live = merge->live_is_there && !is_below(live, newest);
+    bool is_waiting = waiting != NULL && !is_below(waiting->place, newest);
+    bool is_in_file = merge->file_is_there && !is_below(merge->in_file, newest);
+    if (newest.sequence < merge->lost_below) {
+        query_task_refuse_dropped(task, merge->lost_below - 1);
+        return false;
+    }
+    if (newest.sequence == 0)
+        return false;
+    task->below_sequence = newest.sequence;
+    task->below_index = newest.index;
+    if (is_of_live) {
+        put_live(merge);
+    } else if (is_waiting) {
+        put_ended(merge, waiting->row);
+        merge->waiting.given++;
+    } else if (admits(merge, merge->file_row)) {
+        put_ended(merge, merge->file_row);
+    }
+    if (is_in_file)
+        merge->file_is_there = false;
+    return true;
+}
+
+void query_orders_begin(struct query_task *task, const struct query_sources *sources)
+{
+    if (task->query.before_sequence == 0) { /* nothing that comes after the first turn */
+        task->below_sequence = engine_sequence(sources->engine) + 1;
+        task->below_index = 0;
+    }
+}
+
+bool query_orders_step(struct query_task *task, const struct query_sources *sources, uint32_t *rows)
+{
+    uint32_t most =
+        task->query.limit < QUERY_ORDERS_LIMIT_MAX ? task->query.limit : QUERY_ORDERS_LIMIT_MAX;
+    struct merge merge;
+
+    begin(&merge, task, sources, rows);
+    while (task->reply.row_count < most) {
+        if (!query_task_count(rows))
+            return false;
+        if (!take_newest(&merge)) {
+            ++*rows;
+            return true;
+        }
+    }
+    return true;
+}
