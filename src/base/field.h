@@ -152,6 +152,7 @@ struct field {
 #define FIELDS_halt_all(F) F(state, ENUM_MARKET_STATE, 0, 1) F(pad, PAD, 1, 7)
 #define FIELDS_set_fee_tier(F) F(account_id, ACCOUNT, 0, 8) F(tier, COUNT8, 8, 1) F(pad, PAD, 9, 7)
 #define FIELDS_index_accept(F) F(index_price, PRICE, 0, 8) F(asset, ASSET, 8, 2) F(pad, PAD, 10, 6)
+#define FIELDS_clock_confirm(F) F(gap_ns, SIGNED64, 0, 8) F(pad, PAD, 8, 8)
 #define FIELDS_tick(F) F(kind, ENUM_TICK, 0, 1) F(pad, PAD, 1, 7)
 #define FIELDS_set_leverage(F) \
     F(credential_id, UUID, 0, 16) F(portfolio_id, PORTFOLIO, 16, 16) F(leverage, COUNT32, 32, 4) \
@@ -187,8 +188,7 @@ const struct field *field_batch_item(size_t *count);
 /* Returns the name of a kind: "u64", "price", "pad". Static storage. */
 const char *field_kind_name(enum field_kind kind);
 
-/* Returns the bytes of `field` in a body of body_bytes: its size, or the rest of the body for size
- * 0. */
+/* Returns the bytes of `field` in a body of body_bytes: its size; for 0, the rest of the body. */
 static inline size_t field_bytes(const struct field *field, size_t body_bytes)
 {
     return field->size != 0 ? field->size : body_bytes - field->offset;

@@ -89,7 +89,11 @@
     X(withdrawal_id,      "withdrawal_id", "of a pending withdrawal: one has one outcome") \
     X(outcome,            "outcome", "0 (settled) or 1 (reverted)") \
     X(reverted_cash,      "outcome", \
-      "not 1 now: with this amount the portfolio's cash would be above its bound")
+      "not 1 now: with this amount the portfolio's cash would be above its bound") \
+    X(clock_announce,     "force", \
+      "0 while the clock has a gap: no closing is announced before 1011 has confirmed it") \
+    X(gap_none,           "gap_ns", "of a gap of the clock that is open: there is none") \
+    X(gap_other,          "gap_ns", "the gap of the clock that is open, as GET /readyz shows it")
 /* clang-format on */
 
 enum operator_rule {

@@ -104,6 +104,7 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(halt_all,                           1008, OPERATOR,          PATH_OPERATOR,                             FIXED,         8, ACK,     1) \
     X(set_fee_tier,                       1009, OPERATOR,          PATH_OPERATOR,                             FIXED,        16, ACK,     1) \
     X(index_accept,                       1010, OPERATOR,          PATH_OPERATOR,                             FIXED,        16, ACK,     1) \
+    X(clock_confirm,                      1011, OPERATOR,          PATH_OPERATOR,                             FIXED,        16, ACK,     1) \
     X(tick,                               2000, NODE,              PATH_NONE,                                 FIXED,         8, ACK,     1) \
     X(set_leverage,                       2001, NODE,              PATH_NONE,                                 FIXED,        40, HTTP,    1) \
     X(portfolio_close,                    2002, NODE,              PATH_NONE,                                 FIXED,        32, HTTP,    1) \

@@ -14,6 +14,7 @@
 #include "engine/account/transfer.h"
 #include "engine/account/withdraw.h"
 #include "engine/engine.h"
+#include "engine/price/clock_gap.h"
 #include "engine/price/mark.h"
 #include "engine/price/market_state.h"
 #include "engine/risk/fee.h"
@@ -38,7 +39,7 @@ static void apply_boot(struct engine *engine, const struct command *command)
 
     engine->boot = cc_load64(body);
     engine->rules_version = cc_load32(body + 8);
-    engine->clock_step_ns = (int64_t)cc_load64(body + 16);
+    clock_gap_open(engine, (int64_t)cc_load64(body + 16));
 }
 
 /* Applies code 2013. A configuration with less room than is in use is refused, and the one before
@@ -92,6 +93,8 @@ enum status dispatch_unsigned(struct engine *engine, const struct command *comma
         return market_state_set(engine, command, result);
     case REQUEST_halt_all:
         return market_state_set_all(engine, command, result);
+    case REQUEST_clock_confirm:
+        return clock_gap_confirm(engine, command, result);
     case REQUEST_tick:
         if (command_body(command)[0] == 1) /* kind: work */
             *units = ENGINE_WORK_TICK_UNITS;
@@ -202,7 +205,8 @@ enum before { BEFORE_NOTHING, BEFORE_PORTFOLIO };
     X(suspend_account,           NOTHING,   account_suspend) \
     X(fund_top_up,               NOTHING,   credit_fund) \
     X(set_fee_tier,              NOTHING,   fee_set_tier) \
-    X(index_accept,              NOTHING,   mark_accept_index)
+    X(index_accept,              NOTHING,   mark_accept_index) \
+    X(clock_confirm,             NOTHING,   clock_gap_confirm)
 /* clang-format on */
 
 static enum before before_of(uint16_t code)

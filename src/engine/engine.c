@@ -55,7 +55,14 @@ uint64_t engine_time_next(const struct engine *engine, uint64_t clock_ns)
 
 uint64_t engine_next_deadline(const struct engine *engine)
 {
+    if (engine->clock_step_ns != 0)
+        return UINT64_MAX;
     return work_next_deadline(engine); /* tiers come into force with the next full second */
+}
+
+int64_t engine_clock_gap_ns(const struct engine *engine)
+{
+    return engine->clock_step_ns;
 }
 
 bool engine_has_work(const struct engine *engine)
@@ -278,7 +285,7 @@ static bool has_whole_credential(const struct command *command)
 static bool may_be_authored(uint16_t code)
 {
     return code == REQUEST_market_define || code == REQUEST_market_state ||
-           code == REQUEST_halt_all;
+           code == REQUEST_halt_all || code == REQUEST_clock_confirm;
 }
 
 bool engine_admits(const struct engine *engine, const struct command *command)
@@ -323,8 +330,10 @@ static void begin(struct engine *engine, const struct command *command, struct e
         .credential = CREDENTIAL_NONE,
         .resting = ORDER_NONE,
     };
-    work_timers_due(engine);
-    market_activate_tiers(engine);
+    if (CC_LIKELY(engine->clock_step_ns == 0)) { /* else nothing is due (R9) */
+        work_timers_due(engine);
+        market_activate_tiers(engine);
+    }
     if (engine->configuration_bytes != 0)
         duplicate_advance(&engine->duplicates, engine->t_ns / WINDOW_MS,
                           (uint32_t)state_option(engine, OPTION_exchange_clock_past_ms));

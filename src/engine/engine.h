@@ -21,7 +21,7 @@
 #include "engine/state/effects.h"
 #include "engine/state/result.h"
 
-enum { ENGINE_RULES_VERSION = 6, ENGINE_WORK_TICK_UNITS = 1024 };
+enum { ENGINE_RULES_VERSION = 7, ENGINE_WORK_TICK_UNITS = 1024 };
 
 struct engine;
 struct image_sink;
@@ -60,7 +60,11 @@ void engine_apply(struct engine *engine, const struct command *command, struct e
 uint64_t engine_sequence(const struct engine *engine); /* of the last command, 0: none */
 uint64_t engine_time(const struct engine *engine);     /* its t */
 
-/* Returns t of the next timer, when the node authors 2000 of kind 0; UINT64_MAX: none. */
+/* Returns the gap of the clock that is open, which a 1011 must name; 0: none (R9). */
+int64_t engine_clock_gap_ns(const struct engine *engine);
+
+/* Returns t of the next timer, when the node authors 2000 of kind 0; UINT64_MAX: none, as while the
+ * clock has a gap. */
 uint64_t engine_next_deadline(const struct engine *engine);
 
 /* True if deferred work is queued: without other commands the node authors 2000 of kind 1. */

@@ -154,5 +154,8 @@ void small_state_open(struct host *host)
     uint8_t reduce_only[8] = { HOST_BTC, 0, 0, 0, 2 };
     CHECK(host_unsigned(host, REQUEST_market_state, reduce_only, sizeof reduce_only) ==
           STATUS_request_completed);
+    uint8_t boot[24] = { 2, 0, 0, 0, 0, 0, 0, 0, ENGINE_RULES_VERSION };
+    cc_store64(boot + 16, 86400 * HOST_SECOND_NS); /* a start that finds its clock a day ahead */
+    CHECK(host_unsigned(host, REQUEST_boot, boot, sizeof boot) == STATUS_request_completed);
     CHECK(engine_has_work(host->engine));
 }

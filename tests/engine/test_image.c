@@ -240,7 +240,7 @@ static const struct left_out {
       "walk_quantity walk_equity walk_stamp order_head order_tail next map_place "
       "cancel_cursor leverage mmp account_position zero2 " },
     { __LINE__, "leverage", LEVERAGE_CACHES(TEXT), "next map_place " },
-    { __LINE__, "market", MARKET_CACHES(TEXT), "funding_queued open_interest book holders " },
+    { __LINE__, "market", MARKET_CACHES(TEXT), "funding_queued open_interest book holders zero " },
     { __LINE__, "order", IMAGE_ORDER_CACHES(TEXT), "next prev map_slot holding has_extra " },
     { __LINE__, "engine", STATE_CACHES(TEXT), "effects.count effects.zero zero " },
 };

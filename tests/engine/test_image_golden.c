@@ -14,15 +14,17 @@ static const struct golden {
     const char *name, *written, *read;
 } goldens[] = {
     { __LINE__, "1.image", "55826f5fff46d939211d1690b8a9a07e0b67442c14b65711254603eb13af7e78",
-      "ff14317693950aa6c73f69c290cacb92a319ce6d0432e0da36fe9476150fee44" },
+      "4f6e4a8b9ad2d9970b010d6058b47b0da5bdaaee2d8b4343841352ec4ef2402f" },
     { __LINE__, "2.image", "788390b0e294441e77b2fd4e0ee72126acaf962702c8921afd5982e50e0730f7",
-      "037556838b2fc1c67083b8c4fd08b917b88d634c3c6a8de44d0fda31e085323c" },
+      "fb92b22ae474f1c812b52c75020b782587feb429d04360f2a53e5056b6abda2f" },
     { __LINE__, "3.image", "576f30c74f11826591eaec2a9d5c47c421933927de9ef44898b122370cf69ce3",
-      "7ddd294a278754a8f054dc8d325e2f0ebf58865b0c0f235acfde000847631c0d" },
+      "777c864fb3c6b0bf61dae6f3d725031c15d72167f63a82184b51c253e304d41a" },
     { __LINE__, "4.image", "c7e1396c2fbf92cf1ad38512855435648582a2380ab2c9e7f7fd7dc7c08eceb2",
-      "df5b97e8b599d1a226293ab804206dcbc82da9a1255138fd2b905c63a2c5508e" },
+      "bd918bcc68e53a2018f05216b26f638907f147f02d53bd520b6525d5a0baed3c" },
     { __LINE__, "5.image", "c5b68ebfc751b2d8e578fb667fdc39c09b32b7106d6161c357a8b746b09c8ee4",
-      "c5b68ebfc751b2d8e578fb667fdc39c09b32b7106d6161c357a8b746b09c8ee4" },
+      "7118de203603e648fae95991b2968860bcb5b857717a8d010f8b7e4115958627" },
+    { __LINE__, "6.image", "548b8e539d7376a15e0c69cd0026fbffcb1db5e095c6369f7b5b93579bc4ff91",
+      "548b8e539d7376a15e0c69cd0026fbffcb1db5e095c6369f7b5b93579bc4ff91" },
 };
 
 static const struct version {
@@ -102,6 +104,12 @@ static void compare_old_rows(const struct golden *row)
     compare_rows(row, IMAGE_accounts, host.engine->accounts.count,
                  0 ACCOUNT_FIELDS_1(BYTES_ACCOUNT));
 #undef BYTES_ACCOUNT
+    const struct market *market = &host.engine->markets.rows[0];
+#define BYTES_MARKET(field) +sizeof market->field
+    if (image_copy_part(&golden, IMAGE_markets)->version == 4)
+        compare_rows(row, IMAGE_markets, host.engine->markets.count,
+                     0 MARKET_FIELDS_4(BYTES_MARKET));
+#undef BYTES_MARKET
     CHECK_ROW(row, cc_load64(image_copy_part(&golden, IMAGE_work)->bytes) ==
                        cc_load64(image_copy_part(&today, IMAGE_work)->bytes)); /* as many items */
 }
@@ -117,6 +125,11 @@ static void go_on(const struct golden *row)
         host_tick(&host, 1);
     CHECK_ROW(row, !engine_has_work(host.engine));
     host.id_count = 1000;
+    uint8_t confirm[16] = { 0 };
+    cc_store64(confirm, (uint64_t)engine_clock_gap_ns(host.engine));
+    if (engine_clock_gap_ns(host.engine) != 0)
+        CHECK_ROW(row, host_unsigned(&host, REQUEST_clock_confirm, confirm, sizeof confirm) ==
+                           STATUS_request_completed);
     CHECK_ROW(row, host_oracle(&host, HOST_BTC, 1000400) == STATUS_request_completed);
     (void)host_limit(&host, 4, &sell);
     CHECK_ROW(row, host_cancel_all(&host, 1, 0xFFFF, 0) == STATUS_request_completed);

@@ -245,5 +245,5 @@ def tighten(exchange, market):
     """A deficit: nobody opens anything. A stricter state stays (R9)."""
     if market.is_held and market.former_state <= POST_ONLY:
         market.former_state = states.REDUCE_ONLY
-    if market.state <= POST_ONLY:
+    if states.own(market) <= POST_ONLY:
         states.enter(exchange, market, states.REDUCE_ONLY, states.CAUSE_FUND)

@@ -43,6 +43,7 @@ STATUSES_OF = {
     1002: """request_completed rejected_unauthorized order_rejected_invalid
     order_rejected_invalid_market rejected_market_not_found""",
     1008: "request_completed order_rejected_invalid",
+    1011: "request_completed rejected_unauthorized order_rejected_invalid",
     34: "request_completed rejected_unauthorized order_rejected_invalid",
     35: "request_completed rejected_unauthorized order_rejected_invalid",
     2001: """request_completed rejected_unauthorized rejected_invalid_portfolio_id
@@ -84,7 +85,11 @@ REQUIRED.update({"code 2 lost place list": 20, "state in a hold": 300,
                  "code 1002 order_rejected_invalid": 40,
                  "code 1002 order_rejected_invalid_market": 20,
                  "code 1002 rejected_market_not_found": 10, "code 1008 request_completed": 30,
-                 "code 1008 order_rejected_invalid": 10})
+                 "code 1008 order_rejected_invalid": 10,
+                 "gap of the clock": 40, "gap of the clock within another": 10,
+                 "state in a gap of the clock": 40, "funding skipped behind a gap": 20,
+                 "code 1011 request_completed": 40, "code 1011 order_rejected_invalid": 40,
+                 "code 1011 rejected_unauthorized": 1})
 # Liquidation at each level, deleveraging fills, payments of funding.
 REQUIRED.update(dict.fromkeys(("L1", "L3", "ADL", "funding"), 1000))
 # What keeps a gang out.

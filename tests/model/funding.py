@@ -55,8 +55,10 @@ def hour(exchange, market):
         return
     total, count = market.premium_sum, market.premium_count
     market.funding_hour, market.premium_sum, market.premium_count = now, 0, 0
-    if market.state in (HALTED, CLOSED) or not market.index_valid(exchange.t, exchange.max_age):
+    if market.passes_hour or market.state in (HALTED, CLOSED) or not market.index_valid(
+            exchange.t, exchange.max_age):
         exchange.counts["funding skipped"] += 1
+        exchange.counts["funding skipped behind a gap"] += market.passes_hour
         return
     if before != now - 1:
         exchange.counts["funding hours passed over"] += 1

@@ -1,8 +1,9 @@
 """Generator of market states: by the operator and by the node, good ones and wrong ones."""
 import wire
-from wire import (ACTIVE, ALL16, CANCEL_ONLY, HALT_ALL, HALTED, MARKET_STATE, POST_ONLY,
-                  REDUCE_ONLY, REPLACE)
+from wire import (ACTIVE, ALL16, BOOT, CANCEL_ONLY, CLOCK_CONFIRM, HALT_ALL, HALTED, MARKET_STATE,
+                  POST_ONLY, REDUCE_ONLY, REPLACE)
 
+HOUR = 3600 * 10**9
 OPERATOR, ORACLE_KEY = b"\x11" * 32, b"\x22" * 32
 
 
@@ -37,6 +38,24 @@ class StateCommands:
                 0, 0, asset, 0, 0)
             self.pending.append(self.signed(REPLACE, body, self.fresh[account]))
         return states[0]
+
+    def make_gap(self, exchange):
+        """A start that finds its clock far off; its confirmation, good ones and wrong ones. Behind
+        one the clock has gone on by hours."""
+        rng = self.random
+        if not exchange.gap and rng.random() < 0.85:
+            return self.make_state(exchange)
+        if rng.random() < (0.1 if exchange.gap else 0.9):
+            step = rng.choice((-1, 1, 1)) * rng.randrange(1, 10**14)
+            return (0, BOOT, wire.BOOT_BODY.pack(1, 1, 0, 0 if rng.random() < 0.1 else step), b"",
+                    self.clock)
+        fields = [exchange.gap, 0]
+        if rng.random() < 0.3:
+            fields[rng.randrange(2)] += 1
+        command = self.by(CLOCK_CONFIRM, wire.CLOCK_CONFIRM_BODY.pack(*fields))
+        if rng.random() < 0.5:
+            self.clock += rng.randrange(2 * HOUR)
+        return command
 
     def by(self, code, body):
         """Signed by the operator, now and then authored by the node."""

@@ -115,6 +115,8 @@ class Market:
         self.interest_limit = decimal(rec.get("open_interest_limit", "0"), 6)
         self.bids, self.asks = Side(1), Side(-1)
         self.state = self.former_state = ACTIVE
+        self.kept = None        # state to return to while the clock has a gap
+        self.passes_hour = False  # until its next second
         self.index = 0          # last accepted oracle price
         self.index_at = 0       # its publish time
         self.valid_at = 0       # t at which it was taken

@@ -26,16 +26,16 @@ from market import Market, SECOND
 from place import place, place_market
 from protection import Protection, REDUCE_ONLY_LIST
 from walk import MODES
-from wire import (ALL16, AMEND, ARM, BATCH, CANCEL, CANCELED, CANCEL_ALL, CANCEL_ONLY, CLOSED,
-                  CLOSE_ACCOUNT, CLOSE_PORTFOLIO, CLOSE_SUBACCOUNT, CONDITIONAL,
-                  CONDITIONAL_CANCEL, CONFIGURATION, CREATE_KEY, CREATE_PASSKEY_ACCOUNT,
-                  CREATE_PORTFOLIO, CREATE_SESSION, CREATE_SUBACCOUNT, DEFINE, DELETE, DEPOSIT,
-                  DISCONNECT, EXPIRED, FAUCET, FEE_TIER, HALTED, HALT_ALL, INDEX_ACCEPT,
-                  INDEX_ACCEPT_BODY, LEVERAGE, LEVERAGE_BODY, LOGIN, MARKET_ORDER, MARKET_STATE,
-                  OPERATOR_CANCEL, ORACLE, ORACLE_BODY, PACK, PLACE, PORTFOLIO_CLOSED, REASON,
-                  RENAME, REOPEN_PORTFOLIO, REPLACE, RESET_MMP, REVOKE_ALL, REVOKE_KEY,
-                  REVOKE_SESSION, SCHEDULE_CANCEL, SETTLE, SET_MMP, STATUS, SUSPEND, TICK,
-                  TOP_UP, TRANSFER, UNTRIGGERED, WITHDRAW, uuid_ms)
+from wire import (ALL16, AMEND, ARM, BATCH, BOOT, BOOT_BODY, CANCEL, CANCELED, CANCEL_ALL,
+                  CANCEL_ONLY, CLOCK_CONFIRM, CLOSED, CLOSE_ACCOUNT, CLOSE_PORTFOLIO,
+                  CLOSE_SUBACCOUNT, CONDITIONAL, CONDITIONAL_CANCEL, CONFIGURATION, CREATE_KEY,
+                  CREATE_PASSKEY_ACCOUNT, CREATE_PORTFOLIO, CREATE_SESSION, CREATE_SUBACCOUNT,
+                  DEFINE, DELETE, DEPOSIT, DISCONNECT, EXPIRED, FAUCET, FEE_TIER, HALTED, HALT_ALL,
+                  INDEX_ACCEPT, INDEX_ACCEPT_BODY, LEVERAGE, LEVERAGE_BODY, LOGIN, MARKET_ORDER,
+                  MARKET_STATE, OPERATOR_CANCEL, ORACLE, ORACLE_BODY, PACK, PLACE, PORTFOLIO_CLOSED,
+                  REASON, RENAME, REOPEN_PORTFOLIO, REPLACE, RESET_MMP, REVOKE_ALL, REVOKE_KEY,
+                  REVOKE_SESSION, SCHEDULE_CANCEL, SETTLE, SET_MMP, STATUS, SUSPEND, TICK, TOP_UP,
+                  TRANSFER, UNTRIGGERED, WITHDRAW, uuid_ms)
 
 S = STATUS
 MS = 1000000
@@ -74,6 +74,7 @@ class Exchange:
         self.extra = b""
         self.payments = 0         # of funding, ever
         self.mark_epoch = 0       # raised when a mark moves and when an epoch of funding opens
+        self.gap = 0  # the step of the gap of the clock that is open
         self.effects = []
         self.id_index = 0
         self.counts, self.ends = Counter(), Counter()  # what was met
@@ -86,6 +87,7 @@ class Exchange:
             HALT_ALL: lambda body: states.set_all(self, body, True),
             CANCEL_ALL: self.protection.cancel_all, ORACLE: self.oracle,
             INDEX_ACCEPT: self.index_accept,
+            CLOCK_CONFIRM: lambda body: states.confirm_gap(self, body, True),
             DEPOSIT: self.money.deposit,
             CONDITIONAL_CANCEL: self.conditionals.cancel,
             SCHEDULE_CANCEL: self.protection.schedule, SET_MMP: self.protection.set_mmp,
@@ -275,6 +277,7 @@ class Exchange:
             self.show_mark(market, 0)
         funding.hour(self, market)
         funding.sample(self, market)
+        market.passes_hour = False
         forced.queue_unwind(self, market)
 
     def recompute(self, market):
@@ -334,9 +337,9 @@ class Exchange:
         elif not market.is_held:
             self.counts["hold"] += 1
             market.begin_hold(reference, self.t)
-            market.former_state = market.state
+            market.former_state = states.own(market)
             market.join_run(publish_ts, price)
-            if market.state < CANCEL_ONLY:
+            if states.own(market) < CANCEL_ONLY:
                 states.enter(self, market, CANCEL_ONLY, states.CAUSE_ORACLE)
             if market.shown_valid:
                 self.show_mark(market, 0)
@@ -454,6 +457,12 @@ class Exchange:
             self.markets[market.id] = market
             self.work.add_second(market)
             self.show_state(market, states.CAUSE_OPERATOR)
+            if self.gap:
+                states.halt_by_clock(self, market)
+        elif code == BOOT:
+            states.begin_gap(self, BOOT_BODY.unpack(body)[3])
+        elif code == CLOCK_CONFIRM:
+            self.status = states.confirm_gap(self, body, False)
         elif code in (MARKET_STATE, HALT_ALL):
             self.status = (states.set_one if code == MARKET_STATE else states.set_all)(
                 self, body, False)
@@ -479,6 +488,10 @@ class Exchange:
             heappush(self.oldest, number)
         self.slices[number].append(entry)
 
+    def queue_timers(self):
+        if not self.gap:  # nothing is due while the clock has a gap (R9)
+            self.work.queue_timers(self.t)
+
     def apply(self, kind, code, payload, key, clock, extra=b""):
         self.t_now = t = max(self.t + 1, clock)
         self.effects = []
@@ -489,7 +502,7 @@ class Exchange:
         if kind == 0:
             self.t = t
             self.sequence += 1
-            self.work.queue_timers(t)
+            self.queue_timers()
             units = self.unsigned(code, payload)
             risk.flush(self)
             if self.limits:
@@ -513,7 +526,7 @@ class Exchange:
                 return 0, t, S["retry_required"], 0
         self.t = t
         self.sequence += 1
-        self.work.queue_timers(t)
+        self.queue_timers()
         self.drop_slices(t)
         status = self.execute(code, body, key, request_id, refused, extra)
         if account is not None:

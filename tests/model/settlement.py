@@ -42,7 +42,7 @@ def close(exchange, market, cause):
         exchange.counts["funding completed by closing"] += 1
         funding.complete(exchange, market)
     market.end_hold(exchange.t)
-    market.state = CLOSED
+    market.state, market.kept = CLOSED, None
     market.settling, market.in_gap = True, False
     exchange.counts["state CLOSED"] += 1
     before, market.mark = market.mark, price_of(exchange, market)

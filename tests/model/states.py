@@ -2,17 +2,28 @@
 import liquidation
 import settlement
 from protection import MARKET
-from wire import (ALL16, CANCEL_ONLY, CLOSED, HALT_ALL_BODY, HALTED, REASON, REDUCE_ONLY,
-                  RULE_ASSET, RULE_ASSET_CLOSED, RULE_ASSET_UNKNOWN, RULE_CLOSE_NOTICE, RULE_FORCE,
-                  RULE_PAD, RULE_STATE_CODE, RULE_STATE_OF_ALL, STATE_BODY, STATUS)
+from wire import (ALL16, CANCEL_ONLY, CLOCK_CONFIRM_BODY, CLOSED, HALT_ALL_BODY, HALTED, REASON,
+                  REDUCE_ONLY, RULE_ASSET, RULE_ASSET_CLOSED, RULE_ASSET_UNKNOWN,
+                  RULE_CLOCK_ANNOUNCE, RULE_CLOSE_NOTICE, RULE_FORCE, RULE_GAP_NONE,
+                  RULE_GAP_OTHER, RULE_PAD, RULE_STATE_CODE, RULE_STATE_OF_ALL, STATE_BODY, STATUS)
 
 S = STATUS
-CAUSE_OPERATOR, CAUSE_ORACLE, CAUSE_FUND, CAUSE_INVARIANT, CAUSE_RESTART = range(5)
+CAUSE_OPERATOR, CAUSE_ORACLE, CAUSE_FUND, CAUSE_INVARIANT, CAUSE_RESTART, CAUSE_CLOCK = range(6)
 NAMES = "ACTIVE POST_ONLY REDUCE_ONLY CANCEL_ONLY HALTED".split()
 
 
+def own(market):
+    """The state that it has, or returns to when the gap of the clock ends."""
+    return market.state if market.kept is None else market.kept
+
+
 def enter(exchange, market, state, cause):
-    """2111, and what entering the state does to resting orders."""
+    """2111, and what entering the state does to resting orders. While the clock has a gap: what it
+    returns to."""
+    if market.kept is not None:
+        exchange.counts["state in a gap of the clock"] += 1
+        market.kept = state
+        return
     if market.state == state:
         return
     exchange.counts["state " + NAMES[state]] += 1
@@ -75,8 +86,10 @@ def set_one(exchange, body, is_signed):
         exchange.counts["closed " + ("by force" if force else "after its hour")] += 1
         settlement.close(exchange, market, CAUSE_OPERATOR)
         return 0
-    set_state(exchange, market, state, cause_of(state, is_signed),
-              state == REDUCE_ONLY and force == 1)
+    announces = state == REDUCE_ONLY and force == 1
+    if announces and exchange.gap:
+        return exchange.refuse(RULE_CLOCK_ANNOUNCE)
+    set_state(exchange, market, state, cause_of(state, is_signed), announces)
     return 0
 
 
@@ -90,4 +103,42 @@ def set_all(exchange, body, is_signed):
     for _, market in sorted(exchange.markets.items()):
         if market.state != CLOSED:
             set_state(exchange, market, state, cause_of(state, is_signed))
+    return 0
+
+
+# ---- a gap of the clock (R9)
+
+def halt_by_clock(exchange, market):
+    former = market.state
+    enter(exchange, market, HALTED, CAUSE_CLOCK)
+    market.kept = former
+
+
+def begin_gap(exchange, step):
+    """The step of a 2014."""
+    if not step:
+        return
+    exchange.counts["gap of the clock" + (" within another" if exchange.gap else "")] += 1
+    if not exchange.gap:
+        for _, market in sorted(exchange.markets.items()):
+            if market.state != CLOSED:
+                halt_by_clock(exchange, market)
+    exchange.gap = step
+
+
+def confirm_gap(exchange, body, is_signed):
+    """Code 1011."""
+    gap, pad = CLOCK_CONFIRM_BODY.unpack(body)
+    if pad:
+        return exchange.refuse(RULE_PAD)
+    if not exchange.gap:
+        return exchange.refuse(RULE_GAP_NONE)
+    if gap != exchange.gap:
+        return exchange.refuse(RULE_GAP_OTHER)
+    exchange.gap = 0
+    for _, market in sorted(exchange.markets.items()):
+        if market.kept is not None:
+            former, market.kept = market.kept, None
+            market.passes_hour = gap > 0 or not is_signed
+            move(exchange, market, former, CAUSE_CLOCK)
     return 0

@@ -121,12 +121,14 @@ class Stream(OrderCommands, ConditionalCommands, BatchCommands, CashCommands, Ac
         """One more command."""
         low, high = self.regime["step_ms"]
         self.clock += self.random.randrange(low * 100000, high * MS)
+        if exchange.gap:  # the node's clock stands
+            self.clock = exchange.t
         name = self.random.choices(self.names, self.weights)[0]
         if self.clock // MS < self.silent_until and name == "oracle":
             name = "place"
         if self.pending:
             return self.pending.popleft()
-        if self.random.random() < self.regime["midnight"]:
+        if self.random.random() < self.regime["midnight"] and not exchange.gap:
             self.pass_midnight()
         command = getattr(self, "make_" + name)(exchange)
         if command[0] != 0:

@@ -15,7 +15,7 @@ CODES = {
     "schedule": 25, "mmp": 26, "mmp-reset": 27, "close-account": 32, "api-key": 34,
     "oracle": 1000, "define": 1001, "state": 1002, "deposit": 1003, "settle": 1004,
     "suspend": 1005, "top-up": 1006, "operator-cancel": 1007, "halt-all": 1008, "tier": 1009,
-    "accept": 1010,
+    "accept": 1010, "confirm-clock": 1011,
 }
 
 
@@ -108,6 +108,10 @@ def oracle(asset, price, publish_ns, sources):
 
 def index_accept(asset, price):
     return struct.pack("<QHHI", price, asset, 0, 0)
+
+
+def clock_confirm(gap_ns):
+    return struct.pack("<qQ", gap_ns, 0)
 
 
 def state(asset, name, force):

@@ -54,11 +54,15 @@ class EngineSide:
                   "engine.credentials": "16384", "engine.deposits": "65536",
                   "limits.duplicate_slots": str(1 << 21)}
         values.update({key: value for key, value in config.items() if not is_of_process(key)})
-        self.node(2014, struct.pack("<QIIq", 1, 4, 0, 0))
+        self.boot(0)
         assert self.node(2013, wire.configuration(SOURCE, values))["status"] == "request_completed"
         for market in markets:
             assert self.node(1001, market.body())["status"] == "request_completed", market.symbol
             self.states.setdefault(market.asset, "ACTIVE")
+
+    def boot(self, step_ns):
+        """Another start: only scenarios of the engine alone have one."""
+        self.node(2014, struct.pack("<QIIq", 1, 7, 0, step_ns))
 
     def end(self):
         return self.pipe.close() == 0

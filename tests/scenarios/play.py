@@ -444,6 +444,13 @@ class Player(Expectations):
         self.send(step, 1010, bodies.index_accept(self.asset(name), scale.price(price)),
                   self.side.operator)
 
+    def do_confirm_clock(self, step):
+        self.send(step, 1011, bodies.clock_confirm(gap_of(step.words[0])), self.side.operator)
+
+    def do_start(self, step):
+        """A start whose clock is so far ahead (+) or behind (-) of the last known time."""
+        self.side.boot(gap_of(step.words[0]))
+
     def do_state(self, step):
         self.send(step, 1002, bodies.state(self.asset(step.words[0]), step.words[1],
                                            int("force" in step.words)), self.side.operator)
@@ -511,6 +518,11 @@ class Player(Expectations):
     def do_wait(self, step):
         for _ in range(int(step.words[1]) if len(step.words) > 1 else 1):
             self.side.advance(nanoseconds(step.words[0]))
+
+
+def gap_of(text):
+    """"+24h", "-24h" as ns."""
+    return (-1 if text[0] == "-" else 1) * nanoseconds(text[1:])
 
 
 def changed(old, value, player):

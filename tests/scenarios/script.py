@@ -5,12 +5,12 @@ import re
 from markets import Wrong
 
 COMMANDS = set("""account deposit withdraw settle transfer subaccount close-subaccount portfolio
-    close-account portfolio-close portfolio-reopen rename leverage faucet session revoke
-    limit market stop take reduce replace cancel cancel-conditional cancel-all batch - schedule mmp
-    mmp-reset oracle accept state halt-all define suspend top-up operator-cancel tier again raw arm
-    disconnect""".split())
+    close-account portfolio-close portfolio-reopen rename leverage faucet session
+    revoke limit market stop take reduce replace cancel cancel-conditional
+    cancel-all batch - schedule mmp mmp-reset oracle accept confirm-clock state
+    halt-all define suspend top-up operator-cancel tier again raw arm disconnect""".split())
 WITHOUT_STATUS = {"scenario", "config", "clock", "wait", "expect", "engine-only", "trading", "work",
-                  "fill-ids"}
+                  "fill-ids", "start"}
 
 
 class Step:

@@ -374,9 +374,9 @@ def codes_and_paths(world):
         table.problem(path, exchange.raw(request_bytes("POST", f"/api/v1/{path}", body, [JSON])),
                       404, "not_found")
     numbers = [1, 2, 5, 6, 7, 8, 9, 10, 12, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
-               29, 30, 31, 32, 33, 35, 36, 99, 999, 1004, 1005, 1006, 1007, 1009, 1010,
+               29, 30, 31, 32, 33, 35, 36, 99, 999, 1004, 1005, 1006, 1007, 1009, 1010, 1011,
                1099, 2000, 2001, 2013, 2014, 2015, 2099, 2100, 2199, 65535]
-    operators = (1004, 1005, 1006, 1007, 1009, 1010)
+    operators = (1004, 1005, 1006, 1007, 1009, 1010, 1011)
     for path in (PATHS[PLACE_LIMIT], PATHS[ORACLE_PRICE]):
         for code in numbers:
             if code in operators and path == PATHS[ORACLE_PRICE]:

@@ -25,7 +25,7 @@ struct engine;
     X(portfolios,        5, 3) /* by creation number */ \
     X(holdings,          6, 2) /* by portfolio, market */ \
     X(orders,            7, 2) /* by market, side, then queue order */ \
-    X(markets,           8, 4) /* by definition */ \
+    X(markets,           8, 5) /* by definition */ \
     X(deposits,          9, 1) /* by crediting */ \
     X(duplicates,       10, 1) /* by id, account */ \
     X(work,             11, 4) /* deferred work, head first */ \

@@ -29,6 +29,7 @@
     X(markets,        2,       market_load) \
     X(markets,        3,       market_load) \
     X(markets,        4,       market_load) \
+    X(markets,        5,       market_load) \
     X(samples,        1,       samples_load) \
     X(credentials,    1,       credential_load) \
     X(passkeys,       1,       passkey_load) \

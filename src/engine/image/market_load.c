@@ -46,7 +46,7 @@ static const char *wrong_prices(const struct engine *engine, const struct market
     return NULL;
 }
 
-static const char *wrong_state(const struct market *row)
+static const char *wrong_state(const struct engine *engine, const struct market *row)
 {
     bool is_held = row->hold_count != 0;
 
@@ -55,6 +55,10 @@ static const char *wrong_state(const struct market *row)
         return "a market has a state that does not exist";
     if (!image_read_is_bool(&row->in_gap) || (row->state == MARKET_CLOSED && row->in_gap))
         return "a market is in a gap in a way that cannot be";
+    bool is_kept = engine->clock_step_ns != 0 && row->state != MARKET_CLOSED;
+    if (!image_read_is_bool(&row->passes_hour) || row->clock_state > MARKET_HALTED ||
+        (is_kept ? row->state != MARKET_HALTED : row->clock_state != 0))
+        return "a market is halted by the clock in a way that cannot be";
     if (row->hold_count > MARKET_HOLD_UPDATES || (!is_held && row->former_state != 0) ||
         is_held != (row->run_low != 0) || row->run_low > row->run_high ||
         row->run_newest < row->run_low || row->run_newest > row->run_high ||
@@ -112,7 +116,7 @@ static const char *wrong_with(const struct engine *engine, const struct market *
     if (wrong == NULL)
         wrong = wrong_prices(engine, row);
     if (wrong == NULL)
-        wrong = wrong_state(row);
+        wrong = wrong_state(engine, row);
     if (wrong == NULL)
         wrong = wrong_funding(engine, row);
     if (wrong == NULL && row->cancel_sequence > order_stamp_behind(engine->sequence))
@@ -124,8 +128,12 @@ bool market_load(struct engine *engine, struct image_read *read)
 {
     struct market_table *table = &engine->markets;
     struct market *row;
-    size_t row_bytes =
-        read->version <= 3 ? market_former_bytes(read->version) : 0 MARKET_FIELDS(IMAGE_READ_BYTES);
+    size_t row_bytes = 0 MARKET_FIELDS(IMAGE_READ_BYTES);
+
+    if (read->version <= 3)
+        row_bytes = market_former_bytes(read->version);
+    else if (read->version == 4)
+        row_bytes = 0 MARKET_FIELDS_4(IMAGE_READ_BYTES);
 
     for (; image_read_begins(read, row_bytes); read->row++) {
         if (table->count == ENGINE_MARKETS_MAX)
@@ -133,6 +141,8 @@ bool market_load(struct engine *engine, struct image_read *read)
         row = &table->rows[table->count];
         if (read->version <= 3) {
             market_former_load(engine, read, row);
+        } else if (read->version == 4) {
+            MARKET_FIELDS_4(IMAGE_READ)
         } else {
             MARKET_FIELDS(IMAGE_READ)
         }

@@ -9,6 +9,7 @@
 #include "engine/risk/risk.h"
 #include "engine/state/cancel_list.h"
 #include "engine/state/conditional.h"
+#include "engine/state/market_price.h"
 #include "engine/trade/own_order.h"
 
 #define LIQUIDATION_WHOLE UINT64_C(2000000000) /* 2,000 USDC: a leg of at most this is sold whole */
@@ -75,18 +76,18 @@ static uint64_t limit_price(const struct engine *engine, const struct portfolio 
 {
     const struct market *market = &engine->markets.rows[holding->market];
     uint64_t size = margin_abs(holding->size);
-    int128 better = (int128)market_better(market, holding->size > 0);
+    int128 better = (int128)market_price_better(market, holding->size > 0);
     int128 share =
         money_fdiv(margin_equity(portfolio) * holding->figure_maintenance, portfolio->maintenance) -
         money_ppm_up(size * market->mark, penalty_of(tier));
     int128 distance = share > 0 && size != 0 ? money_fdiv(share, size) : 0;
 
     if (holding->size > 0) {
-        int128 price = better - distance, least = (int128)market_band_low(market);
+        int128 price = better - distance, least = (int128)market_price_low(market);
         return own_order_price_up(engine, holding->market,
                                   (uint64_t)(price > least ? price : least));
     }
-    int128 price = better + distance, most = (int128)market_band_high(market);
+    int128 price = better + distance, most = (int128)market_price_high(market);
     return own_order_price_down(engine, holding->market, (uint64_t)(price < most ? price : most));
 }
 

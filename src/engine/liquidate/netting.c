@@ -5,13 +5,14 @@
 #include "engine/risk/deleverage_rank.h"
 #include "engine/risk/margin.h"
 #include "engine/risk/risk.h"
+#include "engine/state/market_price.h"
 
 /* The mark; below 0 where the leg's share of the deficit is gone, within the band. */
 static uint64_t price_of(const struct market *market, const struct leg *leg, int128 share)
 {
     int128 away = money_fdiv(share, margin_abs(leg->size));
     int128 price = leg->size > 0 ? (int128)market->mark - away : (int128)market->mark + away;
-    int128 low = (int128)market_band_low(market), high = (int128)market_band_high(market);
+    int128 low = (int128)market_price_low(market), high = (int128)market_price_high(market);
 
     price = price < low ? low : price;
     return (uint64_t)(price > high ? high : price);

@@ -106,7 +106,8 @@ void funding_hour(struct engine *engine, uint32_t index)
     if (CC_LIKELY(hour <= market->funding_hour))
         return;
     int64_t rate_ppb = premium_end_hour(engine, index, hour);
-    bool is_skipped = market->state >= MARKET_HALTED || !market_mark_is_valid(engine, index);
+    bool is_skipped = market->passes_hour || market->state >= MARKET_HALTED ||
+                      !market_mark_is_valid(engine, index);
 
     market->funding_hour = hour;
     if (is_skipped)

@@ -274,8 +274,9 @@ static void begin_hold(struct engine *engine, uint32_t index, uint64_t price, ui
     if (market->hold_until_ns == 0 || engine->t_ns - market->hold_until_ns > MARK_HOLD_WITHIN_NS)
         market->anchor = reference;
     begin_run(market, price);
-    market->former_state = market->state;
-    if (market->state < MARKET_CANCEL_ONLY)
+    enum market_state state = market_own_state(engine, index);
+    market->former_state = (uint8_t)state;
+    if (state < MARKET_CANCEL_ONLY)
         market_set_state(engine, index, MARKET_CANCEL_ONLY, CAUSE_ORACLE);
     lose_mark(engine, index);
 }
@@ -410,4 +411,5 @@ void mark_second(struct engine *engine, uint32_t index)
     }
     funding_hour(engine, index);
     premium_sample(engine, index);
+    market->passes_hour = false;
 }

@@ -10,10 +10,8 @@
 /* Offsets in the bodies of W3a. */
 enum { STATE_ASSET_AT = 0, STATE_AT = 4, STATE_FORCE_AT = 5, STATE_OF_ALL_AT = 0 };
 
-/* Sets the state. The mark of a HALTED market does not move, so a market that leaves HALTED gets
- * the mark of its index. */
-static void move(struct engine *engine, uint32_t index, enum market_state state,
-                 enum effect_cause cause)
+void market_state_move(struct engine *engine, uint32_t index, enum market_state state,
+                       enum effect_cause cause)
 {
     bool was_halted = state_market(engine, index)->state == MARKET_HALTED;
 
@@ -42,7 +40,7 @@ static void set(struct engine *engine, const struct command *command, uint32_t i
         market->former_state = (uint8_t)state;
         state = state < MARKET_CANCEL_ONLY ? MARKET_CANCEL_ONLY : state;
     }
-    move(engine, index, state, cause);
+    market_state_move(engine, index, state, cause);
 }
 
 /* Closes a market. Only the operator may, and not too early (R9). */
@@ -88,8 +86,10 @@ enum status market_state_set(struct engine *engine, const struct command *comman
         return result_refuse(result, OPERATOR_RULE_asset_closed, ROW_STATUS(market_closed));
     if (body[STATE_AT] == MARKET_CLOSED)
         return close(engine, command, index, result);
-    set(engine, command, index, (enum market_state)body[STATE_AT],
-        body[STATE_AT] == MARKET_REDUCE_ONLY && body[STATE_FORCE_AT] == 1);
+    bool announces = body[STATE_AT] == MARKET_REDUCE_ONLY && body[STATE_FORCE_AT] == 1;
+    if (announces && engine->clock_step_ns != 0) /* its hour would end with the gap */
+        return result_refuse(result, OPERATOR_RULE_clock_announce, STATUS_order_rejected_invalid);
+    set(engine, command, index, (enum market_state)body[STATE_AT], announces);
     return STATUS_request_completed;
 }
 
@@ -110,13 +110,16 @@ enum status market_state_set_all(struct engine *engine, const struct command *co
     return STATUS_request_completed;
 }
 
-/* True if the market takes orders, or will after its hold: a held market is CANCEL_ONLY, but its
- * former state may be looser. */
-static bool is_open(const struct market *market)
+/* True if the market takes orders, or will after its hold or a gap of the clock: a held market is
+ * CANCEL_ONLY, but its former state may be looser. */
+static bool is_open(const struct engine *engine, uint32_t index)
 {
-    if (market->state < MARKET_CANCEL_ONLY)
+    const struct market *market = &engine->markets.rows[index];
+    enum market_state state = market_own_state(engine, index);
+
+    if (state < MARKET_CANCEL_ONLY)
         return true;
-    return market->state == MARKET_CANCEL_ONLY && market->hold_count != 0 &&
+    return state == MARKET_CANCEL_ONLY && market->hold_count != 0 &&
            market->former_state < MARKET_CANCEL_ONLY;
 }
 
@@ -126,7 +129,7 @@ uint16_t market_state_next_open(const struct engine *engine, uint16_t after)
 
     for (uint32_t k = 0; k < table->count; k++) {
         const struct market *market = &table->rows[table->sorted[k]];
-        if (market->record.asset_id > after && is_open(market))
+        if (market->record.asset_id > after && is_open(engine, table->sorted[k]))
             return market->record.asset_id;
     }
     return 0;
@@ -136,7 +139,7 @@ uint16_t market_state_unhalted(const struct engine *engine, uint32_t index)
 {
     const struct market *market = &engine->markets.rows[index];
 
-    if (index >= engine->markets.count || market->state >= MARKET_HALTED)
+    if (index >= engine->markets.count || market_own_state(engine, index) >= MARKET_HALTED)
         return 0;
     return market->record.asset_id;
 }

@@ -11,12 +11,12 @@
 #ifndef ENGINE_PRICE_MARKET_STATE_H
 #define ENGINE_PRICE_MARKET_STATE_H
 
-#include "base/compiler.h"
-#include "base/status.h"
+#include "engine/state/state.h"
 
-struct engine;
-struct command;
-struct engine_result;
+/* Sets a market's state with its cause. The mark of a HALTED market does not move, so a market that
+ * leaves HALTED gets the mark of its index. */
+void market_state_move(struct engine *engine, uint32_t index, enum market_state state,
+                       enum effect_cause cause);
 
 /* Applies code 1002: sets the state of one market. A signed command has passed row credential. A
  * refusal changes nothing. */
@@ -29,11 +29,11 @@ CC_MUST_USE enum status market_state_set_all(struct engine *engine, const struct
                                              struct engine_result *result);
 
 /* Returns the lowest asset id above `after` of a market that takes orders, or will take them when
- * its oracle hold ends; 0: none. */
+ * its oracle hold or the gap of the clock ends; 0: none. */
 CC_MUST_USE uint16_t market_state_next_open(const struct engine *engine, uint16_t after);
 
 /* Returns the asset id of a market (an index in order of definition), or 0 if it is HALTED, CLOSED
- * or does not exist. */
+ * or does not exist. A gap of the clock counts as the state after it. */
 CC_MUST_USE uint16_t market_state_unhalted(const struct engine *engine, uint32_t index);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/money.h"
 #include "engine/risk/margin.h"
 #include "engine/risk/risk.h"
+#include "engine/state/market_price.h"
 #include "engine/state/state.h"
 #include "engine/table/adl.h"
 
@@ -19,7 +20,7 @@ uint64_t deleverage_rank_price(const struct engine *engine)
     const struct deleverage *run = &engine->liquidation.run;
     const struct deleverage_leg *leg = &run->legs[run->leg];
     const struct market *market = &engine->markets.rows[leg->market];
-    uint64_t low = market_band_low(market), high = market_band_high(market);
+    uint64_t low = market_price_low(market), high = market_price_high(market);
 
     if (run->pass == 2)
         return market->mark;

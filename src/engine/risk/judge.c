@@ -5,6 +5,7 @@
 #include "engine/risk/margin.h"
 #include "engine/risk/risk.h"
 #include "engine/state/cancel_list.h"
+#include "engine/state/market_price.h"
 #include "engine/state/state.h"
 
 enum {
@@ -78,7 +79,7 @@ static int128 better_equity(const struct engine *engine, const struct portfolio 
         if (holding->size == 0 || market_is_frozen(engine, holding->market) ||
             (!announced && market->announced_ns != 0))
             continue;
-        uint64_t better = market_better(market, holding->size > 0);
+        uint64_t better = market_price_better(market, holding->size > 0);
         equity += margin_fill_equity(better, market->mark, holding->size);
     }
     return equity;

@@ -26,7 +26,14 @@ enum effect_cash_kind {
 enum effect_liquidity { LIQUIDITY_TAKER, LIQUIDITY_MAKER };
 enum effect_book_action { BOOK_ADD, BOOK_REDUCE, BOOK_DELETE, BOOK_EXECUTE };
 enum effect_timer_kind { TIMER_EXPIRY, TIMER_DEAD_MAN, TIMER_DISCONNECT, TIMER_MMP };
-enum effect_cause { CAUSE_OPERATOR, CAUSE_ORACLE, CAUSE_FUND, CAUSE_INVARIANT, CAUSE_RESTART };
+enum effect_cause {
+    CAUSE_OPERATOR,
+    CAUSE_ORACLE,
+    CAUSE_FUND,
+    CAUSE_INVARIANT,
+    CAUSE_RESTART,
+    CAUSE_CLOCK,
+};
 enum effect_credential_kind {
     EFFECT_CREDENTIAL_SESSION,
     EFFECT_CREDENTIAL_API_KEY,

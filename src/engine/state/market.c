@@ -81,11 +81,25 @@ static void emit_state(struct engine *engine, uint32_t index, enum effect_cause 
     effects_emit(engine, EFFECT_market_state, index, body.asset_id, &body);
 }
 
+enum market_state market_own_state(const struct engine *engine, uint32_t index)
+{
+    const struct market *market = &engine->markets.rows[index];
+    bool is_kept = engine->clock_step_ns != 0 && market->state != MARKET_CLOSED;
+
+    return (enum market_state)(is_kept ? market->clock_state : market->state);
+}
+
 void market_set_state(struct engine *engine, uint32_t index, enum market_state state,
                       enum effect_cause cause)
 {
     struct market *market = &engine->markets.rows[index];
 
+    if (CC_UNLIKELY(engine->clock_step_ns != 0)) {
+        INVARIANT(market->state == MARKET_HALTED);
+        market->clock_state = state == MARKET_CLOSED ? 0 : (uint8_t)state;
+        if (state != MARKET_CLOSED)
+            return;
+    }
     if (market->state == state && state != MARKET_CLOSED)
         return;
     INVARIANT(market_record_may_become((enum market_state)market->state, state));
@@ -105,7 +119,7 @@ void market_tighten(struct engine *engine, uint32_t index, enum market_state sta
 
     if (market->hold_count != 0 && market->former_state < state)
         market->former_state = (uint8_t)state;
-    if (market->state < state)
+    if (market_own_state(engine, index) < state)
         market_set_state(engine, index, state, cause);
 }
 
@@ -175,6 +189,12 @@ static enum status define_new(struct engine *engine, const struct market_record 
     market->funding_hour = engine->t_ns / MARKET_HOUR_NS;
     market_enter(engine);
     emit_state(engine, index, CAUSE_OPERATOR);
+    if (engine->clock_step_ns != 0) { /* as clock_gap_open has halted the others */
+        market->clock_state = market->state;
+        market->state = MARKET_HALTED;
+        if (market->clock_state != MARKET_HALTED)
+            emit_state(engine, index, CAUSE_CLOCK);
+    }
     work_queue_second_changed(engine);
     return STATUS_request_completed;
 }

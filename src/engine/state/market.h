@@ -70,6 +70,9 @@ struct market {
     uint8_t former_state;   /* to return to when the hold ends */
     uint8_t hold_count;     /* held updates in the run, at most MARKET_HOLD_UPDATES; 0: not held */
     bool mark_valid;        /* as of its last computation or loss (R5) */
+    uint8_t clock_state;    /* to return to when the gap of the clock ends; 0: none is open */
+    bool passes_hour;       /* an hour until the next full second is passed over (R9) */
+    uint8_t zero[6];
     uint32_t tier_generation; /* raised when other tiers come in force: margin's figures are old */
     struct book book;
     uint64_t *holders[MARKET_HOLDER_DEPTH]; /* bitmap of portfolio numbers, [0] a bit each */
@@ -85,7 +88,7 @@ struct market {
     X(max_leverage) X(tier_count) X(price_band_ppm) X(max_slippage_ppm) X(asset_id) \
     X(price_decimals) X(size_decimals) X(state) X(zero) X(absent) X(mark_book_ppm) \
     X(oracle_sources_min) X(position_limit) X(open_interest_limit)
-#define MARKET_FIELDS(X) \
+#define MARKET_FIELDS_4(X) \
     X(record) X(next_tiers) X(next_tier_count) X(next_max_leverage) X(index_price) X(publish_ns) \
     X(mark) X(ema) X(last_price) X(second_ns) X(max_abs_size) X(book_seq) X(trade_seq) \
     X(funding_pool) X(scan_max) X(state) X(former_state) X(mark_valid) X(tier_generation) \
@@ -94,7 +97,8 @@ struct market {
     X(waited) X(premium_ppb) X(funding_epoch_hour) X(run_low) X(run_high) X(run_newest) \
     X(run_first_ns) X(hold_count) X(anchor) X(hold_until_ns) X(taken_ns) X(reference_from) \
     X(announced_ns) X(draw) X(checked_mark) X(in_gap)
-#define MARKET_CACHES(X) X(funding_queued) X(open_interest) X(book) X(holders)
+#define MARKET_FIELDS(X) MARKET_FIELDS_4(X) X(clock_state) X(passes_hour)
+#define MARKET_CACHES(X) X(funding_queued) X(open_interest) X(book) X(holders) X(zero)
 /* clang-format on */
 
 struct market_table {
@@ -134,9 +138,13 @@ void market_find_due(struct market_table *table);
 /* Puts the next tiers of every market in force whose time has come. */
 void market_activate_tiers(struct engine *engine);
 
+/* The state that the market has, or returns to when the gap of the clock ends (R9). */
+CC_MUST_USE enum market_state market_own_state(const struct engine *engine, uint32_t market);
+
 /* The only writer of a market's state: emits 2111. Nothing happens when it has that state. Entering
  * REDUCE_ONLY puts the orders that are not reduce-only on the market's cancellation list, CLOSED
- * every one (R9; by settlement_begin alone). */
+ * every one (R9; by settlement_begin alone). While the clock has a gap the market stays HALTED: any
+ * state but CLOSED is kept as what it returns to, and nothing is emitted. */
 void market_set_state(struct engine *engine, uint32_t market, enum market_state state,
                       enum effect_cause cause);
 
@@ -155,27 +163,6 @@ CC_MUST_USE bool market_is_frozen(const struct engine *engine, uint32_t market);
 /* R4: what a frozen market takes off for this value of a position, micro-USDC: a tenth, or all of
  * it. */
 CC_MUST_USE uint128 market_stress(const struct engine *engine, uint32_t market, uint128 value);
-
-/* Of mark and index the better one for the owner of a long or a short position (R7). */
-static inline uint64_t market_better(const struct market *market, bool is_long)
-{
-    bool is_index = is_long == (market->index_price > market->mark);
-
-    return is_index ? market->index_price : market->mark;
-}
-
-/* The lowest and highest price within the band of the mark (R3). */
-static inline uint64_t market_band_low(const struct market *market)
-{
-    uint128 price = (uint128)market->mark * (1000000 - market->record.price_band_ppm);
-    uint64_t low = (uint64_t)((price + 999999) / 1000000);
-
-    return low < 1 ? 1 : low;
-}
-static inline uint64_t market_band_high(const struct market *market)
-{
-    return (uint64_t)((uint128)market->mark * (1000000 + market->record.price_band_ppm) / 1000000);
-}
 
 /* Whether orders meet, conditional orders fire and a liquidation sells into the book (R9), a valid
  * mark provided. */

@@ -72,7 +72,7 @@ struct engine {
     uint64_t t_ns;
     uint64_t boot;
     uint64_t rules_version;
-    int64_t clock_step_ns;
+    int64_t clock_step_ns; /* of the gap of the clock that is open (R9), 0: none */
     int64_t fee_account;
     int64_t withdrawals_pending;
     int64_t fund_paid;      /* deficits that the fund has paid ... */

@@ -373,8 +373,10 @@ bool read_credential_at(const struct engine *engine, uint32_t *cursor, struct re
 uint8_t read_market_state(const struct engine *engine, uint32_t k)
 {
     INVARIANT(k < engine->markets.count);
-    const struct market *market = &engine->markets.rows[engine->markets.sorted[k]];
-    return market->hold_count != 0 ? market->former_state : market->state;
+    uint32_t index = engine->markets.sorted[k];
+    const struct market *market = &engine->markets.rows[index];
+    return market->hold_count != 0 ? market->former_state
+                                   : (uint8_t)market_own_state(engine, index);
 }
 
 bool read_mark(const struct engine *engine, const char symbol[32], struct row_mark *row)

@@ -76,7 +76,7 @@ CC_MUST_USE bool read_market_named(const struct engine *engine, const char symbo
                                    struct row_market *row);
 
 /* Returns the state of the k-th market in ascending asset id. For a market with an oracle hold it
- * is the state after the hold (R5). */
+ * is the state after the hold (R5), while the clock has a gap that after the gap (R9). */
 uint8_t read_market_state(const struct engine *engine, uint32_t k);
 
 /* Shows mark, index and premium of the market with this zero-padded symbol. False: no market. */

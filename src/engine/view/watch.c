@@ -4,6 +4,7 @@
 #include "base/request.h"
 #include "engine/risk/fund.h"
 #include "engine/risk/margin.h"
+#include "engine/state/market_price.h"
 #include "engine/state/state.h"
 
 enum { WATCH_PENALTY_PPM_MAX = 5000 /* R7, L1 */, WATCH_PPB = 1000000000 };
@@ -93,8 +94,8 @@ void watch_begin(struct watch *watch, const struct engine *engine)
 static bool is_in_band(const struct market *market, const struct order *order,
                        const struct effect_fill *fill)
 {
-    bool is_low = fill->price < market_band_low(market);
-    bool is_high = fill->price > market_band_high(market);
+    bool is_low = fill->price < market_price_low(market);
+    bool is_high = fill->price > market_price_high(market);
     bool buys = fill->quantity > 0;
 
     if (order->order_type == ORDER_AUTO_DELEVERAGE ||

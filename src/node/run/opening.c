@@ -60,9 +60,10 @@ void opening_recover(struct node *node)
     }
     log_mended(node);
     log_line(LOG_INFO, "recovered",
-             "boot=%lu snapshot=%lu records=%lu frames=%lu cut_bytes=%lu clean_stop=%d",
+             "boot=%lu snapshot=%lu records=%lu frames=%lu cut_bytes=%lu clean_stop=%d "
+             "clock_gap_ns=%ld",
              found->boot, node->core.engines.snapshot_sequence, found->records, found->frames,
-             found->cut_bytes, found->clean_stop);
+             found->cut_bytes, found->clean_stop, engine_clock_gap_ns(node->core.primary));
     (void)lifecycle_advance(node, PHASE_RECOVERING, PHASE_RECOVERED); /* false: a stop came first */
 }
 

@@ -987,6 +987,19 @@ class IndexAccept(Body):
     asset: int
 
 
+@dataclass(frozen=True)
+class ClockConfirm(Body):
+    """Request 1011, clock_confirm; signer: operator."""
+    CODE: ClassVar[int] = 1011
+    PATH: ClassVar[str] = "/api/v1/operator"
+    NAME: ClassVar[str] = "clock_confirm"
+    LAYOUT: ClassVar[Struct] = Struct("<q8x")
+    FIELDS: ClassVar[Fields] = (
+        ("gap_ns", INTEGER),
+    )
+    gap_ns: int
+
+
 REQUESTS: Final[dict[int, type[Body]]] = {
     0: PlaceLimitOrder,
     1: OrderReduction,
@@ -1036,4 +1049,5 @@ REQUESTS: Final[dict[int, type[Body]]] = {
     1008: HaltAll,
     1009: SetFeeTier,
     1010: IndexAccept,
+    1011: ClockConfirm,
 }
