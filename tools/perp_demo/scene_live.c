@@ -32,7 +32,7 @@ bool scene_live_begin(struct scene *scene)
     snprintf(view->tries[0], VIEW_TEXT, "try: export PERP_CONFIG=%.160s/perp.ini", folder);
     snprintf(view->tries[1], VIEW_TEXT, "%s%.160s/perp order BTC-PERP buy 0.01 101000 --explain",
              bin[0] == '/' ? "" : "./", bin);
-    snprintf(view->address, VIEW_TEXT, "%.200s", scene->server.url);
+    snprintf(view->address, VIEW_TEXT, "%s", scene->server.console_url);
     view->durability = scene->provision.durability;
     return true;
 }

@@ -195,6 +195,7 @@ static void show_markets(const struct scene *scene)
 void scene_show_hints(const struct scene *scene)
 {
     const char *bin = scene->bin, *url = scene->server.url;
+    printf("  console %s\n", scene->server.console_url);
     printf("  try, in another terminal (you are account %llu, with 100,000 USDC):\n",
            (unsigned long long)scene->you.account_id);
     if (scene->seconds != 0)

@@ -36,6 +36,7 @@ void server_choose_ports(struct server *server, uint16_t wanted)
     server->admin_port = free_port(0);
     snprintf(server->admin_url, sizeof server->admin_url, "http://127.0.0.1:%u",
              server->admin_port);
+    snprintf(server->console_url, sizeof server->console_url, "http://localhost:%u/", server->port);
 }
 
 static void accept_ready(void *context, struct crew_member *member, const char *line)
@@ -67,7 +68,7 @@ static bool spawn(const struct server *server, struct crew_member *member,
 {
     char program[PATH_BYTES + 16], data[PATH_BYTES + 64], markets[PATH_BYTES + 64];
     char operator_key[128], oracle_key[128], listen_flag[64], admin_flag[64], topology[64];
-    char log[PATH_BYTES + 64], text[BASE64_TEXT_BYTES(32) + 1];
+    char origin_flag[96], log[PATH_BYTES + 64], text[BASE64_TEXT_BYTES(32) + 1];
     snprintf(program, sizeof program, "%s/perpd", server->bin);
     snprintf(log, sizeof log, "%s/perpd.log", server->folder);
     snprintf(data, sizeof data, "--store.data=%s/data", server->folder);
@@ -78,6 +79,8 @@ static bool spawn(const struct server *server, struct crew_member *member,
     snprintf(oracle_key, sizeof oracle_key, "--exchange.oracle_keys=%s", text);
     snprintf(listen_flag, sizeof listen_flag, "--net.listen=127.0.0.1:%u", server->port);
     snprintf(admin_flag, sizeof admin_flag, "--admin.listen=127.0.0.1:%u", server->admin_port);
+    snprintf(origin_flag, sizeof origin_flag, "--exchange.passkey_origins=http://localhost:%u",
+             server->port);
     snprintf(topology, sizeof topology, "--node.topology=%s",
              server->topology != NULL ? server->topology : "");
     const char *argv[] = {
@@ -88,6 +91,8 @@ static bool spawn(const struct server *server, struct crew_member *member,
         oracle_key,
         listen_flag,
         admin_flag,
+        "--exchange.testnet=on",
+        origin_flag,
         "--store.allow_memory=on",
         server->topology != NULL ? topology : NULL,
         NULL,

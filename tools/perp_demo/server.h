@@ -15,6 +15,7 @@ struct server {
     const char *topology; /* NULL: its default */
     uint16_t port, admin_port;
     char url[64], admin_url[64];
+    char console_url[64]; /* of the web console: browsers give passkeys to localhost alone */
     bool ready;
 };
 
