@@ -32,7 +32,7 @@ export interface RequestType {
   readonly code: number;
   readonly name: string;
   readonly signer: string;
-  readonly path: string;
+  readonly path: string | null;
   readonly answer: string;
   readonly built: boolean;
   readonly body_bytes: number | null;

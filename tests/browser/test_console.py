@@ -4,9 +4,9 @@ violation of the page's own policy. PERPD_SHOTS=FOLDER keeps pictures of it.
 Skipped where tools/setup --browser was not called.
 """
 import base64
-import json
 import os
 import pathlib
+import socket
 import sys
 import time
 
@@ -65,6 +65,15 @@ class Console:
         while (got := self.rows(table, len(wanted[0]))) != wanted:
             check(time.monotonic() < end, table, f"expected {wanted}, got {got}")
             time.sleep(0.05)
+
+    def press(self, text):
+        self.until(f"""[...document.querySelectorAll('button')].some((one) =>
+          one.textContent === '{text}' && !one.disabled && one.offsetParent !== null)""")
+        self.page.run(f"""[...document.querySelectorAll('button')].find((one) =>
+          one.textContent === '{text}' && one.offsetParent !== null).click()""")
+
+    def tab(self, name):
+        self.page.run(f"document.getElementById('tab-{name}').click()")
 
     def picture(self, name):
         if folder := os.environ.get("PERPD_SHOTS"):
@@ -135,8 +144,10 @@ def live(console, exchange, maker, taker):
     console.until("document.querySelector('.pane-markets tbody td').textContent === '100,000.0'")
     check(console.page.run("crossOriginIsolated"), "not isolated")
     # One of the 5 s heartbeats, with its checksum.
+    console.tab("Health")
     console.until("[...document.querySelectorAll('.pane-health tr')].some((row) => "
                   "/^book/.test(row.textContent) && row.cells[7].textContent === '2 / 0')")
+    console.tab("Open orders")
 
 
 def one_sided(console, maker):
@@ -159,25 +170,119 @@ def shapes(console):
             check(console.page.run("document.documentElement.scrollWidth") <= width, width, theme)
             small = console.page.run("""[...document.querySelectorAll('button, select, input, a')]
               .filter((one) => one.offsetParent !== null && one.tabIndex >= 0)
-              .map((one) => [one.textContent, one.getBoundingClientRect()])
+              .map((one) => [one.textContent,
+                (one.closest('label') ?? one).getBoundingClientRect()])
               .filter(([, box]) => box.width < 24 || box.height < 24).map(([text]) => text)""")
             same(f"small at {width}", small, [])
     console.open(360, 740)
-    for tab, pane in (("Book", "book"), ("Markets", "markets"), ("More", "health"),
-                      ("Chart", "depth")):
+    for tab, pane in (("Book", "book"), ("Markets", "markets"), ("Trade", "ticket"),
+                      ("Orders", "account"), ("Chart", "depth")):
         console.page.run(f"""[...document.querySelectorAll('.tabs button')]
           .find((one) => one.textContent === '{tab}').click()""")
         console.until(f"document.querySelector('.pane-{pane}').offsetParent !== null")
         console.picture(f"console-360-{tab}")
 
 
+FILL = """const fill = (id, text) => { const field = document.getElementById(id);
+  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, text);
+  field.dispatchEvent(new Event('input', { bubbles: true })); };"""
+
+
+def account(console, exchange):
+    """A passkey makes the account, the faucet its money; the keys stay here and cannot leave."""
+    console.open()
+    console.press("Open account")
+    console.press("Create an account")
+    console.until("/^Account/.test(document.querySelector('.chip.account').textContent)")
+    console.picture("console-account")
+    console.press("Get 10000 test USDC")
+    console.until("document.querySelector('.equity')?.textContent === '10,000.00 USDC'")
+    console.press("close")
+    name = f"perpd-{exchange.get('/api/v1/exchange').json['exchange_id']}"
+    kept = console.page.run(f"""(async () => {{
+      const open = indexedDB.open('{name}');
+      await new Promise((done) => (open.onsuccess = done));
+      const read = open.result.transaction('credentials').objectStore('credentials').get('own');
+      await new Promise((done) => (read.onsuccess = done));
+      open.result.close();
+      const key = read.result.sessionKey;
+      const outcome = await crypto.subtle.exportKey('pkcs8', key).catch((error) => error.name);
+      return [outcome, key.extractable, read.result.wrapKey.extractable, 'apiKey' in read.result,
+        localStorage.length, document.cookie]; }})()""")
+    same("kept", kept, ["InvalidAccessError", False, False, False, 0, ""])
+    return name
+
+
+def typed(console, price, size):
+    console.page.run(f"{{ {FILL} fill('ticket-price', '{price}'); "
+                     f"fill('ticket-size', '{size}') }}")
+
+
+def orders(console, exchange, maker):
+    """What is typed is refused or signed as it is, sent once, shown, cancelled."""
+    typed(console, "99990.05", "0.0100001")
+    console.until("document.querySelectorAll('.fault').length === 2")
+    same("nearest", console.page.run("[...document.querySelectorAll('.fault button')]"
+                                     ".map((one) => one.textContent)"),
+         ["99990", "99990.1", "0.01", "0.01001"])
+    check(console.page.run("document.querySelector('.place').disabled"), "may be sent")
+    typed(console, "99990", "0.01")
+    console.until("/^Buy 0.01000 BTC-PERP at 99,990.0, good till cancelled, at most 999.900000 /"
+                  ".test(document.querySelector('.sentence')?.textContent ?? '')")
+    console.until("[...document.querySelectorAll('.bytes tr')].some((row) => row.textContent.trim()"
+                  ".startsWith('price40999900'))")
+    # The answer is lost after the exchange has executed it; two clicks; one order.
+    console.page.run("""{ const real = window.fetch;
+      window.fetch = async (...all) => { const answer = await real(...all);
+        if (!String(all[0]).includes('/place/')) return answer;
+        window.fetch = real;
+        throw new TypeError('lost'); }; }""")
+    console.page.run("for (let i = 0; i < 2; i++) document.querySelector('.place').click()")
+    console.comes_to(".pane-account tbody", [["BTC-PERP", "buy", "99990.0", "0.01000"]])
+    console.until("/It had arrived/.test(document.querySelector('.outcome.tone-good')"
+                  "?.textContent ?? '')")
+    console.picture("console-orders")
+    book = exchange.get("/api/v1/markets/BTC-PERP/book").json
+    check(["99990", "0.01"] in book["bids"], book)
+    console.page.run("document.querySelector('.pane-account tbody button').click()")
+    console.until("/no open orders/.test(document.querySelector('.pane-account').textContent)")
+    # Crosses what the maker offers.
+    maker.limit(BTC_PRICE + 1, -2000)
+    typed(console, "100000.1", "0.02")
+    console.until("document.querySelector('.place').disabled === false")
+    console.page.run("document.querySelector('.place').click()")
+    console.tab("Positions")
+    console.comes_to(".pane-account tbody", [["BTC-PERP", "long", "0.02000", "100000.1"]])
+    console.tab("Fills")
+    fill = ["BTC-PERP", "buy", "100000.1", "0.02000", "0.900001"]  # a fee of 0.00045, rounded up
+    console.comes_to(".pane-account tbody", [fill])
+    console.tab("Open orders")
+
+
+def keys(console, exchange, name):
+    """The keys live through a reload; a second browser signs in; what is forgotten is revoked."""
+    console.open()
+    console.until("/^Account/.test(document.querySelector('.chip.account')?.textContent ?? '')")
+    typed(console, "99980", "0.01")
+    console.until("document.querySelector('.place').disabled === false")
+    console.page.run("document.querySelector('.place').click()")
+    console.comes_to(".pane-account tbody", [["BTC-PERP", "buy", "99980.0", "0.01000"]])
+    console.page.run("document.querySelector('.chip.account').click()")
+    console.press("Forget this device")
+    console.until("document.querySelector('.chip.account').textContent === 'Open account'")
+    same("databases", [row["name"] for row in console.page.run("indexedDB.databases()")
+                       if row["name"] == name], [])
+    console.press("I have one: sign in")
+    console.until("/^Account/.test(document.querySelector('.chip.account').textContent)")
+    console.press("close")
+    console.comes_to(".pane-account tbody", [["BTC-PERP", "buy", "99980.0", "0.01000"]])
+
+
 def restart(console, perpd):
     """kill -9 and a start: the page says so, comes back by itself, and is right again."""
-    port = perpd.exchange.port
     perpd.stop(9)
     console.until("document.querySelector('.chip.tone-bad') !== null")
     console.until("/stale since/.test(document.querySelector('.banner')?.textContent ?? '')")
-    perpd.options.append(f"--net.listen=127.0.0.1:{port}")
     exchange = perpd.start()
     console.until("document.querySelector('.chip.tone-good') !== null")
     equals_the_book(console, exchange)
@@ -208,8 +313,12 @@ def main():
     if chromium.program() is None:
         print("skipped: chromium is not installed (tools/setup --browser installs it)")
         return 77
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
     perpd = Perpd(pathlib.Path(sys.argv[1]) / "perpd", "--exchange.testnet=on",
-                  "--exchange.oracle_max_age_ms=0", *SMALL_TABLES)
+                  f"--exchange.passkey_origins=http://localhost:{port}",
+                  f"--net.listen=127.0.0.1:{port}", "--exchange.oracle_max_age_ms=0",
+                  *SMALL_TABLES)
     try:
         exchange = perpd.start()
         exchange.set_price(BTC_PRICE, 1)
@@ -220,6 +329,9 @@ def main():
             console = Console(browser, url)
             live(console, exchange, maker, taker)
             one_sided(console, maker)
+            name = account(console, exchange)
+            orders(console, exchange, maker)
+            keys(console, exchange, name)
             shapes(console)
             same("faults", console.faults(), [])
             restart(console, perpd)

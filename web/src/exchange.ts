@@ -5,6 +5,7 @@ import { Market, type MarketRecord } from './market';
 import { Model } from './model';
 import { Stream } from './stream';
 import { Tape } from './tape';
+import { Trader } from './trader';
 
 export type ExchangeRecord = {
   exchange_id: string;
@@ -23,6 +24,7 @@ export class Exchange extends Model {
   market: Market | null = null;
   book: Book | null = null;
   tape: Tape | null = null;
+  trader: Trader | null = null;
 
   start(): void {
     this.stream.onEpoch = () => location.reload();
@@ -45,6 +47,8 @@ export class Exchange extends Model {
       return;
     }
     for (const market of this.markets) this.#follow(market);
+    this.trader = new Trader(this.record!);
+    void this.trader.start();
     this.#choose();
   }
 

@@ -36,7 +36,7 @@ function Prices({ market, exchange }: { market: Market; exchange: Exchange }) {
         <dd>{shownText(last?.price, decimals)} <span aria-hidden="true">{arrow}</span></dd>
       </div>
       <Figure name="Mark" title={mark?.valid === false ? 'the mark price is stale' : undefined}>
-        {shownText(mark?.mark_price, decimals)}{mark?.valid === false && <span class="badge warn">stale</span>}
+        {shownText(mark?.mark_price, decimals)}{mark?.valid === false && mark.mark_price !== null && <span class="badge warn">stale</span>}
       </Figure>
       <Figure name="Index">{shownText(mark?.index_price, decimals)}</Figure>
       <Figure name="Funding / countdown" title="the rate that the hour would end with now">

@@ -2,7 +2,6 @@
 import type { Exchange } from './exchange';
 import { writeJson } from './json';
 import { useModel, useTick } from './model';
-import { Pane } from './pane';
 import type { Subscription } from './subscription';
 import { DATA_STATE } from './text';
 
@@ -36,7 +35,8 @@ export function HealthPane({ exchange }: { exchange: Exchange }) {
   useTick(1000);
   const copy = <button type="button" onClick={() => void navigator.clipboard.writeText(report(exchange))}>copy report</button>;
   return (
-    <Pane name="health" title="Health" tools={copy}>
+    <div class="pane-health">
+      <p class="dim health-line">{stream.status === null ? 'no status yet' : `exchange ${stream.status.state}, reads ${stream.status.lag_ms} ms behind`} {copy}</p>
       <div class="scroll">
         <table>
           <caption class="visually-hidden">Subscriptions of this page</caption>
@@ -49,6 +49,6 @@ export function HealthPane({ exchange }: { exchange: Exchange }) {
           <tbody>{[...stream.subscriptions.values()].map((one) => <Row key={one.key} one={one} onRefresh={() => stream.refresh(one)} />)}</tbody>
         </table>
       </div>
-    </Pane>
+    </div>
   );
 }

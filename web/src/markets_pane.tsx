@@ -1,5 +1,5 @@
 /* All markets with their prices; choosing one changes the address. */
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { percentText, shownText } from './decimal';
 import type { Exchange } from './exchange';
 import type { Market } from './market';
@@ -14,7 +14,7 @@ function Row({ market, chosen }: { market: Market; chosen: boolean }) {
       <th scope="row">
         <a href={`#m=${market.name}`} aria-current={chosen ? 'true' : undefined}>{record.base}</a>
         {record.state !== 'ACTIVE' && <span class="badge warn">{MARKET_STATE[record.state] ?? record.state}</span>}
-        {mark?.valid === false && <span class="badge warn" title="the mark price is stale">stale</span>}
+        {mark?.valid === false && mark.mark_price !== null && <span class="badge warn" title="the mark price is stale">stale</span>}
       </th>
       <td>{shownText(mark?.mark_price, record.price_decimals)}</td>
       <td class="buy">{shownText(bbo?.bid_price, record.price_decimals)}</td>
@@ -27,11 +27,10 @@ function Row({ market, chosen }: { market: Market; chosen: boolean }) {
 export function MarketsPane({ exchange }: { exchange: Exchange }) {
   useModel(exchange);
   const [filter, setFilter] = useState('');
-  const input = useRef<HTMLInputElement>(null);
   const shown = exchange.markets.filter((market) => market.name.includes(filter.toUpperCase()));
   const find = (
-    <input ref={input} id="find-market" type="search" title="Find a market" aria-label="Find a market"
-      value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
+    <label class="dim">find <input type="search" aria-label="Find a market" value={filter}
+      onInput={(event) => setFilter(event.currentTarget.value)} /></label>
   );
   return (
     <Pane name="markets" title="Markets" tools={find}>

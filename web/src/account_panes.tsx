@@ -1,0 +1,163 @@
+/* What the account has: open orders, positions, fills, money. */
+import { useState } from 'preact/hooks';
+import { uuidBytes } from './bytes';
+import { shownText } from './decimal';
+import type { Exchange } from './exchange';
+import { HealthPane } from './health_pane';
+import { useModel } from './model';
+import { Loading, Nothing } from './pane';
+import { portfolioBytes } from './payload';
+import { statusText } from './text';
+import type { Trader } from './trader';
+
+const TABS = ['Open orders', 'Positions', 'Fills', 'Balance', 'Health'] as const;
+export type AccountTab = (typeof TABS)[number];
+
+type Props = { exchange: Exchange; trader: Trader };
+
+/** How many decimals a market's prices and sizes are shown with. */
+function decimalsOf(exchange: Exchange, name: string): { price: number; size: number } {
+  const record = exchange.markets.find((one) => one.name === name)?.record;
+  return { price: record?.price_decimals ?? 0, size: record?.size_decimals ?? 0 };
+}
+
+function Side({ side }: { side: string }) {
+  const isBuy = side === 'LONG';
+  return <span class={isBuy ? 'buy' : 'sell'}>{isBuy ? '▲ buy' : '▼ sell'}</span>;
+}
+
+/** Cancels that are on their way, by the ids of their orders, and what came of those that failed. */
+function useCancels({ exchange, trader }: Props) {
+  const [pending, setPending] = useState<ReadonlySet<string>>(new Set());
+  const [wrong, setWrong] = useState<string | null>(null);
+  const cancel = async (order: any) => {
+    if (pending.has(order.id)) return;
+    const market = exchange.markets.find((one) => one.name === order.market)!;
+    setPending((before) => new Set(before).add(order.id));
+    const request = await trader.sign('order_cancel', {
+      portfolio_id: portfolioBytes(trader.credentials!.account), order_id: uuidBytes(order.id), asset: BigInt(market.record.asset_id),
+    });
+    await request.send();
+    setWrong(request.isDone ? null : `${order.id}: ${statusText(request.status)}`);
+    await trader.read();
+    setPending((before) => new Set([...before].filter((id) => id !== order.id)));
+  };
+  return { pending, wrong, cancel };
+}
+
+function OpenOrders({ exchange, trader }: Props) {
+  const { pending, wrong, cancel } = useCancels({ exchange, trader });
+  const { orders } = trader.account!;
+  if (orders.length === 0 && wrong === null) return <Nothing>no open orders</Nothing>;
+  return (
+    <>
+      {wrong !== null && <p class="outcome tone-bad" role="alert">{wrong}</p>}
+      <table>
+        <caption class="visually-hidden">Open orders, newest first</caption>
+        <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Price</th><th scope="col">Remaining</th><th scope="col" class="opt">Filled</th><th scope="col" class="opt">In force</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
+        <tbody>
+          {orders.map((order) => {
+            const decimals = decimalsOf(exchange, order.market);
+            return <tr key={order.id} title={`${order.id}, sequence ${order.sequence}`}>
+              <th scope="row">{order.market}</th><td><Side side={order.side} /></td><td>{shownText(order.price, decimals.price)}</td><td>{shownText(order.remaining_size, decimals.size)}</td>
+              <td class="opt">{shownText(order.filled_size, decimals.size)}</td><td class="dim opt">{order.time_in_force}{order.post_only && ' post'}{order.reduce_only && ' reduce'}</td>
+              <td><button type="button" disabled={pending.has(order.id)} onClick={() => void cancel(order)}>{pending.has(order.id) ? 'canceling' : 'cancel'}</button></td>
+            </tr>;
+          })}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function Positions({ exchange, trader }: Props) {
+  const { positions } = trader.account!;
+  if (positions.length === 0) return <Nothing>no positions</Nothing>;
+  return (
+    <table>
+      <caption class="visually-hidden">Positions</caption>
+      <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Size</th><th scope="col">Entry</th><th scope="col">Mark</th><th scope="col">Profit</th><th scope="col">Liquidation</th><th scope="col" class="opt">Leverage</th></tr></thead>
+      <tbody>
+        {positions.map((row) => {
+          const decimals = decimalsOf(exchange, row.market);
+          return <tr key={row.id}>
+            <th scope="row">{row.market}</th><td class={row.side === 'LONG' ? 'buy' : 'sell'}>{row.side === 'LONG' ? '▲ long' : '▼ short'}</td><td>{shownText(row.size, decimals.size)}</td>
+            <td>{shownText(row.average_entry_price, decimals.price)}</td><td>{shownText(row.mark_price, decimals.price)}</td>
+            <td class={row.unrealized_pnl.startsWith('-') ? 'sell' : 'buy'}>{shownText(row.unrealized_pnl)}</td>
+            <td>{row.liquidation_price === null ? 'none' : shownText(row.liquidation_price, decimals.price)}</td><td class="opt">{row.leverage}×</td>
+          </tr>;
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+function Fills({ exchange, trader }: Props) {
+  const { fills } = trader.account!;
+  if (fills.length === 0) return <Nothing>no fills</Nothing>;
+  return (
+    <table>
+      <caption class="visually-hidden">Fills, newest first</caption>
+      <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Price</th><th scope="col">Size</th><th scope="col">Fee</th><th scope="col" class="opt">As</th><th scope="col">Time</th></tr></thead>
+      <tbody>
+        {fills.map((row) => {
+          const decimals = decimalsOf(exchange, row.market);
+          return <tr key={row.id} title={`order ${row.request_id}, sequence ${row.sequence}`}>
+            <th scope="row">{row.market}</th><td><Side side={row.side} /></td><td>{shownText(row.price, decimals.price)}</td><td>{shownText(row.quantity, decimals.size)}</td>
+            <td>{shownText(row.fee)}</td><td class="dim opt">{row.liquidity.toLowerCase()}</td><td class="dim" title={`${row.time_ns} ns`}>{new Date(row.time).toLocaleTimeString([], { hour12: false })}</td>
+          </tr>;
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+const MONEY = { cash_balance: 'Cash', equity: 'Equity', initial_margin: 'Initial margin', maintenance_margin: 'Maintenance margin', withdrawable: 'Withdrawable', withdrawable_now: 'Withdrawable now' };
+
+function Balance({ trader }: Props) {
+  const { balance } = trader.account!;
+  return (
+    <dl class="details money">
+      {Object.entries(MONEY).map(([name, title]) => <div key={name}><dt>{title}, USDC</dt><dd>{shownText(balance[name])}</dd></div>)}
+      <div><dt>State</dt><dd>{statusText(balance.status)}</dd></div>
+    </dl>
+  );
+}
+
+const CONTENT = { 'Open orders': OpenOrders, Positions, Fills, Balance };
+
+function CancelAll({ trader }: { trader: Trader }) {
+  const count = trader.account?.orders.length ?? 0;
+  const cancelAll = async () => {
+    if (!confirm(`Cancel all ${count} open orders?`)) return;
+    const request = await trader.sign('cancel_all_orders', {
+      portfolio_id: portfolioBytes(trader.credentials!.account), asset: 0xffffn, side: 0n, include_conditional: true,
+    });
+    await request.send();
+    if (!request.isDone) alert(statusText(request.status));
+    await trader.read();
+  };
+  return <button type="button" disabled={trader.credentials === null} onClick={() => void cancelAll()}>cancel all</button>;
+}
+
+export function AccountPanes({ exchange, trader, tab, onTab }: Props & { tab: AccountTab; onTab: (tab: AccountTab) => void }) {
+  useModel(trader);
+  const Content = tab === 'Health' ? null : CONTENT[tab];
+  const count = { 'Open orders': trader.account?.orders.length, Positions: trader.account?.positions.length } as Record<string, number | undefined>;
+  return (
+    <section class={`pane pane-account ${tab === 'Health' ? 'shows-health' : ''}`} aria-label="Account and health">
+      <div class="pane-head sections" role="tablist">
+        {TABS.map((name) => (
+          <button key={name} type="button" role="tab" id={`tab-${name}`} aria-selected={name === tab} onClick={() => onTab(name)}>{name}{count[name] ? ` ${count[name]}` : ''}</button>
+        ))}
+        <div class="pane-tools">{tab === 'Open orders' && <CancelAll trader={trader} />}</div>
+      </div>
+      <div class="pane-body scroll" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
+        {Content === null ? <HealthPane exchange={exchange} />
+          : trader.credentials === null ? <Nothing>no account on this device</Nothing>
+          : trader.account === null ? <Loading what="account" />
+          : <Content exchange={exchange} trader={trader} />}
+      </div>
+    </section>
+  );
+}

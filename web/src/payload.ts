@@ -1,0 +1,84 @@
+/* The bytes of signed requests, packed from the tables of perpd, and what each byte of them means. */
+import { type Bodies, type Field, HEADER_VERSION, REQUESTS, type RequestType } from './wire.gen';
+import { type Bytes, hex, integerBytes, joinBytes, newUuid, uuidText } from './bytes';
+import { serverNow } from './clock';
+
+export type Signer = 'session' | 'passkey';
+
+const SIGNATURE_TYPES: Record<Signer, number> = { session: 0, passkey: 2 };
+const HEADER_BYTES = 8;
+const ID_BYTES = 16;
+const BODY_AT = HEADER_BYTES + ID_BYTES;
+
+/** A value of a field: an integer, its bytes, or the text of a text field. */
+export type Value = bigint | boolean | Uint8Array | string;
+export type Values = Record<string, Value>;
+
+export type Payload = { request: RequestType; id: string; bytes: Bytes };
+
+function fieldBytes(field: Field, value: Value | undefined): Uint8Array {
+  const size = field.size!;
+  if (field.kind === 'pad') return new Uint8Array(size);
+  if (value === undefined) throw new Error(`${field.name} is missing`);
+  if (typeof value === 'string') return new TextEncoder().encode(value);
+  return value instanceof Uint8Array ? value : integerBytes(BigInt(value), size);
+}
+
+/** Packs a request with a new id. Throws for a field that is missing or does not fit. */
+export function makePayload(name: keyof Bodies, signer: Signer, values: Values): Payload {
+  const request = REQUESTS[name];
+  const body = new Uint8Array(request.body_bytes!);
+  for (const field of request.fields) {
+    const bytes = fieldBytes(field, values[field.name]);
+    if (bytes.length > field.size!) throw new Error(`${field.name} has more than ${field.size} bytes`);
+    body.set(bytes, field.offset);
+  }
+  const id = newUuid(serverNow());
+  const header = [HEADER_VERSION, SIGNATURE_TYPES[signer], ...integerBytes(BigInt(request.code), 2), 0, 0, 0, 0];
+  return { request, id: uuidText(id), bytes: joinBytes(header, id, body) };
+}
+
+export function portfolioBytes(account: bigint): Bytes {
+  return joinBytes(integerBytes(account, 8), new Uint8Array(8));
+}
+
+export type ByteRow = { offset: number; size: number; hex: string; name: string; value: string };
+
+function unsigned(bytes: Uint8Array): bigint {
+  return bytes.reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
+}
+
+function valueText(field: Field, bytes: Uint8Array): string {
+  const value = unsigned(bytes);
+  switch (field.kind) {
+    case 'pad': return '';
+    case 'uuid': return uuidText(bytes);
+    case 'bool': return value === 1n ? 'true' : 'false';
+    case 'enum': return field.names?.[Number(value)] ?? value.toString();
+    case 'quantity': return BigInt.asIntN(64, value).toString();
+    case 'pin': return value === 0xffffffffn ? 'whole account' : value.toString();
+    case 'expiry': return value === 0xffffffffffffffffn ? 'GTC' : value === 0n ? 'IOC' : value === 1n ? 'FOK' : value.toString();
+    case 'portfolio': return `account ${unsigned(bytes.slice(0, 8))}, subaccount ${unsigned(bytes.slice(8, 12))}, portfolio ${unsigned(bytes.slice(12))}`;
+    case 'key': return hex(bytes);
+    case 'text': return new TextDecoder().decode(bytes).replace(/\0+$/, '');
+    default: return value.toString();
+  }
+}
+
+/** Every byte that is signed, by its field. */
+export function byteTable({ request, bytes }: Payload): ByteRow[] {
+  const row = (offset: number, size: number, name: string, value: string): ByteRow =>
+    ({ offset, size, hex: hex(bytes.slice(offset, offset + size)), name, value });
+  const time = unsigned(bytes.slice(HEADER_BYTES, HEADER_BYTES + 6).reverse());
+  return [
+    row(0, 1, 'version', String(bytes[0])),
+    row(1, 1, 'signature_type', bytes[1] === 0 ? 'Ed25519' : 'passkey'),
+    row(2, 2, 'request_type', `${request.code} ${request.name}`),
+    row(4, 4, 'pad', ''),
+    row(HEADER_BYTES, ID_BYTES, 'request_id', `${uuidText(bytes.slice(HEADER_BYTES, BODY_AT))}, ${new Date(Number(time)).toISOString()}`),
+    ...request.fields.map((field) => {
+      const at = BODY_AT + field.offset;
+      return row(at, field.size!, field.name, valueText(field, bytes.slice(at, at + field.size!)));
+    }),
+  ];
+}

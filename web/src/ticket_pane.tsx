@@ -1,0 +1,139 @@
+/* The order ticket: what is typed, what it means, the bytes that are signed, and what came of it. */
+import { useEffect, useState } from 'preact/hooks';
+import { ByteTable } from './byte_table';
+import type { Exchange } from './exchange';
+import type { Market } from './market';
+import { useModel } from './model';
+import { Nothing, Pane } from './pane';
+import { type Payload, makePayload } from './payload';
+import type { Submission } from './submission';
+import { statusText } from './text';
+import { type Fault, type Judgement, type Order, judgeOrder, orderRequest, sentence } from './ticket';
+import type { Trader } from './trader';
+
+export type Picked = { field: 'price' | 'size'; text: string; count: number } | null;
+
+const EMPTY: Order = { side: 'buy', kind: 'limit', price: '', size: '', tif: 'GTC', postOnly: false, reduceOnly: false };
+
+type FieldProps = { name: 'price' | 'size'; unit: string; order: Order; faults: Fault[]; onChange: (text: string) => void };
+
+function NumberField({ name, unit, order, faults, onChange }: FieldProps) {
+  const fault = order[name] === '' ? undefined : faults.find((one) => one.field === name);
+  return (
+    <div class="field">
+      <label for={`ticket-${name}`}>{name === 'price' ? 'Price' : 'Size'} <span class="dim">{unit}</span></label>
+      <input id={`ticket-${name}`} inputMode="decimal" autocomplete="off" value={order[name]} aria-invalid={fault !== undefined}
+        aria-describedby={fault && `ticket-${name}-fault`} onInput={(event) => onChange(event.currentTarget.value.trim())} />
+      {fault && (
+        <p class="fault" id={`ticket-${name}-fault`}>
+          {fault.text} {fault.nearest.map((text) => <button key={text} type="button" onClick={() => onChange(text)}>{text}</button>)}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Outcome({ submission }: { submission: Submission }) {
+  const { state, answer, problem, status, isDone } = useModel(submission);
+  const tone = state === 'sent' ? 'dim' : isDone ? 'good' : state === 'unknown' ? 'warn' : 'bad';
+  const ack = answer?.timing_ns === undefined ? '' : ` ${(answer.timing_ns.ack / 1e6).toFixed(2)} ms in the exchange.`;
+  const words = state === 'sent' ? 'sent …'
+    : state === 'unknown' ? 'no answer yet: the same bytes are sent again'
+    : isDone ? `${answer?.original_status === undefined ? '' : 'It had arrived the first time: '}${statusText(answer?.order_status ?? status)}.${answer?.filled_size > '0' ? ` Filled ${answer.filled_size} at ${answer.average_price}.` : ''}${ack}`
+    : `${statusText(status)}. ${problem?.detail ?? ''}`;
+  return <p class={`outcome tone-${tone}`} role="alert">{words}</p>;
+}
+
+function Choice<T extends string>({ name, value, choices, onChange }: { name: string; value: T; choices: readonly (readonly [T, string])[]; onChange: (value: T) => void }) {
+  return (
+    <div class="choice" role="group" aria-label={name}>
+      {choices.map(([one, text]) => (
+        <button key={one} type="button" class={`choice-${one}`} aria-pressed={one === value} onClick={() => onChange(one)}>{text}</button>
+      ))}
+    </div>
+  );
+}
+
+function Switch({ text, value, onChange }: { text: string; value: boolean; onChange: (value: boolean) => void }) {
+  return <label class="switch"><input type="checkbox" checked={value} onChange={(event) => onChange(event.currentTarget.checked)} /> {text}</label>;
+}
+
+/** The payload of a faultless order; another one, with another id, when the order changes. */
+function usePayload(order: Order, market: Market, judged: Judgement, trader: Trader, sent: number): Payload | null {
+  const account = trader.credentials?.account;
+  const [payload, setPayload] = useState<Payload | null>(null);
+  useEffect(() => {
+    if (account === undefined || judged.faults.length > 0) return setPayload(null);
+    const { name, values } = orderRequest(order, market, judged, account);
+    setPayload(makePayload(name, 'session', values));
+  }, [order, market, account, sent]);
+  return payload;
+}
+
+function Ticket({ market, trader, picked, isStale }: { market: Market; trader: Trader; picked: Picked; isStale: boolean }) {
+  useModel(trader);
+  const [order, setOrder] = useState<Order>(EMPTY);
+  const [submission, setSubmission] = useState<Submission | null>(null);
+  const [sent, setSent] = useState(0);
+  const set = (change: Partial<Order>) => setOrder((before) => ({ ...before, ...change }));
+  useEffect(() => {
+    if (picked !== null) set({ [picked.field]: picked.text, ...(picked.field === 'price' && { kind: 'limit' }) });
+  }, [picked]);
+  useEffect(() => set({ price: '', size: '' }), [market]);
+  const judged = judgeOrder(order, market);
+  const payload = usePayload(order, market, judged, trader, sent);
+  const isBusy = useModel(submission)?.state === 'sent' || submission?.state === 'unknown';
+  const place = async () => {
+    if (payload === null || isBusy) return;
+    if (isStale && !confirm('What is shown is stale. Send the order all the same?')) return;
+    const { name, values } = orderRequest(order, market, judged, trader.credentials!.account);
+    const next = await trader.signPayload(isOld(payload) ? makePayload(name, 'session', values) : payload);
+    setSubmission(next);
+    await next.send();
+    setSent((count) => count + 1);
+    await trader.read();
+  };
+  const reason = trader.credentials === null ? 'Open an account to trade.' : market.record.state !== 'ACTIVE' ? `The market is ${statusText(market.record.state)}.` : null;
+  return (
+    <form class="ticket" onSubmit={(event) => (event.preventDefault(), void place())}>
+      <Choice name="Side" value={order.side} choices={[['buy', 'Buy'], ['sell', 'Sell']]} onChange={(side) => set({ side })} />
+      <Choice name="Kind" value={order.kind} choices={[['limit', 'Limit'], ['market', 'Market']]} onChange={(kind) => set({ kind })} />
+      {order.kind === 'limit' && <NumberField name="price" unit="USDC" order={order} faults={judged.faults} onChange={(price) => set({ price })} />}
+      <NumberField name="size" unit={market.record.base} order={order} faults={judged.faults} onChange={(size) => set({ size })} />
+      <div class="terms">
+        {order.kind === 'limit' && (
+          <label>In force <select value={order.tif} onChange={(event) => set({ tif: event.currentTarget.value as Order['tif'] })}>
+            <option>GTC</option><option>IOC</option><option>FOK</option>
+          </select></label>
+        )}
+        {order.kind === 'limit' && <Switch text="post only" value={order.postOnly} onChange={(postOnly) => set({ postOnly })} />}
+        <Switch text="reduce only" value={order.reduceOnly} onChange={(reduceOnly) => set({ reduceOnly })} />
+      </div>
+      {judged.faults.length === 0 && <p class="sentence">{sentence(order, market, judged)}</p>}
+      {payload !== null && <ByteTable payload={payload} />}
+      <button type="submit" class={`place side-${order.side}`} disabled={reason !== null || payload === null || isBusy}>
+        {order.side === 'buy' ? 'Buy' : 'Sell'} {market.record.base}
+      </button>
+      {reason !== null && <p class="dim">{reason}</p>}
+      {submission !== null && <Outcome submission={submission} />}
+    </form>
+  );
+}
+
+const YOUNG_MS = 10_000;
+
+/** Whether the id of a payload is too old to be sent and repeated within the exchange's window. */
+function isOld({ id }: Payload): boolean {
+  return Date.now() - parseInt(id.replace('-', '').slice(0, 12), 16) > YOUNG_MS;
+}
+
+export function TicketPane({ exchange, trader, picked }: { exchange: Exchange; trader: Trader | null; picked: Picked }) {
+  const { market } = useModel(exchange);
+  const stream = useModel(exchange.stream);
+  return (
+    <Pane name="ticket" title="Order">
+      {market === null || trader === null ? <Nothing>loading …</Nothing>
+        : <Ticket market={market} trader={trader} picked={picked} isStale={!stream.isOpen || stream.state === 'stale'} />}
+    </Pane>
+  );
+}
