@@ -249,7 +249,7 @@ def orders(console, exchange, maker):
     # Crosses what the maker offers.
     maker.limit(BTC_PRICE + 1, -2000)
     typed(console, "100000.1", "0.02")
-    console.until("document.querySelector('.place').disabled === false")
+    console.until("/^Buy 0.02000 /.test(document.querySelector('.sentence')?.textContent ?? '')")
     console.page.run("document.querySelector('.place').click()")
     console.tab("Positions")
     console.comes_to(".pane-account tbody", [["BTC-PERP", "long", "0.02000", "100000.1"]])

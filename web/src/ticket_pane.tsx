@@ -1,5 +1,5 @@
 /* The order ticket: what is typed, what it means, the bytes that are signed, and what came of it. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ByteTable } from './byte_table';
 import type { Exchange } from './exchange';
 import type { Market } from './market';
@@ -58,16 +58,15 @@ function Switch({ text, value, onChange }: { text: string; value: boolean; onCha
   return <label class="switch"><input type="checkbox" checked={value} onChange={(event) => onChange(event.currentTarget.checked)} /> {text}</label>;
 }
 
-/** The payload of a faultless order; another one, with another id, when the order changes. */
+/** The payload of a faultless order; another one, with another id, when the order changes. It is made
+ *  while the order is painted, so that what is sent is never older than what is shown. */
 function usePayload(order: Order, market: Market, judged: Judgement, trader: Trader, sent: number): Payload | null {
   const account = trader.credentials?.account;
-  const [payload, setPayload] = useState<Payload | null>(null);
-  useEffect(() => {
-    if (account === undefined || judged.faults.length > 0) return setPayload(null);
+  return useMemo(() => {
+    if (account === undefined || judged.faults.length > 0) return null;
     const { name, values } = orderRequest(order, market, judged, account);
-    setPayload(makePayload(name, 'session', values));
+    return makePayload(name, 'session', values);
   }, [order, market, account, sent]);
-  return payload;
 }
 
 function Ticket({ market, trader, picked, isStale }: { market: Market; trader: Trader; picked: Picked; isStale: boolean }) {
