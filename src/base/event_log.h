@@ -17,7 +17,9 @@
 
 enum { EVENT_LOG_SLOTS = 65536, EVENT_LOG_WORDS = 16 };
 
+/* EVENT_LOG_BEGIN: nothing has happened; the market had this seq when the log began. */
 enum event_log_kind {
+    EVENT_LOG_BEGIN,
     EVENT_LOG_TRADE,
     EVENT_LOG_MARK,
     EVENT_LOG_STATE,

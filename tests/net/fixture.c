@@ -346,6 +346,8 @@ static const struct row_subaccount subaccount_row = { .portfolio_count = 1 };
 
 static const struct row_trades trades_row = { .market = "BTC-PERP", .book_seq = 9001 };
 
+static const struct row_mark mark_row = { .market = "BTC-PERP", .book_seq = 9001 };
+
 static const struct row_request request_row = { .sequence = 4711 };
 
 static const struct {
@@ -364,6 +366,7 @@ static const struct {
     [QUERY_positions] = { "", 0 },
     [QUERY_balances] = { &balance_row, sizeof balance_row },
     [QUERY_subaccounts] = { &subaccount_row, sizeof subaccount_row },
+    [QUERY_mark] = { &mark_row, sizeof mark_row },
     [QUERY_trades] = { &trades_row, sizeof trades_row },
     [QUERY_request] = { &request_row, sizeof request_row },
 };

@@ -1,7 +1,11 @@
 /* Streams while the output pool is full: heartbeats, the status and answers to ops come when there
- * is room, and who has unsent bytes for longest yields it (wire.md W8, W9). */
+ * is room, and who has unsent bytes for longest yields it (wire.md W8, W9). Streams that go on
+ * after an event: what the log has, to the letter, or a gap (J9, resume). */
+#include <stdio.h>
+
 #include "check.h"
 #include "net/fixture.h"
+#include "net/stream/stream_resume.h"
 
 enum { POOL_BYTES = 1 << 20, CONNECTIONS = 8 };
 
@@ -107,6 +111,100 @@ static void check_connections(struct fixture *fixture, struct protocol *protocol
     wire_free(&first);
 }
 
+/* A trade of the market with that seq, whose trade_seq is the same. */
+static void add_trade(struct fixture *fixture, uint16_t asset_id, uint64_t seq)
+{
+    const struct event_log_event event = {
+        .seq = seq,
+        .sequence = seq,
+        .asset_id = asset_id,
+        .kind = EVENT_LOG_TRADE,
+        .trade = { .price = 1, .size = 1, .trade_seq = seq, .sequence = seq },
+    };
+    event_log_add(&fixture->events, &event);
+}
+
+/* Asks for trades of BTC-PERP, whose seq is 9001 (fixture.c), after from_seq. */
+static void resume(struct wire *wire, const char *from_seq)
+{
+    char text[128];
+    (void)snprintf(text, sizeof text,
+                   "{\"op\":\"resume\",\"channel\":\"trades\",\"market\":\"BTC-PERP\","
+                   "\"from_seq\":%s}",
+                   from_seq);
+    ask(wire, text);
+    for (unsigned i = 0; i < 2 * EVENT_LOG_SLOTS / STREAM_RESUME_A_TURN; i++)
+        wire_turn(wire);
+}
+
+static bool answers(struct wire *wire, const char *from_seq)
+{
+    char text[128];
+    (void)snprintf(text, sizeof text,
+                   "{\"op\":\"resume\",\"channel\":\"trades\",\"market\":\"BTC-PERP\","
+                   "\"from_seq\":%s,\"epoch\":1}",
+                   from_seq);
+    return has_come(wire, text);
+}
+
+/* The next frame of BTC-PERP is the trade with that seq. */
+static bool has_trade(struct wire *wire, unsigned seq, unsigned prev_seq)
+{
+    char text[128];
+    (void)snprintf(text, sizeof text, "\"market\":\"BTC-PERP\",\"seq\":%u,\"prev_seq\":%u,", seq,
+                   prev_seq);
+    return has_come(wire, "{\"channel\":\"trades\",") && has_come(wire, text) &&
+           has_come(wire, "\"type\":\"update\",\"data\":{") && has_come(wire, "}}");
+}
+
+static bool has_gap(struct wire *wire, const char *from_seq, unsigned oldest_seq)
+{
+    char text[256];
+    (void)snprintf(text, sizeof text, "\"seq\":9001,\"prev_seq\":%s,\"engine_seq\":0,", from_seq);
+    if (!has_come(wire, text))
+        return false;
+    (void)snprintf(text, sizeof text,
+                   "\"type\":\"gap\",\"data\":{\"from_seq\":%s,\"oldest_seq\":%u}}", from_seq,
+                   oldest_seq);
+    return has_come(wire, text);
+}
+
+static void check_resumes(struct fixture *fixture, struct protocol *protocol)
+{
+    enum { BTC = 1, ETH = 2 };
+    struct wire stream;
+    open_stream(&stream, fixture, protocol);
+    add_trade(fixture, BTC, 8000);
+    add_trade(fixture, ETH, 8001);
+    add_trade(fixture, BTC, 8002);
+    add_trade(fixture, BTC, 9000);
+    resume(&stream, "8000");
+    CHECK(answers(&stream, "8000") && has_trade(&stream, 8002, 8000) &&
+          has_trade(&stream, 9000, 8002) && !has_come(&stream, "{"));
+    resume(&stream, "8001"); /* the seq of a frame that was no trade */
+    CHECK(answers(&stream, "8001") && has_trade(&stream, 8002, 8001) &&
+          has_trade(&stream, 9000, 8002) && !has_come(&stream, "{"));
+    resume(&stream, "9001");
+    CHECK(answers(&stream, "9001") && !has_come(&stream, "{"));
+    resume(&stream, "7999"); /* 8000 may not be the first after it */
+    CHECK(answers(&stream, "7999") && has_gap(&stream, "7999", 8000) && !has_come(&stream, "{"));
+    resume(&stream, "9002"); /* it has not been yet */
+    CHECK(answers(&stream, "9002") && has_gap(&stream, "9002", 8000));
+    add_trade(fixture, BTC, 9003);
+    wire_turn(&stream);
+    CHECK(has_trade(&stream, 9003, 9001) && !has_come(&stream, "{"));
+    for (unsigned i = 0; i < EVENT_LOG_SLOTS - 2; i++)
+        add_trade(fixture, ETH, 8003 + i);
+    resume(&stream, "8002"); /* the log has 9000 yet, and not what was before it */
+    CHECK(answers(&stream, "8002") && has_gap(&stream, "8002", 9000));
+    resume(&stream, "9000");
+    CHECK(answers(&stream, "9000") && has_trade(&stream, 9003, 9000) && !has_come(&stream, "{"));
+    add_trade(fixture, ETH, 80000);
+    resume(&stream, "9000"); /* 9003 alone is there, and what was before it is lost */
+    CHECK(answers(&stream, "9000") && has_gap(&stream, "9000", 9001));
+    wire_free(&stream);
+}
+
 int main(void)
 {
     static struct fixture fixture;
@@ -116,6 +214,7 @@ int main(void)
     check_late_frames(&fixture, protocol);
     check_late_answers(&fixture, protocol);
     check_connections(&fixture, protocol);
+    check_resumes(&fixture, protocol);
     fixture_end(&fixture, protocol);
     return 0;
 }

@@ -9,10 +9,10 @@ import sys
 
 import client
 import test_restart
-from client import MARKET_STATE, PATHS, state_body
+from client import IOC, MARKET_STATE, PATHS, state_body
 from harness import Suite, Table
 from test_restart import DONE
-from test_streams import ETH_PRICE, MEMBERS, World
+from test_streams import ETH_PRICE, MEMBERS, World, follow, subscribe
 from world import BTC, BTC_PRICE, ETH, USDC
 from ws_client import Stream
 
@@ -125,6 +125,71 @@ def liquidations(world):
     table.problem("no such market", world.exchange.get("/api/v1/markets/NO-PERP/liquidations"),
                   404, "not_found")
     table.problem("a limit of 0", world.exchange.get(path + "?limit=0"), 400, "invalid_parameter")
+    return table.wrong
+
+
+def resume(table, stream, seq, market="ETH-PERP"):
+    stream.ask(op="resume", channel="trades", market=market, from_seq=seq, id=9)
+    table.same("the reply", stream.next(), {"op": "resume", "id": 9, "channel": "trades",
+                                           "market": market, "from_seq": seq, "epoch": 1})
+
+
+@suite.case
+def resumes(world):
+    """J9: after from_seq each trade once, from whichever frame it was, on a stream with others and
+    on a new one; after a start a gap, and what has happened since the start."""
+    table, stream = Table(), Stream(world.exchange)
+    maker, taker = world.account(), world.account()
+    world.trade(maker, taker)
+    shown = subscribe(table, stream)
+    base, seqs, trades = shown["seq"], [shown["seq"]], []
+    for _ in range(5):
+        world.trade(maker, taker)
+        got, seq = follow(table, stream, seqs[-1], 1)
+        seqs.append(seq)
+        trades += got
+    stream.end()
+    other = Stream(world.exchange)
+    beside = subscribe(table, other, "BTC-PERP")
+    for number, seq in enumerate(seqs):
+        resume(table, other, seq)
+        got, last = follow(table, other, seq, 5 - number)
+        table.same(f"after {number}", (got, last), (trades[number:], seqs[-1]))
+    resume(table, other, 2**62)
+    gap = other.next()
+    table.same("a gap", (list(gap), gap["type"], gap["prev_seq"], gap["data"]["from_seq"]),
+               (MEMBERS, "gap", 2**62, 2**62))
+    table.true("where it is", gap["seq"] >= seqs[-1] > base >= gap["data"]["oldest_seq"], gap)
+    world.trade(maker, taker)
+    _, last = follow(table, other, gap["seq"], 1)
+    assert maker.limit(BTC_PRICE, -100)["status"] == DONE
+    assert taker.limit(BTC_PRICE, 100, expiry=IOC)["status"] == DONE
+    shown = other.next()
+    table.same("the other market has missed nothing",
+               (shown["market"], shown["type"], shown["prev_seq"]),
+               ("BTC-PERP", "update", beside["seq"]))
+    for more, parameter in (({"channel": "mark", "from_seq": 1}, "channel"),
+                            ({"channel": "status", "from_seq": 1}, "channel"),
+                            *(({"channel": "trades", "from_seq": seq}, "from_seq")
+                              for seq in (None, -1, "5", 1.5, 2**64, True)),
+                            ({"channel": "trades", "market": "NO-PERP"}, "market")):
+        other.ask(**{"op": "resume", "market": "ETH-PERP", **more})
+        refused = other.next()
+        table.same(f"{more}", (refused["op"], refused["problem"]["code"],
+                               refused["problem"]["parameter"]),
+                   ("resume", "invalid_parameter", parameter))
+    other.end()
+    world.again(table, signal.SIGKILL, maker, taker)
+    stream = Stream(world.exchange)
+    resume(table, stream, base)
+    gap = stream.next()
+    table.same("a gap", (gap["type"], gap["prev_seq"]), ("gap", base))
+    table.true("nothing older", gap["data"]["oldest_seq"] > last, (gap, last))
+    world.trade(maker, taker, 2)
+    got, _ = follow(table, stream, gap["seq"], 2)
+    resume(table, stream, gap["data"]["oldest_seq"])
+    table.same("since the start", follow(table, stream, gap["data"]["oldest_seq"], 2)[0], got)
+    stream.end()
     return table.wrong
 
 

@@ -8,6 +8,7 @@
 #include "net/json/json_field.h"
 #include "net/stream/handshake.h"
 #include "net/stream/stream_op.h"
+#include "net/stream/stream_resume.h"
 #include "net/stream/stream_subs.h"
 
 enum {
@@ -56,8 +57,7 @@ static void note_end(struct stream *stream)
     context_mark_dirty(stream->owner->pipeline->context, conn);
 }
 
-/* Whether the answer to an op has room, whatever it is; a snapshot makes sure by itself. */
-static bool has_room(const struct stream *stream)
+bool stream_has_room(const struct stream *stream)
 {
     const struct context *context = stream->owner->pipeline->context;
     return output_fits(&context->outputs, &stream->conn->output, STREAM_ANSWER_MAX);
@@ -70,7 +70,7 @@ static ssize_t on_read(wslay_event_context_ptr frames, uint8_t *bytes, size_t co
 {
     struct stream *stream = context;
     (void)flags;
-    if (stream->left == 0 || stream->awaited != NULL || count == 0 || !has_room(stream)) {
+    if (stream->left == 0 || stream->awaited != NULL || count == 0 || !stream_has_room(stream)) {
         wslay_event_set_error(frames, WSLAY_ERR_WOULDBLOCK);
         return -1;
     }
@@ -140,7 +140,7 @@ size_t stream_receive(struct stream *stream, const char *bytes, size_t count)
     size_t given = count < RECEIVE_MAX ? count : RECEIVE_MAX;
     if (stream->awaited != NULL)
         return 0;
-    if (!flush(stream) || !has_room(stream)) {
+    if (!flush(stream) || !stream_has_room(stream)) {
         pipeline_starve(stream->owner->pipeline, stream->conn);
         return 0;
     }
@@ -330,6 +330,7 @@ void stream_close(struct conn *conn)
     streams->count--;
     published_set(&streams->open, streams->count);
     streams->status_count -= stream->has_status;
+    stream_resume_end(stream);
     drop_claim(streams, conn);
     stream_subs_clear(stream);
     wslay_event_context_free(stream->frames);

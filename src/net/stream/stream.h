@@ -41,6 +41,9 @@ CC_MUST_USE static inline size_t stream_unsent(const struct stream *stream)
     return (size_t)stream->conn->output.bytes + stream->conn->wire.bytes;
 }
 
+/* Whether the answer to an op has room, whatever it is, but for the snapshot of a market. */
+CC_MUST_USE bool stream_has_room(const struct stream *stream);
+
 /* Sends the text as one frame. False: the output pool had no room, and nothing is sent. A stream
  * with too many unsent bytes is ended, but one frame may be larger than its limit. */
 CC_MUST_USE bool stream_send(struct stream *stream, const struct writer *writer);

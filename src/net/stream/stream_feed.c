@@ -8,6 +8,7 @@
 #include "net/stream/stream.h"
 #include "net/stream/stream_book.h"
 #include "net/stream/stream_op.h"
+#include "net/stream/stream_resume.h"
 #include "net/stream/stream_subs.h"
 #include "net/stream/stream_view.h"
 
@@ -36,10 +37,12 @@ static void read_facts(const struct streams *streams, struct net_facts *facts)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Writes the data of the event and gives its channel. */
+/* Writes the data of the event and gives its channel; STREAM_CHANNELS: none. */
 static enum stream_channel write_event(struct writer *writer, const struct event_log_event *event)
 {
     switch ((enum event_log_kind)event->kind) {
+    case EVENT_LOG_BEGIN:
+        return STREAM_CHANNELS;
     case EVENT_LOG_TRADE:
         json_history_trade(writer, &event->trade, event->price_decimals, event->size_decimals);
         return STREAM_TRADES;
@@ -107,7 +110,8 @@ static uint32_t send_events(struct stream *stream, uint64_t end)
             stream_end(stream, STREAM_CLOSE_SLOW, "slow_consumer");
             break;
         }
-        if (!send_event(stream, stream->subs[coded->channel][coded->place], coded)) {
+        if (coded->channel != STREAM_CHANNELS &&
+            !send_event(stream, stream->subs[coded->channel][coded->place], coded)) {
             pipeline_starve(stream->owner->pipeline, stream->conn);
             return passed;
         }
@@ -179,12 +183,11 @@ static void write_snapshot(struct writer *writer, enum stream_channel channel, c
     json_market_state_data(writer, &state);
 }
 
-/* Sends the snapshot of the subscription and the events since that its stream has passed. */
+/* Sends the snapshot of the subscription. */
 static void begin_log(struct stream *stream, struct stream_sub *sub, const struct reply *reply,
                       const uint8_t *rows)
 {
     sub->seq = seq_of_rows((enum stream_channel)sub->channel, rows);
-    stream_subs_live(stream, sub);
     struct writer writer = stream_frame(stream, sub, sub->seq);
     JSON_FIELD_UINT(&writer, "engine_seq", reply->applied);
     JSON_FIELD_UINT(&writer, "time_ns", reply->time_ns);
@@ -192,14 +195,13 @@ static void begin_log(struct stream *stream, struct stream_sub *sub, const struc
     write_snapshot(&writer, (enum stream_channel)sub->channel, rows);
     WRITER_TEXT(&writer, "}");
     stream_answer(stream, &writer);
-    if (stream->log_live == 1) /* no other subscription: the stream has passed nothing */
-        stream->at = stream->from;
-    for (uint64_t number = stream->from; number < stream->at && !stream->ended; number++) {
-        const struct stream_coded *coded = code(stream->owner, number);
-        if (coded == NULL || (coded->place == sub->place && coded->channel == sub->channel &&
-                              !send_event(stream, sub, coded)))
-            stream_end(stream, STREAM_CLOSE_SLOW, "slow_consumer");
-    }
+    stream_subs_follow(stream, sub, stream->from);
+}
+
+void stream_feed_await_beat(struct stream *stream)
+{
+    if (stream->live_count == 1)
+        stream->beat_ns = stream->owner->pipeline->context->now_ns + BEAT_NS;
 }
 
 void stream_feed_begin(struct stream *stream, struct stream_sub *sub, const struct reply *reply,
@@ -209,8 +211,7 @@ void stream_feed_begin(struct stream *stream, struct stream_sub *sub, const stru
         begin_log(stream, sub, reply, rows);
     else
         stream_book_begin(stream, sub, reply, rows);
-    if (stream->live_count == 1)
-        stream->beat_ns = stream->owner->pipeline->context->now_ns + BEAT_NS;
+    stream_feed_await_beat(stream);
 }
 
 /* False without room. */
@@ -345,6 +346,8 @@ uint32_t stream_feed_run(struct streams *streams)
     uint32_t work = run_shown(streams);
     bool is_ready = config_of(streams)->source.ready(config_of(streams)->source.context);
     run_status(streams);
+    if (streams->resuming != 0)
+        work += stream_resume_run(streams);
     if (is_ready)
         read_facts(streams, &facts); /* before the count: what is applied is in the log */
     uint64_t end = event_log_count(config_of(streams)->events);
@@ -381,7 +384,7 @@ bool stream_feed_has_work(const struct streams *streams)
 {
     if (streams->count == 0)
         return false;
-    return streams->behind ||
+    return streams->behind || streams->resuming != 0 ||
            (streams->views != NULL &&
             streams->books_seen != published_get(&config_of(streams)->books->writes)) ||
            streams->seen != event_log_count(config_of(streams)->events) ||

@@ -5,10 +5,13 @@
 
 #include "net/stream/stream_state.h"
 
-/* Sends the snapshot of the subscription, and what has happened since that its stream has passed.
- * There is room for the snapshot. */
+/* Sends the snapshot of the subscription; what has happened since follows. There is room for the
+ * snapshot. */
 void stream_feed_begin(struct stream *stream, struct stream_sub *sub, const struct reply *reply,
                        const uint8_t *rows);
+
+/* A subscription of the stream is live: starts the heartbeats with the first. */
+void stream_feed_await_beat(struct stream *stream);
 
 /* Sends the status as a snapshot. */
 void stream_feed_status(struct stream *stream);

@@ -5,10 +5,11 @@
 #include "net/json/json_problem.h"
 #include "net/stream/stream.h"
 #include "net/stream/stream_feed.h"
+#include "net/stream/stream_resume.h"
 #include "net/stream/stream_subs.h"
 #include "net/stream/stream_view.h"
 
-enum { OP, ID, CHANNEL, MARKET, DEPTH, MEMBERS };
+enum { OP, ID, CHANNEL, MARKET, DEPTH, FROM_SEQ, MEMBERS };
 
 enum { SNAPSHOT_TRADES = 50 /* J9 */, DEPTH_DEFAULT = 2 /* in book_board_depths */ };
 
@@ -18,14 +19,15 @@ struct op {
     bool has_id;
     int64_t id;
     unsigned channel;          /* enum stream_channel, STREAM_CHANNELS: status */
+    uint64_t from_seq;         /* of a resume */
     unsigned depth_index;      /* of a book, in book_board_depths; 0: bbo */
     uint16_t asset_id;         /* as the next, of a channel of a market */
     char market[SYMBOL_BYTES]; /* zero-padded */
 };
 
-static const char *const op_names[] = { "subscribe", "unsubscribe", "ping" };
+static const char *const op_names[] = { "subscribe", "unsubscribe", "resume", "ping" };
 
-enum op_kind { OP_SUBSCRIBE, OP_UNSUBSCRIBE, OP_PING, OP_KINDS };
+enum op_kind { OP_SUBSCRIBE, OP_UNSUBSCRIBE, OP_RESUME, OP_PING, OP_KINDS };
 
 static bool equals(const struct json_member *member, const char *text)
 {
@@ -100,7 +102,7 @@ static bool may_subscribe(const struct stream *stream, struct problem_detail *pr
 }
 
 /* Asks the follower for the snapshot; what happens from now on may follow it. */
-static void ask(struct stream *stream, const struct op *op, struct stream_sub *sub)
+static void ask(struct stream *stream, const struct op *op, struct stream_sub *sub, bool is_resume)
 {
     static const uint8_t queries[STREAM_CHANNELS] = {
         [STREAM_TRADES] = QUERY_trades,     [STREAM_BBO] = QUERY_book,
@@ -113,7 +115,7 @@ static void ask(struct stream *stream, const struct op *op, struct stream_sub *s
     struct pending *pending =
         pending_add(&context->pendings, stream->conn, PENDING_READ, PENDING_HELD);
     pending->query = (struct query){
-        .kind = queries[op->channel],
+        .kind = is_resume ? QUERY_mark : queries[op->channel],
         .limit = sub->view != NULL               ? book_board_depths[op->depth_index]
                  : op->channel == STREAM_FUNDING ? 1
                                                  : SNAPSHOT_TRADES,
@@ -128,6 +130,8 @@ static void ask(struct stream *stream, const struct op *op, struct stream_sub *s
     stream->has_id = op->has_id;
     stream->id = op->id;
     stream->from = event_log_count(context->config->events);
+    stream->resumes = is_resume;
+    stream->resume_seq = op->from_seq;
     pipeline_advance(pipeline, stream->conn);
 }
 
@@ -137,22 +141,22 @@ static struct stream_sub *find(const struct stream *stream, const struct op *op)
     return stream->subs[op->channel][symbols_place(symbols, op->asset_id)];
 }
 
-static void subscribe_market(struct stream *stream, const struct op *op)
+static void subscribe_market(struct stream *stream, const struct op *op, enum op_kind kind)
 {
     struct problem_detail problem;
     stream_subs_remove(stream, find(stream, op));
     if (!may_subscribe(stream, &problem)) {
-        refuse(stream, op_names[OP_SUBSCRIBE], op, &problem);
+        refuse(stream, op_names[kind], op, &problem);
         return;
     }
     struct stream_sub *sub = stream_subs_add(stream, (enum stream_channel)op->channel, op->market,
                                              op->asset_id, op->depth_index);
     if (sub != NULL) {
-        ask(stream, op, sub);
+        ask(stream, op, sub, kind == OP_RESUME);
         return;
     }
     (void)problem_detail_set(&problem, PROBLEM_not_ready, NULL, "no memory for a subscription");
-    refuse(stream, op_names[OP_SUBSCRIBE], op, &problem);
+    refuse(stream, op_names[kind], op, &problem);
 }
 
 static void subscribe_status(struct stream *stream, const struct op *op)
@@ -221,6 +225,21 @@ static bool read_depth(struct op *op, struct problem_detail *problem)
                               "depth is 1, 10, 50 or 1000");
 }
 
+/* The seq that a resume goes on after, and that the channel can be resumed. */
+static bool read_from_seq(struct op *op, struct problem_detail *problem)
+{
+    const struct json_member *from = &op->members[FROM_SEQ];
+    int64_t seq = -1;
+    if (op->channel != STREAM_TRADES)
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
+                                  "trades alone can be resumed");
+    if (from->kind != JSON_NUMBER || !json_scan_int64(&from->value, &seq) || seq < 0)
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, "from_seq",
+                                  "from_seq is the seq of the last frame that came");
+    op->from_seq = (uint64_t)seq;
+    return true;
+}
+
 /* Reads channel and market. */
 static bool read_channel(const struct stream *stream, struct op *op, struct problem_detail *problem)
 {
@@ -250,21 +269,23 @@ static void run(struct stream *stream, enum op_kind kind, struct op *op)
         WRITER_TEXT(&writer, "}");
         stream_answer(stream, &writer);
     } else if (!read_channel(stream, op, &problem) ||
-               (kind == OP_SUBSCRIBE && !read_depth(op, &problem))) {
+               (kind == OP_SUBSCRIBE && !read_depth(op, &problem)) ||
+               (kind == OP_RESUME && !read_from_seq(op, &problem))) {
         refuse(stream, op_names[kind], op, &problem);
     } else if (kind == OP_UNSUBSCRIBE) {
         unsubscribe(stream, op);
     } else if (op->channel == STREAM_CHANNELS) {
         subscribe_status(stream, op);
     } else {
-        subscribe_market(stream, op);
+        subscribe_market(stream, op, kind);
     }
 }
 
 void stream_op_run(struct stream *stream, const char *text, size_t count)
 {
     struct op op = { .members = { JSON_MEMBER("op"), JSON_MEMBER("id"), JSON_MEMBER("channel"),
-                                  JSON_MEMBER("market"), JSON_MEMBER("depth") } };
+                                  JSON_MEMBER("market"), JSON_MEMBER("depth"),
+                                  JSON_MEMBER("from_seq") } };
     struct problem_detail problem;
     enum json_error error = json_scan_members(text, count, op.members, MEMBERS, NULL);
     unsigned kind = 0;
@@ -284,7 +305,7 @@ void stream_op_run(struct stream *stream, const char *text, size_t count)
         refuse(stream, name, &op, &problem);
     } else if (name == NULL) {
         (void)problem_detail_set(&problem, PROBLEM_invalid_parameter, "op",
-                                 "op is subscribe, unsubscribe or ping");
+                                 "op is subscribe, unsubscribe, resume or ping");
         refuse(stream, name, &op, &problem);
     } else {
         run(stream, (enum op_kind)kind, &op);
@@ -293,6 +314,14 @@ void stream_op_run(struct stream *stream, const char *text, size_t count)
 
 /* ---- snapshots ------------------------------------------------------------------------------- */
 
+/* The answer to the awaited op, up to its epoch. */
+static struct writer begin_awaited(struct stream *stream, enum op_kind kind)
+{
+    struct writer writer = begin_answer(stream, op_names[kind], stream->has_id, stream->id);
+    write_channel(&writer, stream->awaited->channel, stream->awaited->market);
+    return writer;
+}
+
 /* The two frames of a snapshot that has come; false without room. */
 static bool show(struct stream *stream, const struct reply *reply, const uint8_t *rows)
 {
@@ -300,8 +329,7 @@ static bool show(struct stream *stream, const struct reply *reply, const uint8_t
     struct context *context = stream->owner->pipeline->context;
     if (!output_fits(&context->outputs, &stream->conn->output, STREAM_TEXT_MAX))
         return false;
-    struct writer writer = begin_answer(stream, op_names[OP_SUBSCRIBE], stream->has_id, stream->id);
-    write_channel(&writer, sub->channel, sub->market);
+    struct writer writer = begin_awaited(stream, OP_SUBSCRIBE);
     if (sub->channel == STREAM_BOOK)
         JSON_FIELD_UINT(&writer, "depth", book_board_depths[sub->view->depth_index]);
     write_epoch(stream, &writer);
@@ -310,32 +338,50 @@ static bool show(struct stream *stream, const struct reply *reply, const uint8_t
     return true;
 }
 
+void stream_op_resumed(struct stream *stream)
+{
+    struct writer writer = begin_awaited(stream, OP_RESUME);
+    JSON_FIELD_UINT(&writer, "from_seq", stream->resume_seq);
+    write_epoch(stream, &writer);
+    stream_answer(stream, &writer);
+}
+
+void stream_op_finish(struct stream *stream)
+{
+    stream->awaited = NULL;
+    stream->conn->blocked = true;
+    conn_queue_push(&stream->owner->pipeline->context->conns, CONN_READY, stream->conn);
+}
+
 bool stream_op_shown(struct stream *stream)
 {
     struct pipeline *pipeline = stream->owner->pipeline;
     struct context *context = pipeline->context;
     const struct pending *pending = pending_at(&context->pendings, stream->conn->pending_head);
+    const struct reply *reply = &pending->reply;
     struct problem_detail problem = { 0 };
     if (pending->kind == PENDING_PROBLEM)
         problem = pending->problem;
-    else if (pending->reply.problem != PROBLEM_none)
-        (void)problem_detail_set(&problem, (enum problem)pending->reply.problem, "market",
+    else if (reply->problem != PROBLEM_none)
+        (void)problem_detail_set(&problem, (enum problem)reply->problem, "market",
                                  "the snapshot cannot be read at the moment");
     if (stream->ended) {
         /* Nobody reads it. */
     } else if (problem.code != PROBLEM_none) {
-        struct writer writer =
-            problem_answer(stream, op_names[OP_SUBSCRIBE], stream->has_id, stream->id, &problem);
+        const char *name = op_names[stream->resumes ? OP_RESUME : OP_SUBSCRIBE];
+        struct writer writer = problem_answer(stream, name, stream->has_id, stream->id, &problem);
         if (!stream_send(stream, &writer))
             return false;
         stream_subs_remove(stream, stream->awaited);
-    } else if (!show(stream, &pending->reply,
-                     reply_pool_at(context->config->reply_pool, pending->reply.buffer))) {
-        return false;
+    } else {
+        const uint8_t *rows = reply_pool_at(context->config->reply_pool, reply->buffer);
+        if (stream->resumes)
+            stream_resume_begin(stream, reply, rows);
+        else if (!show(stream, reply, rows))
+            return false;
     }
     pipeline_remove_first(pipeline, stream->conn);
-    stream->awaited = NULL;
-    stream->conn->blocked = true;
-    conn_queue_push(&context->conns, CONN_READY, stream->conn);
+    if (!stream->scans)
+        stream_op_finish(stream);
     return true;
 }

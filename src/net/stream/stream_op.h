@@ -1,5 +1,5 @@
-/* stream_op.h - what clients ask of a stream: subscribe, unsubscribe, ping (json.md J9). Net
- * thread. */
+/* stream_op.h - what clients ask of a stream: subscribe, unsubscribe, resume, ping (json.md J9).
+ * Net thread. */
 #ifndef NET_STREAM_STREAM_OP_H
 #define NET_STREAM_STREAM_OP_H
 
@@ -12,5 +12,11 @@ void stream_op_run(struct stream *stream, const char *text, size_t count);
 /* The snapshot that the stream awaits has come, or was refused: it is the oldest request of the
  * connection. False: the output pool has no room; nothing has changed. */
 CC_MUST_USE bool stream_op_shown(struct stream *stream);
+
+/* Answers a resume that has found its place. There is room. */
+void stream_op_resumed(struct stream *stream);
+
+/* The awaited op is done: the stream's input goes on. */
+void stream_op_finish(struct stream *stream);
 
 #endif

@@ -54,6 +54,15 @@ struct stream_sub {
     bool stale; /* of a book or bbo: its stream has much unsent, and it has missed updates */
 };
 
+/* The search of a resume, from the newest event down. */
+struct stream_scan {
+    uint64_t number;     /* events at and above it have been looked at */
+    uint64_t oldest_seq; /* of the market's events among those */
+    uint64_t seq;        /* the market's, as of the next two */
+    uint64_t engine_seq;
+    uint64_t time_ns;
+};
+
 struct wslay_event_context;
 
 struct stream {
@@ -71,6 +80,10 @@ struct stream {
     int64_t id;
     struct stream_sub *awaited; /* whose snapshot its input waits for; NULL: it does not */
     uint64_t from;              /* number of the first event that may follow that snapshot */
+    bool resumes;               /* no snapshot is wanted but the events after resume_seq */
+    bool scans;                 /* it looks for them in the log */
+    struct stream_scan scan;
+    uint64_t resume_seq;
     bool has_status;
     bool status_late; /* it found no room for the newest */
     uint64_t status_seq;
@@ -100,6 +113,7 @@ struct streams {
     uint64_t seen;         /* events in the log when it was looked at last */
     uint64_t books_seen;   /* writes of the board when it was looked at last */
     struct stream_view *views;
+    uint32_t resuming;     /* streams that scan */
     uint32_t status_count; /* streams with the channel `status` */
     uint64_t look_ns;      /* when the status is looked at again */
     uint64_t status_beat_ns;

@@ -42,6 +42,13 @@ void stream_subs_live(struct stream *stream, struct stream_sub *sub)
     stream->log_live += stream_subs_is_log(sub->channel);
 }
 
+void stream_subs_follow(struct stream *stream, struct stream_sub *sub, uint64_t number)
+{
+    stream_subs_live(stream, sub);
+    if (stream->log_live == 1 || number < stream->at) /* the others have what is below their seq */
+        stream->at = number;
+}
+
 void stream_subs_stale(struct stream *stream, struct stream_sub *sub, bool is_stale)
 {
     stream->stale_count -= sub->stale;

@@ -23,6 +23,10 @@ struct stream_sub *stream_subs_add(struct stream *stream, enum stream_channel ch
 /* Its snapshot is being sent: updates follow. */
 void stream_subs_live(struct stream *stream, struct stream_sub *sub);
 
+/* The same, and events of the log from that number on follow, also those that its stream has passed
+ * for others. */
+void stream_subs_follow(struct stream *stream, struct stream_sub *sub, uint64_t number);
+
 /* Notes that a live one misses updates, or that it has the whole state again. */
 void stream_subs_stale(struct stream *stream, struct stream_sub *sub, bool is_stale);
 

@@ -253,6 +253,25 @@ void history_sink_init(struct history_sink *sink, struct history *history)
     sink->watch = NULL;
 }
 
+void history_sink_show(struct history_sink *sink, struct event_log *events,
+                       const struct engine *engine)
+{
+    struct row_market market;
+
+    for (uint32_t k = 0; k < read_market_count(engine); k++) {
+        read_market(engine, k, &market);
+        struct event_log_event event = {
+            .seq = read_book_seq(engine, market.asset_id),
+            .sequence = engine_sequence(engine),
+            .time_ns = engine_time(engine),
+            .asset_id = market.asset_id,
+            .kind = EVENT_LOG_BEGIN,
+        };
+        event_log_add(events, &event);
+    }
+    sink->events = events;
+}
+
 void history_prefetch(const struct history *history, const struct command *command)
 {
     id_map_prefetch(&history->orders.map, command->request_hash);

@@ -68,6 +68,11 @@ void history_forget(struct history *history, const struct engine *engine);
 /* Prepares a sink that keeps effects in `history`, which outlives it. */
 void history_sink_init(struct history_sink *sink, struct history *history);
 
+/* Shows public events in the log from now on. It is empty; the engine is the one whose effects the
+ * sink gets, and tells where each market is. */
+void history_sink_show(struct history_sink *sink, struct event_log *events,
+                       const struct engine *engine);
+
 /* Prefetches the rows that the next command will look up. */
 void history_prefetch(const struct history *history, const struct command *command);
 

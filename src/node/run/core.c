@@ -175,7 +175,7 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
     failed = event_log_init(&core->events);
     if (failed != 0)
         return refusal_machine(refusal, "the events of streams", failed);
-    core->follower.sink.events = &core->events;
+    history_sink_show(&core->follower.sink, &core->events, core->replica);
     failed = book_board_init(&core->books);
     if (failed != 0)
         return refusal_machine(refusal, "the books of streams", failed);

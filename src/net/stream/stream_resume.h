@@ -1,0 +1,27 @@
+/* stream_resume.h - goes on with a channel after the last event that a client has: the events after
+ * it are looked for in the follower's log (W9, resume). Net thread.
+ *
+ *   newest <── looked at, some a turn ── an event of the market at or below from_seq: all after it
+ *                                        are there
+ *                                     ── the oldest that the log has: a gap
+ *
+ * Bound. The streams of a thread that search share STREAM_RESUME_A_TURN events a turn, but each
+ *        looks at STREAM_RESUME_LEAST. */
+#ifndef NET_STREAM_STREAM_RESUME_H
+#define NET_STREAM_STREAM_RESUME_H
+
+#include "net/stream/stream_state.h"
+
+enum { STREAM_RESUME_A_TURN = 4096, STREAM_RESUME_LEAST = 16 };
+
+/* Begins the search for the awaited subscription; the reply says where its market is. */
+void stream_resume_begin(struct stream *stream, const struct reply *reply, const uint8_t *rows);
+
+/* Ends the search, if there is one. */
+void stream_resume_end(struct stream *stream);
+
+/* One turn, while streams->resuming is not 0: searches on, and answers those that have found their
+ * place. Returns the work done. */
+uint32_t stream_resume_run(struct streams *streams);
+
+#endif
