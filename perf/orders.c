@@ -465,6 +465,8 @@ static void collect_options(const struct settings *settings, char text[][OPTION_
     options[count++] = "--limits.open_orders=100000";
     if (settings->beside == NULL) /* many accounts are opened from one address */
         options[count++] = "--limits.rate_limits=off";
+    else
+        options[count++] = "--limits.write_rate=1000000";
     options[count] = NULL;
 }
 

@@ -142,7 +142,10 @@ struct answer {
         struct {
             union {
                 struct {
-                    uint64_t original_processed_at_ns;
+                    union {
+                        uint64_t original_processed_at_ns;
+                        uint64_t retry_after_ms; /* of rejected_rate_limited */
+                    };
                     uint64_t account_id;
                     union {
                         uint64_t expires_at_ns;

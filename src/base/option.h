@@ -89,8 +89,8 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(limits,   session_life_default_s, INT,    1, 1, "2592000",        1, 315360000, "30 days") \
     X(limits,   session_life_max_s,     INT,    1, 1, "15552000",       1, 315360000, "180 days") \
     X(limits,   gtt_max_s,              INT,    1, 1, "7776000",        1, 315360000, "90 days") \
-    X(limits,   write_rate,             INT,    0, 0, "10000",          0, 0, "per account") \
-    X(limits,   write_burst,            INT,    0, 0, "20000",          0, 0, "per account") \
+    X(limits,   write_rate,             INT,    0, 1, "10000",          1, 1000000, "writes of an account a second; cancels: twice that") \
+    X(limits,   write_burst,            INT,    0, 1, "20000",          64, 10000000, "writes of an account at once") \
     X(limits,   read_rate,              INT,    0, 0, "200",            0, 0, "per API key") \
     X(limits,   read_burst,             INT,    0, 0, "400",            0, 0, "per API key") \
     X(limits,   public_rate,            INT,    0, 0, "100",            0, 0, "public reads per address") \

@@ -23,6 +23,8 @@
       "the same, of codes 13 to 15 and 33") \
     X("11",  key_of_key_codes,      master_key_rejected_unauthorized, \
       "the same, of codes 16 to 20 and 28 to 31") \
+    X("12",  account_rate,          rejected_rate_limited, \
+      "the account has used up its writes, or its cancels (W8)") \
     X("13",  no_credit,             request_dropped, \
       "the command ring gave no credit for `net.credit_wait_ms`")
 

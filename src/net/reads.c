@@ -83,6 +83,7 @@ static bool fill_local(const struct context *context, const struct conn *conn,
                              API_CALLER_KEY, &entry, problem))
             return false;
         local->caller = entry.key;
+        local->account_id = entry.account_id;
     }
     return true;
 }

@@ -87,7 +87,7 @@ static const struct row {
     R("unknown flag", "--verbose", "unknown flag"),
     R("no value", "--net.listen", "--net.listen=VALUE"),
     R("no flag", "net.listen=127.0.0.1:1", "--section.key=value"),
-    R("part not built", "--limits.write_rate=1", "does not have"),
+    R("part not built", "--limits.read_rate=1", "does not have"),
     R("part not built, its default", "--limits.total_rate=90000", "does not have"),
     R("choice not built", "--store.durability=replicated", "does not have"),
     R("dedicated", "--node.topology=dedicated", NULL),
@@ -209,7 +209,7 @@ static void test_file(void)
     CHECK(strstr(config.error, file_path) != NULL);
     write_file("[net]\nthis is nothing\n");
     CHECK(load(flags, NULL) == CONFIG_REFUSED && strstr(config.error, ":2:") != NULL);
-    write_file("[limits]\nwrite_rate = 1\n");
+    write_file("[limits]\nread_rate = 1\n");
     CHECK(load(flags, NULL) == CONFIG_REFUSED && strstr(config.error, "does not have") != NULL);
     write_file("");
     CHECK(load(flags, NULL) == CONFIG_RUN);

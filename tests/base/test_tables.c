@@ -226,10 +226,13 @@ static void check_rules(void)
     CHECK(ROW_STATUS(self_trade) == STATUS_self_trade_prevention);
     CHECK(rule_row(ROW_completed)->status == STATUS_request_completed);
 
-    /* Step 11 by code, then step 13. */
-    CHECK(STEP_COUNT == 6);
+    /* Step 11 by code, then steps 12 and 13. */
+    CHECK(STEP_COUNT == 7);
     for (int step = 0; step < STEP_COUNT; step++)
-        CHECK(strcmp(rule_step((enum rule_step)step)->number, step < 5 ? "11" : "13") == 0);
+        CHECK(strcmp(rule_step((enum rule_step)step)->number, step < 5    ? "11"
+                                                              : step == 5 ? "12"
+                                                                          : "13") == 0);
+    CHECK(STEP_STATUS(account_rate) == STATUS_rejected_rate_limited);
     CHECK(STEP_STATUS(not_ready) == STATUS_retry_required);
     CHECK(STEP_STATUS(revoked_by_session) == STATUS_session_rejected);
     CHECK(STEP_STATUS(key_absent) == STATUS_rejected_unauthorized);

@@ -395,6 +395,58 @@ static void none_is_left_waiting(void)
     end();
 }
 
+static size_t cancel_post(char *text, size_t capacity, uint8_t number)
+{
+    uint8_t frame[512], body[40] = { FIXTURE_ACCOUNT };
+    body[24] = number;
+    size_t bytes =
+        fixture_frame(&fixture, frame, REQUEST_order_cancel, &fixture.session, body, sizeof body);
+    return fixture_post(text, capacity, "/api/v1/trading/order/cancel", OCTETS, frame, bytes);
+}
+
+/* R11 step 12, W8: 10/s writes and 4 at once, so 20/s and 8 of cancels. Above it the answer is
+ * rejected_rate_limited; nothing reaches the matcher, and wrong signatures cost the account
+ * nothing. */
+static void accounts_pay(void)
+{
+    char text[4096];
+    struct wire wire;
+    struct wire_answer answer;
+    begin(true);
+    CHECK(account_rate_create(&fixture.config.account_rates, FIXTURE_ACCOUNT + 1, 10, 4) == 0);
+    fixture_protocol_free(protocol);
+    protocol = fixture_protocol(&fixture, 256);
+    open_at(&wire, 1);
+    for (unsigned i = 0; i < BAD_RATE / 2; i++) {
+        answer = wire_order(&wire, &fixture.session, false);
+        CHECK(answer.status == 401);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        answer = wire_order(&wire, &fixture.session, true);
+        CHECK(answer.status == 200 && wire_has(&answer, "\"request_completed\""));
+    }
+    answer = wire_order(&wire, &fixture.session, true);
+    CHECK(answer.status == 200 && wire_has(&answer, "{\"status\":\"rejected_rate_limited\""));
+    CHECK(wire_has(&answer, "\"retry_after_ms\":100}") && !wire_has(&answer, "\"sequence\""));
+    CHECK(fixture.command_count == 4);
+    for (unsigned i = 0; i <= 8; i++) {
+        wire_send(&wire, text, cancel_post(text, sizeof text, (uint8_t)i), 0);
+        wire_turn(&wire);
+        CHECK(wire_answer(&wire, &answer, false) && answer.status == 200);
+        CHECK(wire_has(&answer, i < 8 ? "\"request_completed\"" : "\"retry_after_ms\":50}"));
+    }
+    CHECK(fixture.command_count == 12);
+    clock_set(&fixture.clock, clock_now_ns(&fixture.clock) + 100 * MS);
+    answer = wire_order(&wire, &fixture.session, true);
+    CHECK(wire_has(&answer, "\"request_completed\""));
+    answer = wire_order(&wire, &fixture.session, true);
+    CHECK(wire_has(&answer, "\"rejected_rate_limited\""));
+    CHECK(protocol->context.metrics.counters.rate_limited == 3);
+    wire_free(&wire);
+    account_rate_destroy(fixture.config.account_rates);
+    end();
+}
+
 /* A start that still replays knows no keys: whoever comes back is told to try again (R11, step 11),
  * however often he asks, and is at once as known as ever when it is through. */
 static void before_recovery_is_through(void)
@@ -448,6 +500,7 @@ int main(void)
     pace_of_fresh_ones();
     none_is_left_waiting();
     before_recovery_is_through();
+    accounts_pay();
     off();
     return 0;
 }

@@ -530,9 +530,10 @@ def unknown_keys(world, table):
 
 @phase(least=10)
 def replays(world, table):
-    """The same good orders again and again: duplicate_request_id, nothing grows."""
+    """The same good orders again and again, above an account's rate: nothing grows."""
     requests = [world.order(binary=bool(number % 2)) for number in range(160)]
-    flood(world, table, requests, ("request_completed", "duplicate_request_id"))
+    flood(world, table, requests, ("request_completed", "duplicate_request_id",
+                                   "rejected_rate_limited"))
     world.account.cancel_all()
 
 

@@ -88,7 +88,7 @@ def refused_options(world):
         ("--crypto.verify=openssl", "crypto.verify"),
         ("--crypto.shadow=all", "crypto.shadow"),
         ("--limits.total_rate=1000", "limits.total_rate"),
-        ("--limits.write_rate=1", "limits.write_rate"),
+        ("--limits.read_rate=1", "limits.read_rate"),
         ("--limits.portfolios=0", "limits.portfolios"),
         ("--limits.stream_backlog=9M", "limits.stream_backlog"),
         ("--net.listen=nowhere", "net.listen"),

@@ -226,7 +226,9 @@ def limits(world):
     table.members("limits", body, {"limits": "object", "rate_limits": "bool"})
     table.same("as /exchange", body["limits"], shown)
     body = read(world, table, "/limits", account.api_key)
-    table.members("with a key", body, {"limits": "object", "rate_limits": "bool"})
+    table.members("with a key", body, {"limits": "object", "rate_limits": "bool",
+                                       "remaining": "object"})
+    table.members("remaining", body["remaining"], {"write": "int", "cancel": "int"})
     table.same("as /exchange", body["limits"], shown)
     for name, kind in ((name, type(value)) for name, value in shown.items()):
         table.true(f"limits.{name} is int", kind is (bool if name == "rate_limits" else int), kind)

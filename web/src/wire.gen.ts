@@ -476,6 +476,10 @@ export interface IndexAccept {
   readonly asset: number;
 }
 
+export interface ClockConfirm {
+  readonly gap_ns: bigint;
+}
+
 export interface Bodies {
   readonly place_limit_order: PlaceLimitOrder;
   readonly order_reduction: OrderReduction;
@@ -525,6 +529,7 @@ export interface Bodies {
   readonly halt_all: HaltAll;
   readonly set_fee_tier: SetFeeTier;
   readonly index_accept: IndexAccept;
+  readonly clock_confirm: ClockConfirm;
 }
 
 export const BATCH_ITEM: readonly Field[] = [
@@ -1307,6 +1312,19 @@ export const REQUESTS: { readonly [Name in keyof Bodies]: RequestType } = {
       { name: "index_price", kind: "price", offset: 0, size: 8 },
       { name: "asset", kind: "asset", offset: 8, size: 2 },
       { name: "pad", kind: "pad", offset: 10, size: 6 },
+    ],
+  },
+  clock_confirm: {
+    code: 1011,
+    name: "clock_confirm",
+    signer: "operator",
+    path: "/api/v1/operator",
+    answer: "ack",
+    built: true,
+    body_bytes: 16,
+    fields: [
+      { name: "gap_ns", kind: "i64", offset: 0, size: 8 },
+      { name: "pad", kind: "pad", offset: 8, size: 8 },
     ],
   },
 };

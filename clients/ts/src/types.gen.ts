@@ -240,6 +240,7 @@ export interface RequestAck {
   readonly reason?: string;
   readonly field?: string;
   readonly rule?: string;
+  readonly retry_after_ms?: number;
   readonly original_status?: Status;
   readonly original_processed_at_ns?: bigint;
   readonly results?: readonly Status[];
@@ -263,6 +264,7 @@ export interface SuccessAnswer {
   readonly reason?: string;
   readonly processed_at_ns: bigint;
   readonly sequence?: bigint;
+  readonly retry_after_ms?: number;
   readonly original_status?: Status;
   readonly original_processed_at_ns?: bigint;
   readonly account_id?: bigint;
@@ -526,8 +528,13 @@ export interface Exchange {
 
 export interface Limits {
   readonly limits: unknown;
-  readonly remaining?: unknown;
   readonly rate_limits: boolean;
+  readonly remaining?: Remaining;
+}
+
+export interface Remaining {
+  readonly write: number;
+  readonly cancel: number;
 }
 
 export interface TypedDataTypes {

@@ -3,6 +3,7 @@
 #include "base/rule.h"
 #include "crypto/secp256k1.h"
 #include "net/json/ack.h"
+#include "net/request/admission.h"
 #include "net/request/key_lookup.h"
 
 void verify_init(struct verifier *verifier, struct job_table *jobs)
@@ -37,6 +38,43 @@ static enum status check_key(struct verifier *verifier, const struct job *job,
         return STATUS_request_completed;
     verifier->context->metrics.counters.unknown_keys++;
     return ack_unauthorized(request->code);
+}
+
+/* The bucket that the request is charged to (W8). */
+static enum account_rate_kind bucket_of(const struct request *request)
+{
+    switch (request->code) {
+    case REQUEST_order_reduction:
+    case REQUEST_order_cancel:
+    case REQUEST_cancel_all_orders:
+    case REQUEST_conditional_order_cancel:
+        return ACCOUNT_RATE_CANCEL;
+    default:
+        return ACCOUNT_RATE_WRITE;
+    }
+}
+
+/* R11 step 12: charges the account of an admitted request. False: it has used up its bucket, and
+ * the request is answered. Account creations and operator codes have no account. */
+static bool charge(struct verifier *verifier, uint32_t number)
+{
+    struct context *context = verifier->context;
+    struct job *job = &verifier->jobs->items[number];
+    const uint8_t *payload = command_payload(job_command(job));
+    uint64_t account_id = job->plain ? job_pending(verifier->jobs, job)->plain.account_id
+                                     : admission_account(job->request, payload + REQUEST_BODY_AT);
+    uint32_t cost = job->plain ? 1 : admission_cost(job->request, payload);
+    if (account_id == 0)
+        return true;
+    uint64_t wait_ms = account_rate_take(context->config->account_rates, account_id,
+                                         bucket_of(job->request), cost, context->now_ns);
+    if (CC_LIKELY(wait_ms == 0))
+        return true;
+    context->metrics.counters.rate_limited++;
+    job_finish(verifier->jobs, job,
+               (struct answer){ .status = STEP_STATUS(account_rate), .retry_after_ms = wait_ms });
+    job_free(verifier->jobs, number);
+    return false;
 }
 
 /* Code 36 with a good signature: it is answered here, and nothing is executed (R11). */
@@ -99,7 +137,8 @@ static void apply_verdict(struct verifier *verifier, uint32_t number, bool slow,
         job_free(verifier->jobs, number);
         return;
     }
-    job_queue_push(&verifier->jobs->good, number);
+    if (charge(verifier, number))
+        job_queue_push(&verifier->jobs->good, number);
 }
 
 /* The verdict on a signature of Ed25519, by itself. */
@@ -140,7 +179,8 @@ static bool verify_apart(struct verifier *verifier, uint32_t number)
     struct command *command = job_command(job);
     if (job->plain) {
         command->verified_ticks = clock_ticks_since(command->received_ticks);
-        job_queue_push(&verifier->jobs->good, number);
+        if (charge(verifier, number))
+            job_queue_push(&verifier->jobs->good, number);
         return true;
     }
     if (job->request->signer != SIGNER_OPERATOR)

@@ -5,6 +5,7 @@
 #ifndef NET_CONN_NET_CONFIG_H
 #define NET_CONN_NET_CONFIG_H
 
+#include "base/account_rate.h"
 #include "base/address_claims.h"
 #include "base/book_board.h"
 #include "base/clock.h"
@@ -109,7 +110,9 @@ struct net_config {
     uint64_t output_pool_bytes;              /* net.output_pool */
     bool debug_payload;                      /* net.debug_payload */
     bool console;                            /* net.console */
-    bool rate_limits;                        /* limits.*; false: the two below are ignored */
+    bool rate_limits;                        /* limits.*; false: the four below are ignored */
+    struct account_rate *account_rates;      /* of all threads of the port; NULL: no limit */
+    uint32_t write_rate, write_burst;        /* of account_rates */
     uint32_t unknown_key_rate; /* per second and address, for all threads of the port together */
     uint32_t bad_signature_rate;
     uint32_t stream_connections;   /* limits.stream_connections */

@@ -32,6 +32,7 @@ struct pending_local {
     uint16_t port;                  /* with `elsewhere` */
     struct asset_choice asset;      /* ROUTE_PAGE, ROUTE_FILE */
     struct keyring_key caller;      /* with `keyed`: checked again when it is answered */
+    uint64_t account_id;            /* of the caller; 0: none */
 };
 
 enum { PENDING_NAME_BYTES = 32 };

@@ -25,6 +25,13 @@ static void write_reason(struct writer *writer, const struct answer *answer)
     WRITER_TEXT(writer, "\"");
 }
 
+/* When a request that was refused for its account's rate may come again. */
+static void write_retry(struct writer *writer, const struct answer *answer)
+{
+    if (answer->status == STATUS_rejected_rate_limited)
+        JSON_FIELD_UINT(writer, "retry_after_ms", answer->retry_after_ms);
+}
+
 /* The rule that a refused operator code breaks, and the field that breaks it. */
 static void write_rule(struct writer *writer, const struct answer *answer)
 {
@@ -241,6 +248,7 @@ void ack_write(struct writer *writer, const struct answer *answer, const uint8_t
         write_place(writer, answer);
         write_reason(writer, answer);
         write_rule(writer, answer);
+        write_retry(writer, answer);
     } else {
         WRITER_TEXT(writer, "{\"success\":");
         writer_bool(writer, is_success(answer->status));
@@ -249,6 +257,7 @@ void ack_write(struct writer *writer, const struct answer *answer, const uint8_t
         WRITER_TEXT(writer, "\"");
         write_reason(writer, answer);
         write_place(writer, answer);
+        write_retry(writer, answer);
     }
     write_original(writer, answer);
     write_made(writer, answer, secret);

@@ -5,6 +5,7 @@
 #include "base/reason.h"
 #include "base/status.h"
 #include "crypto/operator_message.h"
+#include "net/json/json_field.h"
 #include "net/json/json_typed_data.h"
 
 void json_info_time(uint64_t unix_ns, struct writer *writer)
@@ -67,6 +68,8 @@ static void write_limits(const struct net_config *config, struct writer *writer)
         WRITER_TEXT(writer, "\":");
         writer_uint(writer, config->options->values[i]);
     }
+    write_limit(writer, OPTION_limits_write_rate, config->write_rate);
+    write_limit(writer, OPTION_limits_write_burst, config->write_burst);
     write_limit(writer, OPTION_limits_unknown_key_rate, config->unknown_key_rate);
     write_limit(writer, OPTION_limits_bad_signature_rate, config->bad_signature_rate);
     write_limit(writer, OPTION_limits_stream_connections, config->stream_connections);
@@ -190,11 +193,25 @@ void json_info_exchange(const struct net_config *config, struct writer *writer)
     WRITER_TEXT(writer, "}");
 }
 
-void json_info_limits(const struct net_config *config, struct writer *writer)
+/* What the account may still have executed. */
+static void write_remaining(const struct account_rate *rates, uint64_t account_id, uint64_t now_ns,
+                            struct writer *writer)
+{
+    WRITER_TEXT(writer, ",\"remaining\":{\"write\":");
+    writer_uint(writer, account_rate_remaining(rates, account_id, ACCOUNT_RATE_WRITE, now_ns));
+    JSON_FIELD_UINT(writer, "cancel",
+                    account_rate_remaining(rates, account_id, ACCOUNT_RATE_CANCEL, now_ns));
+    WRITER_TEXT(writer, "}");
+}
+
+void json_info_limits(const struct net_config *config, uint64_t account_id, uint64_t now_ns,
+                      struct writer *writer)
 {
     WRITER_TEXT(writer, "{");
     write_limits(config, writer);
     WRITER_TEXT(writer, ",\"rate_limits\":");
     writer_bool(writer, config->rate_limits);
+    if (account_id != 0 && config->account_rates != NULL)
+        write_remaining(config->account_rates, account_id, now_ns, writer);
     WRITER_TEXT(writer, "}");
 }

@@ -213,6 +213,13 @@ static const uint8_t *batch_items(const struct request *request, const uint8_t *
     return body + BATCH_ITEMS_AT;
 }
 
+uint32_t admission_cost(const struct request *request, const uint8_t *payload)
+{
+    int count;
+    (void)batch_items(request, payload, &count);
+    return count > 1 ? (uint32_t)count : 1;
+}
+
 bool admission_check_versions(const struct request *request, const uint8_t *payload,
                               struct problem_detail *problem)
 {

@@ -52,4 +52,7 @@ CC_MUST_USE bool admission_check_key(const struct envelope *envelope, uint8_t ty
  * 11, 12, and operator codes, whose fields are not the signer's. */
 CC_MUST_USE uint64_t admission_account(const struct request *request, const uint8_t *body);
 
+/* What the request costs its account (W8): one, a batch its items. */
+CC_MUST_USE uint32_t admission_cost(const struct request *request, const uint8_t *payload);
+
 #endif

@@ -252,6 +252,9 @@ bool plain_body_succeeded(const struct answer *answer, bool by_device,
     case STATUS_request_dropped:
     case STATUS_retry_required:
         return refused(problem, answer->code, PROBLEM_not_ready);
+    case STATUS_rejected_rate_limited:
+        return problem_detail_set_number(problem, PROBLEM_rate_limited, answer->retry_after_ms,
+                                         "the account has used up its writes (limits.write_rate)");
     case STATUS_rejected_unauthorized:
         return refused(problem, answer->code, unauthorized_problem(answer->reason, by_device));
     case STATUS_rejected_invalid_portfolio_id:

@@ -402,7 +402,7 @@ static void write_local(struct context *context, struct writer *writer,
         json_info_exchange(context->config, writer);
         break;
     case ROUTE_LIMITS:
-        json_info_limits(context->config, writer);
+        json_info_limits(context->config, local->account_id, context->now_ns, writer);
         break;
     case ROUTE_OPENAPI:
         write_openapi(writer);
@@ -445,13 +445,18 @@ static void write_logout(struct context *context, struct writer *writer,
 {
     enum status status = (enum status)pending->answer.status;
     struct problem_detail problem;
-    if (status != STATUS_request_dropped && status != STATUS_retry_required) {
+    if (status == STATUS_rejected_rate_limited) {
+        (void)problem_detail_set_number(&problem, PROBLEM_rate_limited,
+                                        pending->answer.retry_after_ms,
+                                        "the account has used up its writes (limits.write_rate)");
+    } else if (status == STATUS_request_dropped || status == STATUS_retry_required) {
+        (void)problem_detail_set(&problem, PROBLEM_not_ready, NULL,
+                                 "nothing was executed; send the same request again");
+    } else {
         ack_write_logout(writer, &pending->answer);
         return;
     }
     context->metrics.counters.problems++;
-    (void)problem_detail_set(&problem, PROBLEM_not_ready, NULL,
-                             "nothing was executed; send the same request again");
     write_problem(writer, &problem, frame);
 }
 

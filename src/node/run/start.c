@@ -257,6 +257,9 @@ static int open_net(struct node *node, uint32_t number)
         .debug_payload = config_switch(node->options, OPTION_net_debug_payload),
         .console = config_switch(node->options, OPTION_net_console),
         .rate_limits = config_switch(node->options, OPTION_limits_rate_limits),
+        .account_rates = node->account_rates,
+        .write_rate = (uint32_t)config_number(node->options, OPTION_limits_write_rate),
+        .write_burst = (uint32_t)config_number(node->options, OPTION_limits_write_burst),
         .unknown_key_rate = (uint32_t)config_number(node->options, OPTION_limits_unknown_key_rate),
         .bad_signature_rate =
             (uint32_t)config_number(node->options, OPTION_limits_bad_signature_rate),
@@ -319,6 +322,19 @@ static int plan(struct node *node)
     return NODE_EXIT_FAILED;
 }
 
+/* The buckets that all network threads share. 0 or -ENOMEM. */
+static int make_account_rates(struct node *node)
+{
+    const struct config *options = node->options;
+
+    if (!config_switch(options, OPTION_limits_rate_limits))
+        return 0;
+    return account_rate_create(&node->account_rates,
+                               (uint32_t)config_number(options, OPTION_engine_accounts),
+                               (uint32_t)config_number(options, OPTION_limits_write_rate),
+                               (uint32_t)config_number(options, OPTION_limits_write_burst));
+}
+
 static int open_nets(struct node *node)
 {
     const struct net *others[TOPOLOGY_NETS_MAX];
@@ -376,6 +392,8 @@ int start_prepare(struct node *node, struct market_file *markets)
     failed = core_make_keyring(&node->core);
     if (failed == 0)
         failed = verifier_make(node);
+    if (failed == 0)
+        failed = make_account_rates(node);
     if (failed != 0) {
         log_line(LOG_ERROR, "start", "memory: %s", strerror(-failed));
         return NODE_EXIT_FAILED;
@@ -393,6 +411,7 @@ void start_undo(struct node *node)
                                              memory_order_acquire)); /* the threads have ended */
     certificate_close(&node->certificate);
     verifier_free(node);
+    account_rate_destroy(node->account_rates);
     poison_close(&node->poison);
     address_claims_free(&node->streams_of);
     core_destroy(&node->core);

@@ -238,6 +238,7 @@ class RequestAck(TypedDict):
     reason: NotRequired[str]
     field: NotRequired[str]
     rule: NotRequired[str]
+    retry_after_ms: NotRequired[int]
     original_status: NotRequired[Status]
     original_processed_at_ns: NotRequired[int]
     results: NotRequired[list[Status]]
@@ -261,6 +262,7 @@ class SuccessAnswer(TypedDict):
     reason: NotRequired[str]
     processed_at_ns: int
     sequence: NotRequired[int]
+    retry_after_ms: NotRequired[int]
     original_status: NotRequired[Status]
     original_processed_at_ns: NotRequired[int]
     account_id: NotRequired[int]
@@ -524,8 +526,13 @@ class Exchange(TypedDict):
 
 class Limits(TypedDict):
     limits: object
-    remaining: NotRequired[object]
     rate_limits: bool
+    remaining: NotRequired[Remaining]
+
+
+class Remaining(TypedDict):
+    write: int
+    cancel: int
 
 
 class TypedDataTypes(TypedDict):

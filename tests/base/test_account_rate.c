@@ -1,0 +1,94 @@
+/* What an account may have executed (wire.md W8): writes, and twice as many cancels and reductions,
+ * in buckets of their own. Times are made up, numbers worked out from the rates. */
+#include <pthread.h>
+
+#include "base/account_rate.h"
+#include "check.h"
+
+#define MS    UINT64_C(1000000)
+#define START (1000 * MS)
+
+enum { ACCOUNTS = 8, WRITES_S = 10, BURST = 64 };
+
+static struct account_rate *make(void)
+{
+    struct account_rate *rates;
+    CHECK(account_rate_create(&rates, ACCOUNTS, WRITES_S, BURST) == 0);
+    return rates;
+}
+
+/* Takes single tokens until there is none. */
+static uint32_t drain(struct account_rate *rates, uint64_t account, enum account_rate_kind kind,
+                      uint64_t now_ns)
+{
+    uint32_t count = 0;
+    while (account_rate_take(rates, account, kind, 1, now_ns) == 0)
+        count++;
+    return count;
+}
+
+/* 10/s: one costs 100 ms; of cancels 50 ms. */
+static void buckets(void)
+{
+    struct account_rate *rates = make();
+    CHECK(account_rate_remaining(rates, 1, ACCOUNT_RATE_WRITE, START) == 64);
+    CHECK(account_rate_remaining(rates, 1, ACCOUNT_RATE_CANCEL, START) == 128);
+    CHECK(drain(rates, 1, ACCOUNT_RATE_WRITE, START) == 64);
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_WRITE, 1, START) == 100);
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_WRITE, 1, START + 30 * MS) == 70);
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_WRITE, 3, START) == 300);
+    CHECK(account_rate_remaining(rates, 1, ACCOUNT_RATE_WRITE, START) == 0);
+    CHECK(drain(rates, 1, ACCOUNT_RATE_CANCEL, START) == 128); /* the other bucket is whole */
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_CANCEL, 1, START) == 50);
+    CHECK(drain(rates, 2, ACCOUNT_RATE_WRITE, START) == 64); /* and another account's */
+
+    /* What was refused has taken nothing; a pause gives no more than the burst. */
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_WRITE, 1, START + 100 * MS) == 0);
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_WRITE, 1, START + 100 * MS) == 100);
+    CHECK(account_rate_remaining(rates, 1, ACCOUNT_RATE_WRITE, START + 600 * MS) == 5);
+    CHECK(drain(rates, 1, ACCOUNT_RATE_WRITE, START + 1000000 * MS) == 64);
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_WRITE, 64, START + 1006400 * MS) == 0);
+    account_rate_destroy(rates);
+    account_rate_destroy(NULL);
+    CHECK(account_rate_take(NULL, 1, ACCOUNT_RATE_WRITE, 1, START) == 0); /* no limit */
+}
+
+/* A thread whose time is behind another's finds less, never more. */
+static void clocks_apart(void)
+{
+    struct account_rate *rates = make();
+    CHECK(drain(rates, 1, ACCOUNT_RATE_WRITE, START + 5 * MS) == 64);
+    CHECK(account_rate_remaining(rates, 1, ACCOUNT_RATE_WRITE, START) == 0);
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_WRITE, 1, START) == 105);
+    account_rate_destroy(rates);
+}
+
+static void *drain_all(void *context)
+{
+    uintptr_t total = 0;
+    for (uint64_t account = 0; account < ACCOUNTS; account++)
+        total += drain(context, account, ACCOUNT_RATE_WRITE, START);
+    return (void *)total;
+}
+
+/* Together the threads get what one would. */
+static void threads(void)
+{
+    struct account_rate *rates = make();
+    pthread_t other;
+    void *total;
+    CHECK(pthread_create(&other, NULL, drain_all, rates) == 0);
+    uintptr_t own = (uintptr_t)drain_all(rates);
+    CHECK(pthread_join(other, &total) == 0);
+    CHECK(own + (uintptr_t)total == ACCOUNTS * BURST);
+    account_rate_destroy(rates);
+}
+
+int main(void)
+{
+    buckets();
+    clocks_apart();
+    for (int i = 0; i < 20; i++)
+        threads();
+    return 0;
+}
