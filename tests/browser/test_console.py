@@ -14,9 +14,10 @@ import chromium
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "system"))
-from client import PATIENCE_S, SMALL_TABLES, Account, Perpd  # noqa: E402
+from client import PATIENCE_S, SMALL_TABLES, Account, Perpd, state_body  # noqa: E402
 
 BTC_PRICE = 1_000_000
+ACTIVE, HALTED = 0, 4  # W3a
 WAIT_S = float(os.environ.get("PERPD_WAIT_S", PATIENCE_S))
 SIZES = ((1440, 900), (768, 1024), (360, 740))
 SPY = """window.violations = [];
@@ -278,6 +279,77 @@ def keys(console, exchange, name):
     console.comes_to(".pane-account tbody", [["BTC-PERP", "buy", "99980.0", "0.01000"]])
 
 
+AXE = HERE.parents[1] / "web/node_modules/axe-core/axe.min.js"
+
+
+def accessible(console):
+    """axe finds nothing of WCAG 2.2 A and AA, in any pane, light and dark, wide and on a phone."""
+    if not AXE.exists():
+        print("axe-core is not installed (tools/setup --browser installs it): not looked at")
+        return
+
+    def look(where):
+        found = console.page.run("""axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a',
+          'wcag21aa', 'wcag22aa'] }).then((all) => all.violations.map((one) =>
+            [one.id, one.nodes.slice(0, 3).map((node) => node.html.slice(0, 120))]))""")
+        same(where, found, [])
+
+    for theme in ("light", "dark"):
+        for width in (1280, 360):
+            console.open(width, 800, theme)
+            console.until("document.querySelector('canvas') !== null")
+            console.page.run(AXE.read_text() + ";0")
+            typed(console, "99990.05", "0.01")
+            for name in ("Open orders", "Positions", "Fills", "Balance", "Health"):
+                console.tab(name)
+                look(f"{name} {width} {theme}")
+            for name in ("Book", "Trade", "Orders", "Markets") if width < 700 else ():
+                console.page.run(f"""[...document.querySelectorAll('.tabs button')]
+                  .find((one) => one.textContent === '{name}').click()""")
+                look(f"{name} {width} {theme}")
+            typed(console, "99990", "0.01")
+            console.page.run("document.querySelector('.chip.account').click()")
+            look(f"the dialog {width} {theme}")
+
+
+def stopped_market(console, exchange):
+    """A halted market says so at once, and takes no order."""
+    console.open()
+    exchange.ack(1002, state_body(1, HALTED), exchange.operator)
+    console.until("/halted/.test(document.querySelector('.pane-markets tbody').textContent)")
+    console.until("/The market is halted/.test(document.querySelector('.ticket').textContent)")
+    exchange.ack(1002, state_body(1, ACTIVE), exchange.operator)
+    console.until("!/halted/.test(document.body.textContent)")
+
+
+def keyboard(console):
+    """An order is typed, placed and cancelled by keys alone."""
+    def key(name, **more):
+        for kind in ("keyDown", "keyUp"):
+            console.page.call("Input.dispatchKeyEvent", type=kind, key=name, **more)
+
+    def reach(condition):
+        for _ in range(80):
+            if console.page.run(f"(({condition}))(document.activeElement)"):
+                return
+            key("Tab", code="Tab", windowsVirtualKeyCode=9)
+            check(console.page.run("document.activeElement !== null"), "the focus is lost")
+        raise AssertionError(f"not reached: {condition}")
+
+    console.open()
+    console.until("document.querySelector('.equity') !== null")
+    for field, text in (("price", "99970"), ("size", "0.01")):
+        reach(f"(one) => one.id === 'ticket-{field}'")
+        console.page.call("Input.insertText", text=text)
+    key("Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
+    console.until("/99,970.0/.test(document.querySelector('.pane-account').textContent)")
+    reach("(one) => one.textContent === 'cancel' && /99,970/.test(one.closest('tr').textContent)")
+    outline = console.page.run("getComputedStyle(document.activeElement).outlineStyle")
+    same("the focus is seen", outline, "solid")
+    key("Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
+    console.until("!/99,970.0/.test(document.querySelector('.pane-account').textContent)")
+
+
 def restart(console, perpd):
     """kill -9 and a start: the page says so, comes back by itself, and is right again."""
     perpd.stop(9)
@@ -332,7 +404,10 @@ def main():
             name = account(console, exchange)
             orders(console, exchange, maker)
             keys(console, exchange, name)
+            stopped_market(console, exchange)
+            keyboard(console)
             shapes(console)
+            accessible(console)
             same("faults", console.faults(), [])
             restart(console, perpd)
             guarded(console, browser, url)

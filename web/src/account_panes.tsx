@@ -146,10 +146,12 @@ export function AccountPanes({ exchange, trader, tab, onTab }: Props & { tab: Ac
   const count = { 'Open orders': trader.account?.orders.length, Positions: trader.account?.positions.length } as Record<string, number | undefined>;
   return (
     <section class={`pane pane-account ${tab === 'Health' ? 'shows-health' : ''}`} aria-label="Account and health">
-      <div class="pane-head sections" role="tablist">
-        {TABS.map((name) => (
-          <button key={name} type="button" role="tab" id={`tab-${name}`} aria-selected={name === tab} onClick={() => onTab(name)}>{name}{count[name] ? ` ${count[name]}` : ''}</button>
-        ))}
+      <div class="pane-head">
+        <div class="sections" role="tablist" aria-label="Account and health">
+          {TABS.map((name) => (
+            <button key={name} type="button" role="tab" id={`tab-${name}`} aria-selected={name === tab} onClick={() => onTab(name)}>{name}{count[name] ? ` ${count[name]}` : ''}</button>
+          ))}
+        </div>
         <div class="pane-tools">{tab === 'Open orders' && <CancelAll trader={trader} />}</div>
       </div>
       <div class="pane-body scroll" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>

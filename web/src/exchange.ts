@@ -69,6 +69,11 @@ export class Exchange extends Model {
       market.bbo = data;
       market.changed();
     };
+    const state = (data: { state: string }) => {
+      market.state = data.state;
+      market.changed();
+    };
+    this.stream.subscribe({ channel: 'market_state', market: market.name }, { snapshot: state, update: state });
     this.stream.subscribe({ channel: 'mark', market: market.name }, { snapshot: prices, update: prices });
     this.stream.subscribe({ channel: 'bbo', market: market.name }, { snapshot: best, update: best });
   }

@@ -42,8 +42,8 @@ function Prices({ market, exchange }: { market: Market; exchange: Exchange }) {
       <Figure name="Funding / countdown" title="the rate that the hour would end with now">
         {mark === null ? '–' : percentText(mark.predicted_funding_rate)} <span class="dim">{untilFunding()}</span>
       </Figure>
-      {market.record.state !== 'ACTIVE' && (
-        <Figure name="State"><span class="badge warn">{MARKET_STATE[market.record.state] ?? market.record.state}</span></Figure>
+      {market.state !== 'ACTIVE' && (
+        <Figure name="State"><span class="badge warn">{MARKET_STATE[market.state] ?? market.state}</span></Figure>
       )}
     </dl>
   );

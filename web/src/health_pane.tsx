@@ -33,7 +33,7 @@ function Row({ one, onRefresh }: { one: Subscription; onRefresh: () => void }) {
 export function HealthPane({ exchange }: { exchange: Exchange }) {
   const stream = useModel(exchange.stream);
   useTick(1000);
-  const copy = <button type="button" onClick={() => void navigator.clipboard.writeText(report(exchange))}>copy report</button>;
+  const copy = <button type="button" class="button" onClick={() => void navigator.clipboard.writeText(report(exchange))}>copy report</button>;
   return (
     <div class="pane-health">
       <p class="dim health-line">{stream.status === null ? 'no status yet' : `exchange ${stream.status.state}, reads ${stream.status.lag_ms} ms behind`} {copy}</p>

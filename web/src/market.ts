@@ -38,11 +38,13 @@ export type Bbo = {
 export class Market extends Model {
   mark: Mark | null = null;
   bbo: Bbo | null = null;
+  state: string;
   readonly tick: bigint;
   readonly lot: bigint;
 
   constructor(readonly record: MarketRecord) {
     super();
+    this.state = record.state;
     this.tick = raw(record.tick_size, record.price_decimals);
     this.lot = raw(record.lot_size, record.size_decimals);
   }

@@ -13,7 +13,7 @@ function Row({ market, chosen }: { market: Market; chosen: boolean }) {
     <tr class={chosen ? 'chosen' : ''}>
       <th scope="row">
         <a href={`#m=${market.name}`} aria-current={chosen ? 'true' : undefined}>{record.base}</a>
-        {record.state !== 'ACTIVE' && <span class="badge warn">{MARKET_STATE[record.state] ?? record.state}</span>}
+        {market.state !== 'ACTIVE' && <span class="badge warn">{MARKET_STATE[market.state] ?? market.state}</span>}
         {mark?.valid === false && mark.mark_price !== null && <span class="badge warn" title="the mark price is stale">stale</span>}
       </th>
       <td>{shownText(mark?.mark_price, record.price_decimals)}</td>

@@ -71,6 +71,7 @@ function usePayload(order: Order, market: Market, judged: Judgement, trader: Tra
 
 function Ticket({ market, trader, picked, isStale }: { market: Market; trader: Trader; picked: Picked; isStale: boolean }) {
   useModel(trader);
+  useModel(market);
   const [order, setOrder] = useState<Order>(EMPTY);
   const [submission, setSubmission] = useState<Submission | null>(null);
   const [sent, setSent] = useState(0);
@@ -92,7 +93,7 @@ function Ticket({ market, trader, picked, isStale }: { market: Market; trader: T
     setSent((count) => count + 1);
     await trader.read();
   };
-  const reason = trader.credentials === null ? 'Open an account to trade.' : market.record.state !== 'ACTIVE' ? `The market is ${statusText(market.record.state)}.` : null;
+  const reason = trader.credentials === null ? 'Open an account to trade.' : market.state !== 'ACTIVE' ? `The market is ${statusText(market.state)}.` : null;
   return (
     <form class="ticket" onSubmit={(event) => (event.preventDefault(), void place())}>
       <Choice name="Side" value={order.side} choices={[['buy', 'Buy'], ['sell', 'Sell']]} onChange={(side) => set({ side })} />
