@@ -183,18 +183,25 @@ static void *send_orders(void *context)
     return NULL;
 }
 
+/* The memory that perpd holds: its own and what it shares. Pages of files that it maps, as those of
+ * the history, are the kernel's to drop. */
 static uint64_t resident_bytes(const struct rig *rig)
 {
+    static const char *const parts[] = { "RssAnon:", "RssShmem:" };
     char path[64], text[STATUS_BYTES];
+    uint64_t kib = 0;
     snprintf(path, sizeof path, "/proc/%d/status", (int)rig->pid);
     FILE *file = fopen(path, "r");
     CHECK(file != NULL);
     size_t count = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[count] = '\0';
-    const char *at = strstr(text, "VmRSS:");
-    CHECK(at != NULL);
-    return strtoull(at + 6, NULL, 10) << 10;
+    for (size_t i = 0; i < CC_COUNT(parts); i++) {
+        const char *at = strstr(text, parts[i]);
+        CHECK(at != NULL);
+        kib += strtoull(at + strlen(parts[i]), NULL, 10);
+    }
+    return kib << 10;
 }
 
 static uint64_t answered(const struct sender senders[SENDERS])
