@@ -73,4 +73,30 @@ for (let turn = 0; turn < 10_000; turn++) {
       same(rungs.at(-1)?.total, [...groups.values()].reduce((sum, one) => sum + one, 0n));
     }
 }
+// What is typed is taken as it is, or refused with the two values on the step around it.
+const typed = { side: 'sell', kind: 'limit', tif: 'GTC', postOnly: false, reduceOnly: false };
+const coarse = new made.Market({ market: 'X-PERP', base: 'X', asset_id: 7, price_decimals: 3, size_decimals: 3,
+  tick_size: '0.025', lot_size: '0.01', min_notional: '1' });
+for (let turn = 0; turn < 10_000; turn++) {
+  const price = 1_000n + (random() >> 30n);
+  const size = 1_000n + (random() >> 34n);
+  const order = { ...typed, price: apiText(price, 3), size: apiText(size, 3) };
+  const { faults, ...judged } = made.judgeOrder(order, coarse);
+  const wanted = [['price', price, 25n], ['size', size, 10n]].filter(([, value, step]) => value % step !== 0n)
+    .map(([field, value, step]) => [field, [value - (value % step), value - (value % step) + step].map((one) => apiText(one, 3))]);
+  same(faults.map((fault) => [fault.field, fault.nearest]), wanted);
+  if (wanted.length > 0) continue;
+  same([judged.price, judged.size, judged.notional], [price, size, price * size]);
+  const request = made.orderRequest(order, coarse, judged, 9n);
+  const payload = made.makePayload(request.name, 'session', request.values);
+  const rows = made.byteTable(payload);
+  same(rows.map((row) => row.hex).join(''), made.hex(payload.bytes)); // each byte once, in order
+  const shownAs = Object.fromEntries(rows.map((row) => [row.name, row.value]));
+  same([shownAs.price, shownAs.quantity, shownAs.asset, shownAs.expiry, shownAs.request_type],
+    [String(price), String(-size), '7', 'GTC', '0 place_limit_order']);
+}
+for (const text of ['', '-1', '1e3', '0', '1,000', '.5'])
+  same(made.judgeOrder({ ...typed, price: '100', size: text }, coarse).faults[0].field, 'size');
+same(made.judgeOrder({ ...typed, price: '100.0001', size: '1' }, coarse).faults[0].nearest, ['100', '100.025']);
+
 console.log(checks);
