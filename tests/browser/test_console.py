@@ -131,6 +131,14 @@ def equals_the_trades(console, exchange):
                                             for trade in trades])
 
 
+def equals_the_mark(console, exchange):
+    """The mark moves by itself: the page's and the read's meet."""
+    end = time.monotonic() + WAIT_S
+    while console.rows(".pane-markets tbody", 2)[0] != ["BTC", padded(
+            exchange.get("/api/v1/markets/BTC-PERP/mark").json["mark_price"], 1)]:
+        check(time.monotonic() < end, "the mark is another one")
+
+
 def live(console, exchange, maker, taker):
     """Books, trades and marks on the page are those of the reads, and go on with the exchange."""
     for step in range(20):
@@ -142,7 +150,15 @@ def live(console, exchange, maker, taker):
     taker.limit(BTC_PRICE - 2, -700, expiry=0)
     equals_the_book(console, exchange)
     equals_the_trades(console, exchange)
-    console.until("document.querySelector('.pane-markets tbody td').textContent === '100,000.0'")
+    newest = exchange.get("/api/v1/markets/BTC-PERP/trades?limit=1").json["trades"][0]
+    console.page.run("document.querySelector('.pane-trades tbody button').click()")
+    console.until("document.querySelector('.pane-trades .details') !== null")
+    same("a trade to the nanosecond", console.page.run(
+        "Object.fromEntries([...document.querySelectorAll('.pane-trades .details div')]"
+        ".map((one) => [one.children[0].textContent, one.children[1].textContent]))"),
+         {name: str(value).lower() if isinstance(value, bool) else str(value)
+          for name, value in newest.items()})
+    equals_the_mark(console, exchange)
     check(console.page.run("crossOriginIsolated"), "not isolated")
     # One of the 5 s heartbeats, with its checksum.
     console.tab("Health")
