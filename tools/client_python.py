@@ -86,14 +86,15 @@ def wire(tables):
     lines += body("BatchItem", "One of the items of order_batch.",
                   [("NAME", "str", '"batch_item"')], tables["batch_item"], classes)
     lines += ["", "", "ITEMS: Final = items_of(BatchItem)"]
-    for row in signed(tables):
+    rows = [row for row in signed(tables) if row["path"]]  # the reserved codes have none
+    for row in rows:
         doc = f"Request {row['code']}, {row['name']}; signer: {row['signer']}."
         constants = [("CODE", "int", row["code"]), ("PATH", "str", f'"{row["path"]}"'),
                      ("NAME", "str", f'"{row["name"]}"')]
         fields = row["fields"] or [{"name": "pad", "kind": "pad", "size": row["body_bytes"]}]
         lines += body(pascal(row["name"]), doc, constants, fields, classes)
     lines += ["", "", "REQUESTS: Final[dict[int, type[Body]]] = {"]
-    lines += [f"    {row['code']}: {pascal(row['name'])}," for row in signed(tables)] + ["}", ""]
+    lines += [f"    {row['code']}: {pascal(row['name'])}," for row in rows] + ["}", ""]
     return "\n".join(lines)
 
 

@@ -526,15 +526,6 @@ class RemoveAdminSecp256k1MasterKey(Body):
 
 
 @dataclass(frozen=True)
-class Reserved18(Body):
-    """Request 18, reserved_18; signer: none."""
-    CODE: ClassVar[int] = 18
-    PATH: ClassVar[str] = "None"
-    NAME: ClassVar[str] = "reserved_18"
-    LAYOUT: ClassVar[Struct] = Struct("<0x")
-
-
-@dataclass(frozen=True)
 class AddAdminPasskeyMasterKey(Body):
     """Request 19, add_admin_passkey_master_key; signer: admin."""
     CODE: ClassVar[int] = 19
@@ -565,15 +556,6 @@ class RemoveAdminPasskeyMasterKey(Body):
     )
     account_id: int
     public_key: bytes
-
-
-@dataclass(frozen=True)
-class Reserved21(Body):
-    """Request 21, reserved_21; signer: none."""
-    CODE: ClassVar[int] = 21
-    PATH: ClassVar[str] = "None"
-    NAME: ClassVar[str] = "reserved_21"
-    LAYOUT: ClassVar[Struct] = Struct("<0x")
 
 
 @dataclass(frozen=True)
@@ -1019,10 +1001,8 @@ REQUESTS: Final[dict[int, type[Body]]] = {
     15: RevokeAllSessions,
     16: AddAdminSecp256k1MasterKey,
     17: RemoveAdminSecp256k1MasterKey,
-    18: Reserved18,
     19: AddAdminPasskeyMasterKey,
     20: RemoveAdminPasskeyMasterKey,
-    21: Reserved21,
     22: CreateSubaccount,
     23: CloseSubaccount,
     24: CreatePortfolio,

@@ -1,0 +1,131 @@
+// typescript.mjs DIST VECTORS - clients/ts as it was compiled into DIST, against VECTORS, a folder
+// of vectors. Prints what is wrong, one line each; the last line counts what was looked at.
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
+const [dist, folder] = process.argv.slice(2);
+const perpd = await import(pathToFileURL(`${dist}/index.js`).href);
+const { Amount, Ids, SessionKey, wire } = perpd;
+const NAMES = new Map(Object.values(wire.REQUESTS).map((row) => [row.code, row.name]));
+let looked = 0;
+
+function same(what, got, want) {
+  looked += 1;
+  const [left, right] = [got, want].map((value) => perpd.formatJson(value) ?? "undefined");
+  if (left !== right) console.log(`${what}: expected ${right}, got ${left}`);
+}
+
+function refused(what, kind, act) {
+  looked += 1;
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof kind) return;
+    console.log(`${what}: ${error}`);
+    return;
+  }
+  console.log(`${what}: nothing was thrown`);
+}
+
+const hex = (bytes) => Buffer.from(bytes).toString("hex");
+const vectors = (name) => JSON.parse(readFileSync(`${folder}/${name}.json`, "utf8")).vectors;
+
+// W3, W4: each body is read and packed again to the same bytes, and signed to the same envelope.
+for (const vector of [...vectors("ed25519"), ...vectors("eip712")]) {
+  const payload = Buffer.from(vector.payload_hex, "hex");
+  const name = NAMES.get(vector.request_type);
+  if (vector.name === "create_session_unknown_scope") {
+    refused(vector.name, RangeError, () => perpd.unpackBody(name, payload.subarray(24)));
+    continue;
+  }
+  const body = perpd.unpackBody(name, payload.subarray(24));
+  const id = perpd.idText(payload.subarray(8, 24));
+  same(vector.name, hex(perpd.payloadOf(name, body, id, payload[1])), hex(payload));
+  refused("too short", RangeError, () => perpd.unpackBody(name, payload.subarray(24, -8)));
+  if (vector.seed !== undefined && vector.valid && vector.request_type < 1000) {
+    const key = await SessionKey.ofSeed(Buffer.from(vector.seed, "hex"));
+    const { payload: text, public_key, signature } = vector.envelope;
+    same(`${vector.name} signed`, JSON.parse(await perpd.envelopeOf(payload, key)),
+      { payload: text, public_key, signature });
+  }
+}
+const place = { account_id: 7n, subaccount_index: 0, portfolio_index: 0 };
+const limit = { portfolio_id: place, price: 1_000_000n, quantity: -50_000n, expiry: 2n ** 64n - 1n,
+  post_only: true, reduce_only: false, stp: "EXPIRE_TAKER", asset: 1 };
+const limitBytes = perpd.packBody("place_limit_order", limit);
+same("a limit order", perpd.unpackBody("place_limit_order", limitBytes), limit);
+for (const [member, value, kind] of [["price", 1.5, TypeError], ["price", -1n, RangeError],
+  ["price", 2n ** 64n, RangeError], ["quantity", 2n ** 63n, RangeError], ["stp", "NONE", RangeError],
+  ["post_only", 1, TypeError], ["asset", 65536, RangeError], ["price", undefined, TypeError]]) {
+  refused(`${member} ${value}`, kind,
+    () => perpd.packBody("place_limit_order", { ...limit, [member]: value }));
+}
+limitBytes[43] = 1;
+refused("a pad", RangeError, () => perpd.unpackBody("place_limit_order", limitBytes));
+refused("a long text", RangeError, () => perpd.packBody("create_portfolio",
+  { account_id: 1n, subaccount_index: 0, name: "é".repeat(17) }));
+refused("a short key", RangeError, () => perpd.packBody("revoke_session",
+  { account_id: 1n, session_pub: new Uint8Array(31) }));
+
+// A key comes from the text of a file, and shows its secret nowhere.
+const seed = Buffer.from(Array.from({ length: 32 }, (_, at) => at));
+const text = `# A key.\ncurve = ed25519\nsecret = ${seed.toString("base64")}\nexchange = 00ff\n`;
+const key = await SessionKey.ofText(text);
+same("its public key", perpd.base64(key.publicKey), "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=");
+same("its exchange", key.exchangeId, "00ff");
+same("no secret", JSON.stringify(key).includes(seed.toString("base64")), false);
+
+// Amounts: exact in every direction.
+for (const [shown, raw, decimals, want] of [["0", 0n, 0, "0"], ["-0.0", 0n, 1, "0"],
+  ["0.10", 10n, 2, "0.1"], ["-12", -12n, 0, "-12"], ["-0.000001", -1n, 6, "-0.000001"],
+  ["9223372036854775807", 2n ** 63n - 1n, 0, "9223372036854775807"]]) {
+  const amount = Amount.of(shown);
+  same(shown, [amount.raw, amount.decimals, amount.toString()], [raw, decimals, want]);
+}
+let state = 18n;
+for (let count = 0; count < 10_000; count += 1) {
+  state = (state * 6364136223846793005n + 1442695040888963407n) % 2n ** 64n; // Knuth's MMIX
+  const [raw, decimals] = [state - 2n ** 63n, count % 9];
+  same("there and back", Amount.of(new Amount(raw, decimals).toString()).at(decimals), raw);
+}
+for (const wrong of ["", "1e5", "1.", ".5", "+1", " 1", "1_000", "٣", "1".repeat(41), "0x1"]) {
+  refused(JSON.stringify(wrong), RangeError, () => Amount.of(wrong));
+}
+for (const wrong of [1.5, 0, null, true, undefined]) {
+  refused(`${wrong}`, TypeError, () => Amount.of(wrong));
+}
+for (const [value, down, up] of [["100.74", "100.5", "101"], ["100.5", "100.5", "100.5"],
+  ["-0.2", "-0.5", "0"], ["0.49", "0", "0.5"]]) {
+  const rounded = ["down", "up"].map((way) => `${Amount.of(value).rounded(Amount.of("0.5"), way)}`);
+  same(value, rounded, [down, up]);
+}
+same("10 bps below", `${Amount.of("100000.1").timesBps(-10n)}`, "99900.0999");
+same("order", Amount.of("0.09").compare(Amount.of("0.1")), -1);
+same("equal", Amount.of("1.50").equals(Amount.of("1.5")), true);
+refused("too fine", RangeError, () => Amount.of("0.05").at(1));
+
+// W5: ids of the time that is told, strictly rising.
+for (const vector of vectors("uuid7")) {
+  same(vector.name, perpd.idText(Buffer.from(vector.hex, "hex")), vector.text);
+  same(vector.name, perpd.idTimeMs(vector.text), vector.unix_ms);
+}
+let now = 1_755_582_431_232;
+const ids = new Ids(() => now);
+const made = Array.from({ length: 10_000 }, () => ids.next());
+now -= 60_000;
+made.push(ids.next());
+same("rising", made, [...new Set(made)].sort());
+same("version and variant", made.every((id) => /^.{14}7.{4}[89ab]/.test(id)), true);
+same("the time", perpd.idTimeMs(made[0]), 1_755_582_431_232);
+
+// J1: integers of 64 bits, and digits inside of texts.
+const json = '{"time_ns":1755582431240112233,"sequence":7,"size":"1","label":"1234567890123456789 ' +
+  '\\"9007199254740993","list":[18446744073709551615,5],"x":-9223372036854775808,"n":null}';
+const parsed = perpd.parseJson(json);
+same("wide", [parsed.time_ns, parsed.sequence, parsed.list[0], parsed.x],
+  [1755582431240112233n, 7n, 2n ** 64n - 1n, -(2n ** 63n)]);
+same("a sequence", typeof parsed.sequence, "bigint");
+same("a text", parsed.label, '1234567890123456789 "9007199254740993');
+same("narrow", parsed.list[1], 5);
+same("and back", perpd.formatJson(parsed), json);
+console.log(looked);
