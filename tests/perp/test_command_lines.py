@@ -46,6 +46,7 @@ TOOLS = {
     "test": ["--nonsense"], "nightly": ["--nonsense"], "setup": ["--nonsense", "more"],
     "demo": ["--nonsense", "--seconds"], "coverage": ["--nonsense", "more"],
     "openapi": ["--nonsense"], "clients": ["", "--nonsense", "more", "check a"],
+    "web": ["", "--nonsense", "more"],
     "reads": ["--nonsense", "more"], "check_docs.py": ["--nonsense", "a b"],
     "check_exports.py": ["", "--nonsense"], "check_format.sh": ["--nonsense"],
     "check_headers.sh": ["", "--nonsense"], "check_layers.py": ["--nonsense", "a b"],
