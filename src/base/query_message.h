@@ -42,6 +42,7 @@ enum query_extent {
     X(trades,      PAGE)   /* market, page -> row_trades, then row_trade, newest first */         \
     X(audit,       ALL)    /* -> row_audit, then row_audit_market */                              \
     X(payments,    PAGE)   /* account, place, filters, page -> row_payment, newest first */       \
+    X(cash,        PAGE)   /* account, subaccount, filters, page -> row_list, then row_cash */    \
     X(rates,       PAGE)   /* market, times, page -> row_list, then row_rate, newest first */     \
     X(liquidations, PAGE)  /* market, page -> row_list, then row_liquidation, newest first */     \
     X(fund,        PAGE)   /* page -> row_list, then row_house, newest first */                   \
@@ -96,7 +97,7 @@ struct query {
     uint32_t limit; /* rows of a page; levels a side of a book */
     union {
         uint8_t id[16];
-        struct { /* payments, rates: of the hour, both inclusive */
+        struct { /* payments, rates: of the hour; cash: of the row; both inclusive */
             uint64_t start_ns;
             uint64_t end_ns;
         };
@@ -106,7 +107,7 @@ struct query {
         uint8_t token_hash[QUERY_TOKEN_HASH_BYTES]; /* pairings: the keyed hash of the token */
     };
     uint16_t kind;  /* enum query_kind */
-    uint8_t status; /* orders, withdrawals: a filter, QUERY_ANY_STATUS for none */
+    uint8_t status; /* orders, withdrawals; cash: kind; a filter, QUERY_ANY_STATUS for none */
     uint8_t zero;
     union {
         uint32_t before_index;  /* with before_sequence */

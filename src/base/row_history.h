@@ -129,6 +129,14 @@ struct row_house {
     uint8_t zero[2];
 };
 
+/* A row of the cash ledger of a portfolio. */
+struct row_cash {
+    struct row_house movement;
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+};
+
 enum row_withdrawal_outcome {
     ROW_WITHDRAWAL_PENDING,
     ROW_WITHDRAWAL_SETTLED,

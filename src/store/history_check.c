@@ -45,8 +45,8 @@ enum {
 #define ROOT_NONE    UINT64_MAX
 
 const char *const history_check_table_names[HISTORY_TABLES] = {
-    "fills",        "trades", "payments", "rates",    "fund",      "fees",
-    "liquidations", "orders", "refusals", "requests", "order_ids",
+    "fills",        "trades", "payments", "rates",    "fund",     "fees",
+    "liquidations", "cash",   "orders",   "refusals", "requests", "order_ids",
 };
 
 struct tree {

@@ -31,6 +31,7 @@ enum history_table {
     HISTORY_FUND,         /* 0 */
     HISTORY_FEES,         /* 0 */
     HISTORY_LIQUIDATIONS, /* asset id */
+    HISTORY_CASH,         /* account */
     HISTORY_ORDERS,       /* account */
     HISTORY_REFUSALS,     /* account */
     HISTORY_LISTS,

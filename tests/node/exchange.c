@@ -110,6 +110,27 @@ static void take_trade(struct exchange *exchange, const struct effect *effect)
     exchange->trade_seq = body.trade_seq;
 }
 
+static void take_cash(struct exchange *exchange, const struct effect *effect)
+{
+    struct effect_cash body;
+
+    memcpy(&body, effect->bytes, sizeof body);
+    uint32_t index = exchange->counted++;
+    if (body.portfolio.account_id == 0)
+        return;
+    CHECK(exchange->cash_count < EXCHANGE_ROWS_MAX);
+    exchange->cash[exchange->cash_count++] = (struct exchange_cash){
+        .account = body.portfolio.account_id,
+        .sequence = effect->sequence,
+        .amount = body.amount,
+        .balance_after = body.balance_after,
+        .index = index,
+        .subaccount = body.portfolio.subaccount_index,
+        .portfolio = body.portfolio.portfolio_index,
+        .kind = body.kind,
+    };
+}
+
 static void take_answer(struct exchange *exchange, const struct effect *effect)
 {
     struct effect_answer body;
@@ -155,6 +176,8 @@ static void take(struct engine_sink *sink, const struct effect *effect)
         take_fill(exchange, effect);
         break;
     case 2104:
+        take_cash(exchange, effect);
+        break;
     case 2105:
         exchange->counted++;
         break;

@@ -30,6 +30,13 @@ struct exchange_fill {
     uint8_t side, liquidity;
 };
 
+struct exchange_cash {
+    uint64_t account, sequence;
+    int64_t amount, balance_after;
+    uint32_t index, subaccount, portfolio;
+    uint8_t kind;
+};
+
 struct exchange_trade {
     uint64_t sequence, price, size, trade_seq;
     uint32_t index;
@@ -59,10 +66,11 @@ struct exchange {
     uint8_t batch_count, batch_results[64];
     uint64_t trade_seq;
     uint32_t trade_index; /* of the effect 2108: its fills are the next two */
-    uint32_t order_count, ended_count, fill_count, trade_count, request_count;
+    uint32_t order_count, ended_count, fill_count, cash_count, trade_count, request_count;
     struct exchange_order orders[EXCHANGE_ROWS_MAX];
     struct exchange_fill fills[EXCHANGE_ROWS_MAX];
     struct exchange_trade trades[EXCHANGE_ROWS_MAX];
+    struct exchange_cash cash[EXCHANGE_ROWS_MAX]; /* of accounts, not of the fund */
     struct exchange_request requests[EXCHANGE_ROWS_MAX];
 };
 

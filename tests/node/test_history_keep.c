@@ -1,8 +1,8 @@
-/* Orders, fills, trades and requests in the file of the history: pages of ring and file equal the
- * list of everything that happened, over random commands, commits, clean starts, and starts that
- * left a gap; a page that needs a row of a gap is refused (wire.md W7). Each request and order is
- * found by its id, or was in a gap; an id that no request had is told from one that may have been
- * in a gap. */
+/* Orders, fills, trades, cash and requests in the file of the history: pages of ring and file equal
+ * the list of everything that happened, over random commands, commits, clean starts, and starts
+ * that left a gap; a page that needs a row of a gap is refused (wire.md W7). Each request and order
+ * is found by its id, or was in a gap; an id that no request had is told from one that may have
+ * been in a gap. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -28,12 +28,13 @@ static struct query_task ask(enum query_kind kind, uint64_t account, uint16_t as
 {
     struct query query = { .kind = (uint16_t)kind,
                            .account_id = account,
-                           .subaccount_index = QUERY_ANY_INDEX,
+                           .subaccount_index = kind == QUERY_cash ? 0 : QUERY_ANY_INDEX,
                            .portfolio_index = QUERY_ANY_INDEX,
                            .pin = -1,
                            .limit = limit,
                            .before_sequence = before_sequence,
                            .before_index = before_index,
+                           .end_ns = UINT64_MAX,
                            .status = QUERY_ANY_STATUS };
 
     if (asset != 0)
@@ -51,7 +52,7 @@ static const struct gap *gap_of(uint64_t sequence)
 }
 
 /* One list from its newest row to its first. `index` counts down through the list of everything;
- * the two functions know fills and trades. */
+ * the functions below know what it is a list of. */
 struct list {
     enum query_kind kind;
     uint64_t account;
@@ -60,6 +61,8 @@ struct list {
 
 static bool is_of(const struct list *list, uint32_t at)
 {
+    if (list->kind == QUERY_cash)
+        return exchange.cash[at].account == list->account && exchange.cash[at].subaccount == 0;
     return list->kind == QUERY_fills ? exchange.fills[at].account == list->account
                                      : exchange.trades[at].asset == list->asset;
 }
@@ -69,7 +72,17 @@ static void check_row(const struct list *list, const struct query_task *task, ui
 {
     struct row_fill fill;
     struct row_trade trade;
+    struct row_cash cash;
 
+    if (list->kind == QUERY_cash) {
+        const struct exchange_cash *want = &exchange.cash[at];
+        memcpy(&cash, task->rows + sizeof(struct row_list) + number * sizeof cash, sizeof cash);
+        CHECK(cash.movement.sequence == want->sequence && cash.movement.index == want->index);
+        CHECK(cash.movement.amount == want->amount && cash.movement.kind == want->kind);
+        CHECK(cash.movement.balance_after == want->balance_after);
+        CHECK(cash.account_id == want->account && cash.portfolio_index == want->portfolio);
+        return;
+    }
     if (list->kind == QUERY_fills) {
         const struct exchange_fill *want = &exchange.fills[at];
         memcpy(&fill, task->rows + number * sizeof fill, sizeof fill);
@@ -88,11 +101,15 @@ static void check_row(const struct list *list, const struct query_task *task, ui
 
 static uint64_t sequence_at(const struct list *list, uint32_t at)
 {
+    if (list->kind == QUERY_cash)
+        return exchange.cash[at].sequence;
     return list->kind == QUERY_fills ? exchange.fills[at].sequence : exchange.trades[at].sequence;
 }
 
 static uint32_t index_at(const struct list *list, uint32_t at)
 {
+    if (list->kind == QUERY_cash)
+        return exchange.cash[at].index;
     return list->kind == QUERY_fills ? exchange.fills[at].index : exchange.trades[at].index;
 }
 
@@ -100,9 +117,11 @@ static uint32_t index_at(const struct list *list, uint32_t at)
  * below the gap. */
 static void check_list(const struct list *list, uint32_t limit)
 {
-    uint32_t at = list->kind == QUERY_fills ? exchange.fill_count : exchange.trade_count;
+    uint32_t at = list->kind == QUERY_cash    ? exchange.cash_count
+                  : list->kind == QUERY_fills ? exchange.fill_count
+                                              : exchange.trade_count;
     uint64_t before = 0;
-    uint32_t before_index = 0, size = limit, head = list->kind == QUERY_trades;
+    uint32_t before_index = 0, size = limit, head = list->kind != QUERY_fills;
 
     for (;;) {
         struct query_task task =
@@ -311,6 +330,8 @@ static void check_all(void)
     for (size_t i = 0; i < CC_COUNT(limits); i++) {
         for (uint64_t account = 1; account <= ACCOUNTS; account++)
             check_list(&(struct list){ QUERY_fills, account, 0 }, limits[i]);
+        for (uint64_t account = 1; account <= ACCOUNTS; account++)
+            check_list(&(struct list){ QUERY_cash, account, 0 }, limits[i]);
         for (uint16_t asset = HOST_BTC; asset <= EXCHANGE_ETH; asset++)
             check_list(&(struct list){ QUERY_trades, 0, asset }, limits[i]);
         for (uint64_t account = 1; account <= ACCOUNTS; account++) {
@@ -401,6 +422,7 @@ int main(void)
     exchange.sink.history = history_create(CAPACITY, ACCOUNTS + 2, exchange.host.key);
     CHECK(exchange.sink.history != NULL && history_attach(exchange.sink.history, file) == 0);
     first = engine_sequence(exchange.host.engine) + 1;
+    exchange.cash_count = 0; /* deposits of before there was a file */
     for (uint32_t start = 0; start < STARTS; start++) {
         run(ROUNDS);
         check_all();
@@ -411,6 +433,7 @@ int main(void)
     CHECK(orders_found > 2 * CAPACITY && orders_lost > 100);
     CHECK(order_pages > 1000 && order_pages_refused > 10);
     CHECK(requests_found > 2 * CAPACITY && requests_lost > 100);
+    CHECK(exchange.cash_count > 4 * CAPACITY);
     CHECK(exchange.fill_count > 2 * CAPACITY && file_rows > 2 * CAPACITY);
     check_replayed();
     exchange_close(&exchange);

@@ -279,6 +279,30 @@ static uint64_t number_behind(const char *text, const char *name)
                                                       : strtoull(at + strlen(name), NULL, 10);
 }
 
+/* An amount behind a name, in micro-USDC. */
+static int64_t amount_behind(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+
+    CHECK(at != NULL && at[strlen(name)] == '"');
+    at += strlen(name) + 1;
+    bool is_negative = *at == '-';
+    at += is_negative;
+    int64_t value = 0;
+    int decimals = -1; /* no point yet */
+    for (; *at != '"'; at++) {
+        if (*at == '.') {
+            decimals = 0;
+            continue;
+        }
+        value = value * 10 + (*at - '0');
+        decimals += decimals >= 0;
+    }
+    for (decimals = decimals < 0 ? 0 : decimals; decimals < 6; decimals++)
+        value *= 10;
+    return is_negative ? -value : value;
+}
+
 /* Page after page, newest first, each with the hours that follow. */
 static void rates(uint32_t limit)
 {
@@ -331,6 +355,105 @@ static void houses(void)
     CHECK(status == 200 &&
           strcmp(body, "{\"balance\":\"0\",\"deficit\":false,\"history\":[],"
                        "\"next_before_sequence\":null,\"next_before_index\":null}") == 0);
+}
+
+/* The ledger of a member, page by page: each balance is the one before and the amount, the newest
+ * is its cash, and the amounts sum to it. */
+static void check_ledger(int member, uint32_t limit, uint32_t rows)
+{
+    static const int64_t cash[MEMBERS] = {
+        [LONG] = 1000000000000 - 13500000 - 2255625, /* deposit, fee, 6 * 375,000 + 15 * 375 */
+        [SHORT] = 1000000000000 - 4500000 + 2255625,
+    };
+    char path[256], more[128] = "";
+    unsigned status;
+    int64_t balance = cash[member];
+    uint32_t count = 0;
+
+    for (bool is_last = false; !is_last;) {
+        snprintf(path, sizeof path, "/api/v1/cash/history?subaccount_index=0&limit=%u%s", limit,
+                 more);
+        const char *body = get(&members[member], path, &status);
+        CHECK(status == 200 && strstr(body, "{\"history\":[") == body);
+        uint32_t of_page = 0;
+        for (const char *at = body; (at = strstr(at, "\"amount\":")) != NULL; at++, of_page++) {
+            CHECK(amount_behind(at, "\"balance_after\":") == balance);
+            balance -= amount_behind(at, "\"amount\":");
+        }
+        uint64_t sequence = number_behind(body, "\"next_before_sequence\":");
+        is_last = sequence == UINT64_MAX;
+        CHECK(is_last || of_page == limit);
+        count += of_page;
+        snprintf(more, sizeof more, "&before_sequence=%lu&before_index=%lu", sequence,
+                 number_behind(body, "\"next_before_index\":"));
+    }
+    CHECK(balance == 0 && count == rows);
+}
+
+/* One deposit, one fee and six payments of each (the file's head says how much). */
+static void ledger(void)
+{
+    static const struct {
+        const char *parameters;
+        uint32_t rows;
+    } filters[] = {
+        { "&kind=funding", HOURS },
+        { "&kind=fee", 1 },
+        { "&kind=deposit", 1 },
+        { "&kind=withdrawal", 0 },
+        { "&portfolio_index=0", HOURS + 2 },
+        { "&portfolio_index=1", 0 },
+        { "&offset=3", HOURS - 1 },
+        { "&kind=funding&limit=2&offset=3", 2 },
+    };
+    static const struct {
+        const char *path;
+        unsigned status;
+        const char *piece;
+    } refused[] = {
+        { "/api/v1/cash/history", 400, "\"parameter\":\"subaccount_index\"" },
+        { "/api/v1/cash/history?subaccount_index=0&kind=Fee", 400, "\"parameter\":\"kind\"" },
+        { "/api/v1/cash/history?subaccount_index=0&end_time=x", 400, "\"parameter\":\"end_time\"" },
+    };
+    char path[256];
+    unsigned status;
+
+    for (uint32_t limit = 1; limit <= HOURS + 3; limit++) {
+        check_ledger(LONG, limit, HOURS + 2);
+        check_ledger(SHORT, limit, HOURS + 2);
+    }
+    for (size_t i = 0; i < CC_COUNT(filters); i++) {
+        snprintf(path, sizeof path, "/api/v1/cash/history?subaccount_index=0%s",
+                 filters[i].parameters);
+        const char *body = get(&members[LONG], path, &status);
+        CHECK(status == 200 && count_of(body, "\"kind\":") == filters[i].rows);
+    }
+    const char *body =
+        get(&members[LONG], "/api/v1/cash/history?subaccount_index=0&kind=fee", &status);
+    CHECK(strstr(body, "\"kind\":\"fee\",\"amount\":\"-13.5\",") != NULL);
+    CHECK(strstr(body, "\"market\":\"BTC-PERP\",\"ref_id\":\"") != NULL);
+    body = get(&members[LONG], "/api/v1/cash/history?subaccount_index=0&kind=funding&limit=1",
+               &status);
+    CHECK(strstr(body, "\"kind\":\"funding\",\"amount\":\"-0.376875\",\"balance_after\":"
+                       "\"999984.244375\",\"market\":\"BTC-PERP\",\"ref_id\":") != NULL);
+    /* Rows of the third payment's millisecond, and of all but it. */
+    uint64_t third_ms =
+        number_behind(get(&members[LONG],
+                          "/api/v1/cash/history?subaccount_index=0&kind=funding&offset=3", &status),
+                      "\"time\":");
+    snprintf(path, sizeof path,
+             "/api/v1/cash/history?subaccount_index=0&start_time=%lu&end_time=%lu", third_ms,
+             third_ms);
+    CHECK(count_of(get(&members[LONG], path, &status), "\"kind\":\"funding\"") == 1);
+    snprintf(path, sizeof path, "/api/v1/cash/history?subaccount_index=0&start_time=%lu",
+             third_ms + 1);
+    CHECK(count_of(get(&members[LONG], path, &status), "\"kind\":") == 3);
+    for (size_t i = 0; i < CC_COUNT(refused); i++) {
+        body = get(&members[LONG], refused[i].path, &status);
+        CHECK(status == refused[i].status && strstr(body, refused[i].piece) != NULL);
+    }
+    body = get(NULL, "/api/v1/cash/history?subaccount_index=0", &status);
+    CHECK(status == 401 && strstr(body, "\"code\":\"invalid_api_key\"") != NULL);
 }
 
 /* ---- the channel ----------------------------------------------------------------------------- */
@@ -388,6 +511,7 @@ int main(void)
     for (uint32_t limit = 1; limit <= HOURS + 1; limit++)
         rates(limit);
     houses();
+    ledger();
     channel();
     protocol_free(&protocol);
     address_claims_free(&streams_of);

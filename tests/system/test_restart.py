@@ -62,6 +62,7 @@ def shown(account, requests):
              "/api/v1/orders?status=OPEN", "/api/v1/orders?status=CANCELED",
              "/api/v1/orders?market=ETH-PERP", "/api/v1/fills?subaccount_index=0&limit=1000",
              "/api/v1/fills?subaccount_index=0&limit=2&offset=1", "/api/v1/positions",
+             "/api/v1/cash/history?subaccount_index=0&limit=1000",
              "/api/v1/portfolio/cash_balances", "/api/v1/subaccounts", "/api/v1/account",
              "/api/v1/portfolio/balance?subaccount_index=0&portfolio_index=0"]
     paths += [f"/api/v1/markets/{market}/{what}" for market in ("BTC-PERP", "ETH-PERP")

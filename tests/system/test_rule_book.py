@@ -200,7 +200,7 @@ def faucet(world):
 
 @suite.case
 def house(world):
-    """J6: the fund and its history, the fee account, marks; 1005, 1006 and 1009."""
+    """J6: the fund and its history, the fee account, a ledger, marks; 1005, 1006 and 1009."""
     table, exchange = Table(), world.exchange
     before = exchange.get("/api/v1/insurance-fund").json
     done = exchange.ack(1006, struct.pack("<Q", 5_000 * USDC), exchange.operator)
@@ -240,6 +240,14 @@ def house(world):
     table.same("payments", taker.read(path).json, [])
     table.problem("no portfolio_index", taker.read("/api/v1/funding-payments?subaccount_index=0"),
                   400, "invalid_parameter", parameter="portfolio_index")
+    ledger = taker.read("/api/v1/cash/history?subaccount_index=0").json["history"]
+    table.same("ledger", [(row["sequence"], row["kind"], row["amount"]) for row in ledger][:1],
+               [(traded["sequence"], "fee", "-0.45")])
+    table.same("and a deposit", [row["kind"] for row in ledger], ["fee", "deposit"])
+    table.same("its sum", round(float(ledger[1]["amount"]) - 0.45, 6),
+               float(ledger[0]["balance_after"]))
+    table.problem("no such kind", taker.read("/api/v1/cash/history?subaccount_index=0&kind=gift"),
+                  400, "invalid_parameter", parameter="kind")
     completed(table, "tier", exchange.ack(1009, struct.pack("<QB7x", taker.id, 4),
                                           exchange.operator))
     table.same("fee_tier", taker.read("/api/v1/account").json["fee_tier"], 4)

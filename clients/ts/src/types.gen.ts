@@ -454,6 +454,27 @@ export interface Movement {
   readonly ref_id: string | null;
 }
 
+export interface CashRow {
+  readonly sequence: bigint;
+  readonly index: number;
+  readonly time: number;
+  readonly time_ns: bigint;
+  readonly account_id: bigint;
+  readonly subaccount_index: number;
+  readonly portfolio_index: number;
+  readonly kind: string;
+  readonly amount: string;
+  readonly balance_after: string;
+  readonly market?: string;
+  readonly ref_id: string | null;
+}
+
+export interface CashHistory {
+  readonly history: readonly CashRow[];
+  readonly next_before_sequence: bigint | null;
+  readonly next_before_index: number | null;
+}
+
 export interface Fund {
   readonly balance: string;
   readonly deficit: boolean;

@@ -13,6 +13,7 @@ enum { TARGET_MAX = 256 };
     X(request, false, "/api/v1/requests/")                \
     X(positions, false, "/api/v1/positions")              \
     X(payments, false, "/api/v1/funding-payments")        \
+    X(cash, false, "/api/v1/cash/history")                \
     X(balance, false, "/api/v1/portfolio/balance")        \
     X(balances, false, "/api/v1/portfolio/cash_balances") \
     X(subaccounts, false, "/api/v1/subaccounts")          \

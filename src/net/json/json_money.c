@@ -124,13 +124,17 @@ void json_money_liquidations(struct writer *writer, const struct reply *reply, c
     write_next(writer, reply, list.count, row.sequence, row.index);
 }
 
-static void write_movement(struct writer *writer, const struct row_house *row)
+static void begin_movement(struct writer *writer, const struct row_house *row)
 {
     WRITER_TEXT(writer, "{\"sequence\":");
     writer_uint(writer, row->sequence);
     JSON_FIELD_UINT(writer, "index", row->index);
     JSON_FIELD_UINT(writer, "time", row->time_ns / 1000000);
     JSON_FIELD_UINT(writer, "time_ns", row->time_ns);
+}
+
+static void end_movement(struct writer *writer, const struct row_house *row)
+{
     JSON_FIELD_WORD(writer, "kind", JSON_FIELD_NAME_OF(kind_names, row->kind));
     JSON_FIELD_AMOUNT(writer, "amount", row->amount);
     JSON_FIELD_AMOUNT(writer, "balance_after", row->balance_after);
@@ -141,6 +145,26 @@ static void write_movement(struct writer *writer, const struct row_house *row)
     else
         WRITER_TEXT(writer, ",\"ref_id\":null");
     WRITER_TEXT(writer, "}");
+}
+
+void json_money_cash(struct writer *writer, const struct reply *reply, const uint8_t *rows)
+{
+    struct row_list list;
+    struct row_cash row = { 0 };
+    memcpy(&list, rows, sizeof list);
+    INVARIANT(sizeof list + list.count * sizeof row <= reply->row_bytes);
+    WRITER_TEXT(writer, "{\"history\":[");
+    for (uint32_t i = 0; i < list.count; i++) {
+        memcpy(&row, rows + sizeof list + i * sizeof row, sizeof row);
+        if (i > 0)
+            WRITER_TEXT(writer, ",");
+        begin_movement(writer, &row.movement);
+        JSON_FIELD_UINT(writer, "account_id", row.account_id);
+        JSON_FIELD_UINT(writer, "subaccount_index", row.subaccount_index);
+        JSON_FIELD_UINT(writer, "portfolio_index", row.portfolio_index);
+        end_movement(writer, &row.movement);
+    }
+    write_next(writer, reply, list.count, row.movement.sequence, row.movement.index);
 }
 
 void json_money_house(struct writer *writer, const struct reply *reply, const uint8_t *rows)
@@ -157,21 +181,33 @@ void json_money_house(struct writer *writer, const struct reply *reply, const ui
         memcpy(&row, rows + sizeof list + i * sizeof row, sizeof row);
         if (i > 0)
             WRITER_TEXT(writer, ",");
-        write_movement(writer, &row);
+        begin_movement(writer, &row);
+        end_movement(writer, &row);
     }
     write_next(writer, reply, list.count, row.sequence, row.index);
 }
 
 static const char *const outcome_names[] = { "pending", "settled", "reverted" };
 
-bool json_money_outcome_of(const char *name, uint8_t *outcome)
+/* The place of a name in a list. False: it is none of them. */
+static bool find_name(const char *const *names, size_t count, const char *name, uint8_t *place)
 {
-    for (uint8_t i = 0; i < CC_COUNT(outcome_names); i++)
-        if (strcmp(name, outcome_names[i]) == 0) {
-            *outcome = i;
+    for (uint8_t i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *place = i;
             return true;
         }
     return false;
+}
+
+bool json_money_kind_of(const char *name, uint8_t *kind)
+{
+    return find_name(kind_names, CC_COUNT(kind_names), name, kind);
+}
+
+bool json_money_outcome_of(const char *name, uint8_t *outcome)
+{
+    return find_name(outcome_names, CC_COUNT(outcome_names), name, outcome);
 }
 
 static void write_withdrawal(struct writer *writer, const struct row_withdrawal *row)

@@ -67,6 +67,7 @@ struct form {
 #define FORM_trades           ALL(json_history_trades)
 #define FORM_audit            ALL(json_market_audit)
 #define FORM_payments         ROWS(row_payment)
+#define FORM_cash             ALL(json_money_cash)
 #define FORM_rates            ALL(json_money_rates)
 #define FORM_liquidations     ALL(json_money_liquidations)
 #define FORM_fund             ALL(json_money_house)

@@ -28,6 +28,7 @@ enum parameter {
     HAS_DEVICE = 8192,  /* X-DEVICE-KEY in place of the API key */
     IS_DEVICE = 16384,  /* X-DEVICE-KEY and no API key */
     HAS_TOKEN = 32768,  /* Authorization: Bearer and the pairing's token */
+    HAS_KIND = 65536,   /* kind of rows of the cash ledger */
 };
 
 #define PAGE   (HAS_PAGE)
@@ -54,6 +55,7 @@ enum parameter {
 #define PARAMETERS_trades      HAS_SYMBOL | PAGE
 #define PARAMETERS_audit       0
 #define PARAMETERS_payments    HAS_KEY | IN_ONE | HAS_MARKET | HAS_TIMES | PAGE
+#define PARAMETERS_cash        HAS_KEY | IN_ALL | HAS_PORTFOLIO | HAS_KIND | HAS_TIMES | PAGE
 #define PARAMETERS_rates       HAS_SYMBOL | HAS_TIMES | PAGE
 #define PARAMETERS_liquidations HAS_SYMBOL | PAGE
 #define PARAMETERS_mark        HAS_SYMBOL
@@ -67,7 +69,7 @@ enum parameter {
 #define PARAMETERS_pairing_result   HAS_TOKEN | HAS_ID
 /* clang-format on */
 
-static const uint16_t parameters_of[QUERY_KIND_COUNT] = {
+static const uint32_t parameters_of[QUERY_KIND_COUNT] = {
 #define X(name, extent) [QUERY_##name] = PARAMETERS_##name,
     QUERY_LIST(X)
 #undef X
@@ -156,6 +158,20 @@ static bool parse_outcome(const struct parameters *parameters, struct query *que
                               "status is none of pending, settled, reverted");
 }
 
+static bool parse_kind(const struct parameters *parameters, struct query *query,
+                       struct problem_detail *problem)
+{
+    char text[PARAMETER_TEXT_MAX];
+    enum parameter_found found = parameter_text(parameters, "kind", text, problem);
+    if (found != PARAMETER_GIVEN)
+        return found == PARAMETER_ABSENT;
+    if (json_money_kind_of(text, &query->status))
+        return true;
+    return problem_detail_set(problem, PROBLEM_invalid_parameter, "kind",
+                              "kind is none of trade, fee, funding, transfer, deposit, withdrawal, "
+                              "withdrawal_reverted, faucet, liquidation, adl, fund, settlement");
+}
+
 static bool parse_page(const struct parameters *parameters, struct query *query,
                        struct problem_detail *problem)
 {
@@ -218,6 +234,7 @@ static bool parse_parameters(unsigned has, const struct parameters *parameters, 
            ((has & HAS_MARKET) == 0 || parse_market(parameters, query, problem)) &&
            ((has & HAS_STATUS) == 0 || parse_status(parameters, query, problem)) &&
            ((has & HAS_OUTCOME) == 0 || parse_outcome(parameters, query, problem)) &&
+           ((has & HAS_KIND) == 0 || parse_kind(parameters, query, problem)) &&
            ((has & HAS_PAGE) == 0 || parse_page(parameters, query, problem)) &&
            ((has & HAS_TIMES) == 0 || parse_times(parameters, query, problem)) &&
            ((has & HAS_DEPTH) == 0 || parse_depth(parameters, query, problem));

@@ -7,8 +7,9 @@
 #include "engine/view/read.h"
 #include "node/history/history_find.h"
 
-/* More are in the file; a list looks at all that are not (query_orders.c). Twice what may wait. */
-enum { ORDERS_MAX = 1 << 18 };
+/* Of ended orders and the cash ledger: twice what may wait for the file (history_keep.c), which has
+ * the others. */
+enum { ROWS_MAX = 1 << 18 };
 
 struct history *history_create(uint32_t capacity, uint32_t account_count, struct mix_key key)
 {
@@ -16,11 +17,11 @@ struct history *history_create(uint32_t capacity, uint32_t account_count, struct
 
     if (history == NULL)
         return NULL;
-    uint32_t orders = capacity < ORDERS_MAX ? capacity : ORDERS_MAX;
-    if (order_log_init(&history->orders, orders, account_count, key) == 0 &&
+    uint32_t fewer = capacity < ROWS_MAX ? capacity : ROWS_MAX;
+    if (order_log_init(&history->orders, fewer, account_count, key) == 0 &&
         fill_log_init(&history->fills, capacity, account_count) == 0 &&
         request_log_init(&history->requests, capacity, key) == 0 &&
-        money_log_init(&history->money, capacity, account_count) == 0 &&
+        money_log_init(&history->money, capacity, fewer, account_count) == 0 &&
         withdrawal_log_init(&history->withdrawals, capacity) == 0 &&
         history_attach(history, NULL) == 0)
         return history;
@@ -62,6 +63,7 @@ void history_forget(struct history *history, const struct engine *engine)
                          history_find_refusals(&history->keep, id, sequence));
         history_ring_forget(&history->fills.fills, (uint32_t)id, sequence);
         history_ring_forget(&history->money.payments, (uint32_t)id, sequence);
+        history_ring_forget(&history->money.cash, (uint32_t)id, sequence);
     }
     for (uint32_t k = 0; k < read_market_count(engine); k++) {
         read_market(engine, k, &market);

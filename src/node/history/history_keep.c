@@ -22,6 +22,7 @@ static_assert(sizeof(struct payment_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, 
 static_assert(sizeof(struct order_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
 static_assert(offsetof(struct order_row, ended_sequence) == LINK_BYTES, "as history_file.h says");
 static_assert(sizeof(struct house_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
+static_assert(sizeof(struct cash_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
 static_assert(sizeof(struct request_row) - LINK_BYTES + ROW_RESULTS_MAX <= HISTORY_ROW_BYTES_MAX,
               "fits");
 
@@ -58,6 +59,7 @@ int history_keep_init(struct history_keep *keep, struct history *history, struct
         [HISTORY_FUND] = &history->money.houses[MONEY_FUND],
         [HISTORY_FEES] = &history->money.houses[MONEY_FEES],
         [HISTORY_LIQUIDATIONS] = &history->money.liquidations,
+        [HISTORY_CASH] = &history->money.cash,
         [HISTORY_ORDERS] = &history->orders.ring,
         [HISTORY_REQUESTS] = &history->requests.ring,
         [HISTORY_ORDER_IDS] = &history->orders.ids,
@@ -134,6 +136,8 @@ static int put_gaps(struct history_keep *keep, const struct engine *engine, uint
         failed = put_gap(keep, HISTORY_FILLS, id, sequence);
         if (failed == 0)
             failed = put_gap(keep, HISTORY_PAYMENTS, id, sequence);
+        if (failed == 0)
+            failed = put_gap(keep, HISTORY_CASH, id, sequence);
     }
     history_file_put_id_gap(keep->file, sequence, newest_ms, id);
     for (uint32_t k = 0; k < read_market_count(engine) && failed == 0; k++) {
@@ -238,6 +242,8 @@ static uint64_t key_of(enum history_table table, const struct history_link *link
         return ((const struct rate_row *)(const void *)link)->asset_id;
     case HISTORY_LIQUIDATIONS:
         return ((const struct liquidation_row *)(const void *)link)->asset_id;
+    case HISTORY_CASH:
+        return ((const struct cash_row *)(const void *)link)->account_id;
     case HISTORY_ORDERS:
         return ((const struct order_row *)(const void *)link)->order.account_id;
     case HISTORY_REQUESTS:

@@ -9,7 +9,8 @@
 
 enum { ASSETS = 1 << 16, TRADE_LIQUIDATION = 1, SETTLE_AT_WITHDRAWAL_ID = 0 };
 
-int money_log_init(struct money_log *log, uint32_t capacity, uint32_t account_count)
+int money_log_init(struct money_log *log, uint32_t capacity, uint32_t cash_capacity,
+                   uint32_t account_count)
 {
     memset(log, 0, sizeof *log);
     if (history_ring_init(&log->payments, capacity, sizeof(struct payment_row), account_count) ==
@@ -17,6 +18,7 @@ int money_log_init(struct money_log *log, uint32_t capacity, uint32_t account_co
         history_ring_init(&log->rates, capacity, sizeof(struct rate_row), ASSETS) == 0 &&
         history_ring_init(&log->liquidations, capacity, sizeof(struct liquidation_row), ASSETS) ==
             0 &&
+        history_ring_init(&log->cash, cash_capacity, sizeof(struct cash_row), account_count) == 0 &&
         history_ring_init(&log->houses[MONEY_FUND], capacity, sizeof(struct house_row), 1) == 0 &&
         history_ring_init(&log->houses[MONEY_FEES], capacity, sizeof(struct house_row), 1) == 0)
         return 0;
@@ -28,6 +30,7 @@ void money_log_free(struct money_log *log)
 {
     history_ring_free(&log->payments);
     history_ring_free(&log->rates);
+    history_ring_free(&log->cash);
     history_ring_free(&log->liquidations);
     for (int i = 0; i < MONEY_HOUSES; i++)
         history_ring_free(&log->houses[i]);
@@ -117,10 +120,25 @@ static bool find_ref(const struct effect *effect, const struct effect_cash *body
     return false;
 }
 
-/* Rows of the ledger that a fill has made name no market: it is the fill's. */
-static bool of_fill(uint8_t kind)
+/* Rows of the ledger that a fill or a payment has made name no market: it is theirs. */
+static bool is_of_former(const struct effect_cash *body)
 {
-    return kind == CASH_trade || kind == CASH_fee || kind == CASH_liquidation || kind == CASH_adl;
+    uint8_t kind = body->kind;
+
+    return kind == CASH_trade || kind == CASH_fee || kind == CASH_liquidation || kind == CASH_adl ||
+           (kind == CASH_funding && body->portfolio.account_id != 0);
+}
+
+static void fill_movement(struct house_row *row, const struct money_log *log,
+                          const struct effect *effect, const struct effect_cash *body,
+                          int64_t amount, int64_t balance_after)
+{
+    row->amount = amount;
+    row->balance_after = balance_after;
+    row->time_ns = effect->t_ns;
+    row->asset_id = is_of_former(body) ? log->asset_id : effect->asset_id;
+    row->kind = body->kind;
+    row->has_ref = find_ref(effect, body, row->ref_id);
 }
 
 static void add_house(struct money_log *log, enum money_house house, const struct effect *effect,
@@ -129,12 +147,20 @@ static void add_house(struct money_log *log, enum money_house house, const struc
 {
     struct house_row *row = history_ring_add(&log->houses[house], 0, effect->sequence, index);
 
-    row->amount = amount;
-    row->balance_after = balance_after;
-    row->time_ns = effect->t_ns;
-    row->asset_id = of_fill(body->kind) ? log->asset_id : effect->asset_id;
-    row->kind = body->kind;
-    row->has_ref = find_ref(effect, body, row->ref_id);
+    fill_movement(row, log, effect, body, amount, balance_after);
+}
+
+static void add_to_ledger(struct money_log *log, const struct effect *effect,
+                          const struct effect_cash *body, uint32_t index)
+{
+    INVARIANT(body->portfolio.account_id < log->cash.key_count);
+    struct cash_row *row =
+        history_ring_add(&log->cash, (uint32_t)body->portfolio.account_id, effect->sequence, index);
+
+    fill_movement(&row->movement, log, effect, body, body->amount, body->balance_after);
+    row->account_id = body->portfolio.account_id;
+    row->subaccount_index = body->portfolio.subaccount_index;
+    row->portfolio_index = body->portfolio.portfolio_index;
 }
 
 static void add_cash(struct money_log *log, const struct effect *effect, uint32_t index)
@@ -144,6 +170,7 @@ static void add_cash(struct money_log *log, const struct effect *effect, uint32_
 
     memcpy(&body, effect->bytes, sizeof body);
     if (log->unnamed != NULL && body.kind == CASH_funding) {
+        log->asset_id = log->unnamed->asset_id;
         struct uuid id = uuid_engine(effect->t_ns, effect->sequence, (uint32_t)body.ref);
         memcpy(log->unnamed->id, id.bytes, sizeof log->unnamed->id);
         log->unnamed = NULL;
@@ -152,6 +179,7 @@ static void add_cash(struct money_log *log, const struct effect *effect, uint32_
         add_house(log, MONEY_FUND, effect, &body, body.amount, body.balance_after, index);
         return;
     }
+    add_to_ledger(log, effect, &body, index);
     bool by_fund = body.amount > 0 && log->liquidation_sequence == effect->sequence;
     if (body.kind != CASH_fee || by_fund)
         return;
@@ -237,6 +265,15 @@ void money_log_show_liquidation(const struct liquidation_row *liquidation,
         .side = liquidation->side,
         .level = liquidation->level,
     };
+}
+
+void money_log_show_cash(const struct cash_row *cash, const struct market_names *names,
+                         struct row_cash *row)
+{
+    money_log_show_house(&cash->movement, names, &row->movement);
+    row->account_id = cash->account_id;
+    row->subaccount_index = cash->subaccount_index;
+    row->portfolio_index = cash->portfolio_index;
 }
 
 void money_log_show_house(const struct house_row *house, const struct market_names *names,

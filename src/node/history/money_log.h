@@ -4,6 +4,7 @@
  *   2105, then its 2104 ──> payment        2110 open ──> rate
  *   2104 of 0/0/0 ──> fund                 2104 of kind fee ──> fee account, except fees that the
  *                                          fund pays (the rebates of a liquidation, R7)
+ *   2104 of an account ──> its cash ledger
  *   2113 ──> liquidation
  *
  * Owner. The follower's thread.
@@ -67,6 +68,14 @@ struct house_row {
     uint8_t zero[4];
 };
 
+/* A row of the cash ledger (R2). */
+struct cash_row {
+    struct house_row movement;
+    uint64_t account_id;
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
+};
+
 enum money_house { MONEY_FUND, MONEY_FEES, MONEY_HOUSES };
 
 struct money_log {
@@ -74,13 +83,16 @@ struct money_log {
     struct history_ring rates;                /* a chain for each asset id */
     struct history_ring liquidations;         /* likewise */
     struct history_ring houses[MONEY_HOUSES]; /* one chain each */
+    struct history_ring cash;                 /* a chain for each account */
     uint64_t liquidation_sequence; /* of the last public trade that was a liquidation's */
-    uint16_t asset_id;             /* of the last fill */
+    uint16_t asset_id;             /* of the last fill or payment */
     struct payment_row *unnamed;   /* the payment whose 2104 comes next */
 };
 
-/* `capacity` is a power of two. 0, or -ENOMEM with nothing to free. */
-CC_MUST_USE int money_log_init(struct money_log *log, uint32_t capacity, uint32_t account_count);
+/* `capacity` and cash_capacity, of the ledger, are powers of two. 0, or -ENOMEM with nothing to
+ * free. */
+CC_MUST_USE int money_log_init(struct money_log *log, uint32_t capacity, uint32_t cash_capacity,
+                               uint32_t account_count);
 void money_log_free(struct money_log *log);
 
 /* Gets effects 2102, 2104, 2105, 2108, 2110 and 2113 in order. `index` is that of J1's `at`. */
@@ -92,6 +104,8 @@ void money_log_show_payment(const struct payment_row *payment, const struct mark
 void money_log_show_rate(const struct rate_row *rate, struct row_rate *row);
 void money_log_show_liquidation(const struct liquidation_row *liquidation,
                                 struct row_liquidation *row);
+void money_log_show_cash(const struct cash_row *cash, const struct market_names *names,
+                         struct row_cash *row);
 void money_log_show_house(const struct house_row *house, const struct market_names *names,
                           struct row_house *row);
 

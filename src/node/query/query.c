@@ -219,6 +219,7 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
     case QUERY_subaccounts:
     case QUERY_payments:
     case QUERY_rates:
+    case QUERY_cash:
     case QUERY_liquidations:
     case QUERY_fund:
     case QUERY_fees:

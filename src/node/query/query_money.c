@@ -9,6 +9,8 @@ enum { LIMIT_MAX = 1000 };
 static_assert(LIMIT_MAX * sizeof(struct row_payment) <= REPLY_BUFFER_BYTES, "fits");
 static_assert(sizeof(struct row_list) + LIMIT_MAX * sizeof(struct row_house) <= REPLY_BUFFER_BYTES,
               "fits");
+static_assert(sizeof(struct row_list) + LIMIT_MAX * sizeof(struct row_cash) <= REPLY_BUFFER_BYTES,
+              "fits");
 static_assert(sizeof(struct row_list) + LIMIT_MAX * sizeof(struct row_liquidation) <=
                   REPLY_BUFFER_BYTES,
               "fits");
@@ -19,7 +21,7 @@ bool query_money_is(const struct query *query)
 {
     return query->kind == QUERY_payments || query->kind == QUERY_rates ||
            query->kind == QUERY_liquidations || query->kind == QUERY_fund ||
-           query->kind == QUERY_fees;
+           query->kind == QUERY_fees || query->kind == QUERY_cash;
 }
 
 /* A list of one market, which the path names. */
@@ -33,6 +35,8 @@ static enum history_table table_of(const struct query_task *task)
     switch ((enum query_kind)task->query.kind) {
     case QUERY_payments:
         return HISTORY_PAYMENTS;
+    case QUERY_cash:
+        return HISTORY_CASH;
     case QUERY_rates:
         return HISTORY_RATES;
     case QUERY_liquidations:
@@ -47,7 +51,7 @@ static enum history_table table_of(const struct query_task *task)
 
 static uint64_t key_of(const struct query_task *task)
 {
-    if (task->query.kind == QUERY_payments)
+    if (task->query.kind == QUERY_payments || task->query.kind == QUERY_cash)
         return task->query.account_id;
     return is_of_market(&task->query) ? task->asset_id : 0;
 }
@@ -86,7 +90,7 @@ static void put_head(struct query_task *task, const struct query_sources *source
         memcpy(list.market, market->symbol, sizeof list.market);
         list.price_decimals = market->price_decimals;
         list.size_decimals = market->size_decimals;
-    } else {
+    } else if (task->query.kind != QUERY_cash) {
         read_house(sources->engine, &fund, &fees);
         list.balance = task->query.kind == QUERY_fund ? fund : fees;
     }
@@ -96,6 +100,15 @@ static void put_head(struct query_task *task, const struct query_sources *source
 static bool admits_hour(const struct query *query, uint64_t hour_ns)
 {
     return hour_ns <= query->end_ns && hour_ns >= query->start_ns;
+}
+
+static bool admits_cash(const struct query *query, const struct cash_row *cash)
+{
+    return cash->subaccount_index == query->subaccount_index &&
+           (query->portfolio_index == QUERY_ANY_INDEX ||
+            cash->portfolio_index == query->portfolio_index) &&
+           (query->status == QUERY_ANY_STATUS || cash->movement.kind == query->status) &&
+           cash->movement.time_ns <= query->end_ns && cash->movement.time_ns >= query->start_ns;
 }
 
 /* Shows the row when the query lets it in and the offset has passed. */
@@ -108,6 +121,7 @@ static void look_at(struct query_task *task, const struct query_sources *sources
         struct row_rate rate;
         struct row_liquidation liquidation;
         struct row_house house;
+        struct row_cash cash;
     } row;
     size_t row_bytes;
 
@@ -126,6 +140,12 @@ static void look_at(struct query_task *task, const struct query_sources *sources
             return;
         money_log_show_rate(rate, &row.rate);
         row_bytes = sizeof row.rate;
+    } else if (query->kind == QUERY_cash) {
+        const struct cash_row *cash = at;
+        if (!admits_cash(query, cash))
+            return;
+        money_log_show_cash(cash, names, &row.cash);
+        row_bytes = sizeof row.cash;
     } else if (query->kind == QUERY_liquidations) {
         money_log_show_liquidation(at, &row.liquidation);
         row_bytes = sizeof row.liquidation;
@@ -145,6 +165,8 @@ static bool is_past(const struct query *query, const void *at)
 {
     if (query->kind == QUERY_payments)
         return ((const struct payment_row *)at)->hour_ns < query->start_ns;
+    if (query->kind == QUERY_cash)
+        return ((const struct cash_row *)at)->movement.time_ns < query->start_ns;
     return query->kind == QUERY_rates && ((const struct rate_row *)at)->hour_ns < query->start_ns;
 }
 

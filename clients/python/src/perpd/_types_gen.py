@@ -452,6 +452,27 @@ class Movement(TypedDict):
     ref_id: str | None
 
 
+class CashRow(TypedDict):
+    sequence: int
+    index: int
+    time: int
+    time_ns: int
+    account_id: int
+    subaccount_index: int
+    portfolio_index: int
+    kind: str
+    amount: str
+    balance_after: str
+    market: NotRequired[str]
+    ref_id: str | None
+
+
+class CashHistory(TypedDict):
+    history: list[CashRow]
+    next_before_sequence: int | None
+    next_before_index: int | None
+
+
 class Fund(TypedDict):
     balance: str
     deficit: bool
