@@ -195,7 +195,7 @@ async def machine_clock(table, here):
             # An offset that has become wrong: the first sending is refused and signed again.
             ex.session.clock.forget()
             now = ex.session.clock.monotonic_ns()
-            ex.session.clock.add(kept[1]() - 60 * 10**9, now, now)
+            ex.session.clock.add(kept[1]() + 60 * 10**9, now, now)
             again = await ex.place(await ex.market("BTC-PERP"), "buy", "0.02", "98000")
             table.same("signed again", again.status, "OPEN")
             await ex.cancel_all()

@@ -145,6 +145,7 @@ class Sender:
                 if verdict.is_stale and not unanswered and not renewed:
                     renewed = True
                     await self._resync()
+                    self._ids = Ids(self._clock.now_ms)  # those of a wrong time do not count
                     fresh = self._make(request.body, None)
                     request.id, request.payload, request.envelope = (
                         fresh.id, fresh.payload, fresh.envelope)
