@@ -463,7 +463,8 @@ static void collect_options(const struct settings *settings, char text[][OPTION_
     }
     options[count++] = "--exchange.oracle_max_age_ms=0";
     options[count++] = "--limits.open_orders=100000";
-    if (settings->beside == NULL) /* many accounts are opened from one address */
+    options[count++] = "--limits.connections=16384"; /* all are of one address */
+    if (settings->beside == NULL)                    /* many accounts are opened from one address */
         options[count++] = "--limits.rate_limits=off";
     else
         options[count++] = "--limits.write_rate=1000000";

@@ -98,6 +98,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(limits,   signature_rate,         INT,    0, 0, "50000",          0, 0, "signed requests per address") \
     X(limits,   unknown_key_rate,       INT,    0, 1, "200",            1, 1000000, "signatures of keys not known, per address, a second") \
     X(limits,   bad_signature_rate,     INT,    0, 1, "1000",           1, 1000000, "wrong signatures of known keys, per address, a second") \
+    X(limits,   connections,            INT,    0, 1, "512",            1, 16384, "connections per address") \
     X(limits,   stream_connections,     INT,    0, 1, "100",            1, 16384, "WebSockets per address") \
     X(limits,   stream_subscriptions,   INT,    0, 1, "256",            1, 256, "per connection") \
     X(limits,   stream_backlog,         SIZE,   0, 1, "8M",             65536, 8388608, "unsent bytes per connection")

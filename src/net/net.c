@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "net/entrance.h"
 #include "net/parser.h"
 #include "net/protocol.h"
 #include "net/request/rate_limit.h"
@@ -235,6 +236,17 @@ static void arm_accepts(struct net *net)
     }
 }
 
+/* Closes a connection that was not admitted, with the reason. */
+static void turn_away(struct net *net, struct conn *conn)
+{
+    char text[ENTRANCE_REFUSAL_BYTES];
+    size_t count = entrance_refusal(&net->protocol.context, text);
+    (void)!send(conn->file, text, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)close(conn->file);
+    conn->file = -1;
+    protocol_close(&net->protocol, conn);
+}
+
 static void on_accept(struct net *net, const struct io_uring_cqe *cqe, uint32_t listener)
 {
     struct protocol *protocol = &net->protocol;
@@ -260,8 +272,12 @@ static void on_accept(struct net *net, const struct io_uring_cqe *cqe, uint32_t 
     struct peer peer;
     (void)peer_of_socket(conn->file, &peer);
     conn->address = rate_limit_address(&peer);
-    if (listener == PUBLIC && peer_list_has(&protocol->config.proxies, &peer))
+    if (listener == PUBLIC && peer_list_has(&protocol->config.proxies, &peer)) {
         conn->phase = CONN_PROXY;
+    } else if (listener == PUBLIC && !entrance_admit(&protocol->context, conn)) {
+        turn_away(net, conn);
+        return;
+    }
     if (listener == PUBLIC)
         secure_accept(&net->secure, conn);
     arm_receive(net, conn);

@@ -1,6 +1,7 @@
 #include "net/parser.h"
 
 #include "net/command/plain_write.h"
+#include "net/entrance.h"
 #include "net/reads.h"
 #include "net/request/rate_limit.h"
 #include "net/socket/proxy_header.h"
@@ -327,6 +328,10 @@ static enum progress read_proxy_header(struct protocol *protocol, struct conn *c
         return PROGRESS_MORE;
     if (memcmp(&client, &nobody, sizeof client) != 0)
         conn->address = rate_limit_address(&client);
+    if (!entrance_admit(&protocol->context, conn)) {
+        entrance_refuse(&protocol->context, conn);
+        return PROGRESS_CLOSED;
+    }
     protocol_await(protocol, conn);
     *used = (size_t)bytes;
     return PROGRESS_DONE;

@@ -1,5 +1,6 @@
 #include "net/protocol.h"
 
+#include "net/entrance.h"
 #include "net/parser.h"
 #include "net/reads.h"
 
@@ -271,6 +272,7 @@ void protocol_close(struct protocol *protocol, struct conn *conn)
     pipeline_drop(&protocol->pipeline, conn);
     output_clear(&protocol->context.outputs, &conn->wire);
     protocol->context.metrics.counters.connections_closed++;
+    entrance_leave(&protocol->context, conn);
     conn_close(&protocol->context.conns, conn);
 }
 

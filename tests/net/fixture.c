@@ -170,10 +170,13 @@ void fixture_init(struct fixture *fixture, bool simulated_clock, uint32_t ring_s
     symbols_add(&fixture->symbols, eth, 2);
     fixture->config.symbols = &fixture->symbols;
     CHECK(event_log_init(&fixture->events) == 0 && book_board_init(&fixture->books) == 0);
+    CHECK(address_claims_init(&fixture->connections_of, NET_CONNECTIONS_MAX) == 0);
     CHECK(address_claims_init(&fixture->streams_of, NET_CONNECTIONS_MAX) == 0);
     fixture->config.events = &fixture->events;
     fixture->config.books = &fixture->books;
+    fixture->config.connections_of = &fixture->connections_of;
     fixture->config.streams_of = &fixture->streams_of;
+    fixture->config.connections = NET_CONNECTIONS_MAX;
     fixture->config.stream_connections = 2;
     fixture->config.stream_subscriptions = 256;
     fixture->config.stream_backlog = 1 << 20;
@@ -204,6 +207,7 @@ void fixture_free(struct fixture *fixture)
     free(fixture->replies.slots);
     event_log_free(&fixture->events);
     book_board_free(&fixture->books);
+    address_claims_free(&fixture->connections_of);
     address_claims_free(&fixture->streams_of);
     (void)munmap(fixture->memory, REPLY_POOL_BYTES);
 }

@@ -23,7 +23,7 @@ struct fixture {
     struct option_engine options;
     struct event_log events;
     struct book_board books;
-    struct address_claims streams_of;
+    struct address_claims connections_of, streams_of;
     void *memory;
 
     _Atomic uint64_t durable, applied;

@@ -162,6 +162,45 @@ static void requests(void)
     wire_free(&wire);
 }
 
+/* W10: the connections of the client that the proxy names are counted for it. */
+static void too_many(void)
+{
+    static const struct tls_server *const some = (void *)&fixture;
+    struct wire first, second, third;
+    struct wire_answer answer;
+    protocol->config.connections = 1;
+    open_proxied(&first);
+    wire_send(&first, IPV4 GET, sizeof(IPV4 GET) - 1, 0);
+    CHECK(wire_answer(&first, &answer, false) && answer.status == 200);
+    open_proxied(&second); /* refused when its header is whole, whatever follows it */
+    wire_send(&second, IPV4 GET GET, sizeof(IPV4 GET GET) - 1, 0);
+    CHECK(wire_answer(&second, &answer, false) && answer.status == 503);
+    CHECK(strstr(second.text, "\"code\":\"too_many_connections\"") != NULL);
+    CHECK(second.conn == NULL && !wire_answer(&second, &answer, false));
+    open_proxied(&third); /* another client */
+    wire_send(&third, IPV6 GET, sizeof(IPV6 GET) - 1, 0);
+    CHECK(wire_answer(&third, &answer, false) && answer.status == 200);
+    wire_free(&third);
+    wire_free(&second);
+
+    protocol->config.tls = some; /* only whether there is one counts here */
+    open_proxied(&second);
+    second.conn->secure = true;
+    wire_send(&second, IPV4, sizeof(IPV4) - 1, 0);
+    CHECK(second.conn == NULL && second.count == 7);
+    CHECK(memcmp(second.text, "\x15\3\1\0\2\2\x50", 7) == 0);
+    wire_free(&second);
+    protocol->config.tls = NULL;
+
+    wire_free(&first); /* its place is free again */
+    open_proxied(&first);
+    wire_send(&first, IPV4 GET, sizeof(IPV4 GET) - 1, 0);
+    CHECK(wire_answer(&first, &answer, false) && answer.status == 200);
+    wire_free(&first);
+    CHECK(protocol->context.metrics.counters.connections_refused == 2);
+    protocol->config.connections = NET_CONNECTIONS_MAX;
+}
+
 int main(void)
 {
     headers();
@@ -169,6 +208,7 @@ int main(void)
     fixture_init(&fixture, true, FIXTURE_SLOTS);
     protocol = fixture_protocol(&fixture, 128);
     requests();
+    too_many();
     fixture_end(&fixture, protocol);
     return 0;
 }

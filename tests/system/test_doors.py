@@ -1,6 +1,8 @@
 """test_doors.py - who is answered at all and what every answer carries (wire.md W7, W10): Hosts,
-the admin token, OPTIONS, proxies, X-Sequence, X-Server-Time-Ns, Server-Timing.
+the admin token, OPTIONS, proxies, connections of an address, X-Sequence, X-Server-Time-Ns,
+Server-Timing.
 """
+import re
 import socket
 import sys
 import time
@@ -9,11 +11,13 @@ import client
 from client import (JSON, PATHS, PLACE_LIMIT, Connection, envelope, limit_body, payload_of,
                     request_bytes)
 from harness import Suite, Table
-from world import run
+from world import run, seen
 
 suite = Suite("doors")
 TIME = "/api/v1/time"
-PROXY = "127.0.0.2"  # loopback has many addresses
+PROXY, GREEDY = "127.0.0.2", "127.0.0.3"  # loopback has many addresses
+HEADER = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c"  # PROXY v2: TCP over IPv4
+CONNECTIONS = 24  # of an address
 
 
 class World:
@@ -158,7 +162,7 @@ def sequence_and_time(world):
 def proxies(world):
     """W10: PROXY v2 is believed, and needed, from net.proxy_from; from others it is no HTTP."""
     table = Table()
-    named = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c" + bytes((192, 0, 2, 7, 127, 0, 0, 1, 1, 2, 0, 8))
+    named = HEADER + bytes((192, 0, 2, 7, 127, 0, 0, 1, 1, 2, 0, 8))
 
     def answer(source, data):
         address = ("127.0.0.1", world.exchange.port)
@@ -178,5 +182,70 @@ def proxies(world):
     return table.wrong
 
 
+@suite.case
+def connections(world):
+    """W10: limits.connections of an address, behind a proxy of the client that it names; one more
+    gets 503 and is closed. Other addresses, the admin listener and open connections do not feel
+    it."""
+    table = Table()
+    exchange = world.exchange
+
+    def dial(source, first=b"", port=exchange.port):
+        connection = Connection.__new__(Connection)
+        connection.socket = socket.create_connection(("127.0.0.1", port), 60,
+                                                     source_address=(source, 0))
+        connection.buffer = b""
+        if first:
+            connection.send(first)
+        return connection
+
+    def named(last):
+        return HEADER + bytes((192, 0, 2, last, 127, 0, 0, 1, 1, 2, 0, 8))
+
+    def refused(connection):
+        try:
+            table.problem("one more", connection.receive(), 503, "too_many_connections")
+            table.true("one more closes", connection.closed(), "stays open")
+        except OSError as error:
+            table.true("one more", False, repr(error))
+        connection.close()
+
+    for source, first in ((GREEDY, b""), (PROXY, named(8))):
+        held = [dial(source, first) for _ in range(CONNECTIONS)]
+        for connection in held:
+            table.ok("within", connection.exchange(get()))
+        refused(dial(source, first))
+        for connection in held:
+            table.ok("open ones go on", connection.exchange(get()))
+        with dial(GREEDY, port=exchange.admin_port) as connection:
+            table.same("admin", connection.exchange(get("/livez")).status, 200)
+        with dial("127.0.0.4") as connection:
+            table.ok("another address", connection.exchange(get()))
+        with dial(PROXY, named(9)) as connection:
+            table.ok("another client of the proxy", connection.exchange(get()))
+        response = world.account.limit(900_000, 20)
+        table.same("an order of another", response["status"], "request_completed")
+        held.pop().close()
+
+        def place_is_free():
+            with dial(source, first) as connection:
+                try:
+                    return connection.exchange(get()).status
+                except OSError:
+                    return None
+
+        table.true("a place is given back", seen(place_is_free, 200), "still refused")
+        for connection in held:
+            connection.close()
+    with Connection(exchange.admin_port) as connection:
+        text = connection.exchange(get("/metrics")).body.decode()
+    count = int(re.search(r"^perpd_net_connections_refused_total (\d+)$", text, re.M)[1])
+    table.true("counted", count >= 2, count)
+    table.same("/exchange", exchange.get("/api/v1/exchange").json["limits"]["connections"],
+               CONNECTIONS)
+    return table.wrong
+
+
 if __name__ == "__main__":
-    sys.exit(run(suite, World, ("--limits.open_orders=100", f"--net.proxy_from={PROXY}")))
+    sys.exit(run(suite, World, ("--limits.open_orders=100", f"--net.proxy_from={PROXY}",
+                                f"--limits.connections={CONNECTIONS}")))

@@ -569,7 +569,7 @@ def folder_in_memory():
     return "/dev/shm" if room.f_bavail * room.f_frsize >= 1 << 30 else None
 
 
-def main(suite, options=()):
+def main(suite, options=("--limits.connections=16384",)):
     """Runs the phases of a suite and, at the end, what must hold after any of them."""
     suite.case(afterwards)
     program = perpd_program()

@@ -560,6 +560,7 @@ def late_handshakes(world):
     return world.late_wrong.wrong
 
 
+suite.case(tls_crowd.connections)
 suite.case(tls_crowd.crowd)
 
 
@@ -569,7 +570,7 @@ def main():
         pair = make_certificate(folder, "first", days=10)
         perpd = Perpd(perpd_program(), "--exchange.oracle_max_age_ms=0",
                       f"--net.tls_certificate={pair[0]}", f"--net.tls_key={pair[1]}",
-                      *client.SMALL_TABLES)
+                      "--limits.connections=16384", *client.SMALL_TABLES)
         try:
             exchange = perpd.start()
             exchange.wrap_socket = wrapper(context_of(pair[0]))

@@ -180,6 +180,8 @@ static const char *const problems[PROBLEM_END] = {
     [PROBLEM_read_only_key] = "the API key has scope READ and this writes",
     [PROBLEM_origin_not_allowed] = "a page of this origin may not do this",
     [PROBLEM_host_not_allowed] = "Host is not one of `net.hosts`",
+    [PROBLEM_too_many_connections] =
+        "this address has `limits.connections` open; the connection closes",
     [PROBLEM_not_found] = "no such path, or no such object",
     [PROBLEM_portfolio_not_found] = "no such portfolio of this account",
     [PROBLEM_order_not_found] = "no such order of this account, or its record is gone",

@@ -813,4 +813,5 @@ export type ProblemCode =
   "rate_limited" |
   "headers_too_large" |
   "internal_error" |
-  "not_ready";
+  "not_ready" |
+  "too_many_connections";

@@ -38,6 +38,14 @@ static inline void context_mark_dirty(struct context *context, struct conn *conn
     conn_queue_push(&context->conns, CONN_DIRTY, conn);
 }
 
+/* The slot of the connection in the claims of all network threads (base/address_claims.h): low ones
+ * are used first. */
+static inline uint32_t context_claim_slot(const struct context *context, const struct conn *conn)
+{
+    const struct net_config *config = context->config;
+    return conn->index * (config->port_threads > 1 ? config->port_threads : 1) + config->number;
+}
+
 /* The connection of a pending request, or NULL if it has closed. */
 static inline struct conn *context_conn(struct context *context, const struct pending *pending)
 {

@@ -91,9 +91,10 @@ struct net_config {
     struct ring *audits;           /* producer, of audited verdicts (verdict_audit.h); NULL: none */
     bool audits_rejects;           /* report every bad signature */
     const struct symbols *symbols;
-    const struct event_log *events;    /* of the follower; read only while the source is ready */
-    struct book_board *books;          /* likewise */
-    struct address_claims *streams_of; /* streams; NET_CONNECTIONS_MAX slots for each thread */
+    const struct event_log *events; /* of the follower; read only while the source is ready */
+    struct book_board *books;       /* likewise */
+    struct address_claims *connections_of; /* NET_CONNECTIONS_MAX slots for each thread */
+    struct address_claims *streams_of;     /* streams; as many */
     const struct clock *clock;
     const struct option_engine *options; /* the engine options in force */
     struct relying_party relying_party;  /* of passkeys; all zero: none */
@@ -115,6 +116,7 @@ struct net_config {
     uint32_t write_rate, write_burst;        /* of account_rates */
     uint32_t unknown_key_rate; /* per second and address, for all threads of the port together */
     uint32_t bad_signature_rate;
+    uint32_t connections;          /* limits.connections */
     uint32_t stream_connections;   /* limits.stream_connections */
     uint32_t stream_subscriptions; /* limits.stream_subscriptions */
     uint32_t stream_backlog;       /* limits.stream_backlog */

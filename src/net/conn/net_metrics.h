@@ -21,7 +21,8 @@ enum net_stage {
 /* Totals since start. */
 /* clang-format off */
 #define NET_COUNTER_LIST(X) \
-    X(connections_accepted) X(connections_closed) X(connections_open) X(accept_failures) X(proxy_headers_refused) \
+    X(connections_accepted) X(connections_closed) X(connections_open) X(connections_refused) \
+    X(accept_failures) X(proxy_headers_refused) \
     X(requests) X(signed_requests) X(reads) X(problems) X(responses) \
     X(received_bytes) X(sent_bytes) X(signatures_good) X(signatures_bad) X(unknown_keys) \
     X(rate_limited) X(tables_missing) X(shadows_skipped) \

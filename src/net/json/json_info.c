@@ -72,6 +72,7 @@ static void write_limits(const struct net_config *config, struct writer *writer)
     write_limit(writer, OPTION_limits_write_burst, config->write_burst);
     write_limit(writer, OPTION_limits_unknown_key_rate, config->unknown_key_rate);
     write_limit(writer, OPTION_limits_bad_signature_rate, config->bad_signature_rate);
+    write_limit(writer, OPTION_limits_connections, config->connections);
     write_limit(writer, OPTION_limits_stream_connections, config->stream_connections);
     write_limit(writer, OPTION_limits_stream_subscriptions, config->stream_subscriptions);
     write_limit(writer, OPTION_limits_stream_backlog, config->stream_backlog);

@@ -243,25 +243,18 @@ void stream_answer(struct stream *stream, const struct writer *writer)
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-/* The slot of the connection's claim: low ones are used first. */
-static uint32_t claim_slot(const struct net_config *config, const struct conn *conn)
-{
-    uint32_t threads = config->port_threads > 1 ? config->port_threads : 1;
-    return conn->index * threads + config->number;
-}
-
 /* False: the connection's address has as many streams as it may. */
 static bool claim(const struct streams *streams, const struct conn *conn)
 {
-    const struct net_config *config = streams->pipeline->context->config;
-    return address_claims_take(config->streams_of, claim_slot(config, conn), conn->address,
-                               config->stream_connections);
+    const struct context *context = streams->pipeline->context;
+    return address_claims_take(context->config->streams_of, context_claim_slot(context, conn),
+                               conn->address, context->config->stream_connections);
 }
 
 static void drop_claim(const struct streams *streams, const struct conn *conn)
 {
-    const struct net_config *config = streams->pipeline->context->config;
-    address_claims_drop(config->streams_of, claim_slot(config, conn));
+    const struct context *context = streams->pipeline->context;
+    address_claims_drop(context->config->streams_of, context_claim_slot(context, conn));
 }
 
 static struct stream *make(struct streams *streams, struct conn *conn)

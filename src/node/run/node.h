@@ -59,7 +59,7 @@ struct node {
     char history_folder[NODE_PATH_BYTES];
     char admin_token[NET_ADMIN_TOKEN_BYTES];
     struct certificate certificate;
-    struct address_claims streams_of; /* client addresses */
+    struct address_claims connections_of, streams_of; /* client addresses */
     struct poison poison;
     struct snapshot_child snapshot_child;
     struct key_tables *key_tables; /* NULL: no tables are kept */

@@ -198,6 +198,12 @@ static void list_hosts(const struct config *options, struct host_list *hosts)
     INVARIANT(listed); /* config.c has checked it */
 }
 
+static void list_origins(const struct config *options, struct origin_list *origins)
+{
+    bool listed = origin_list_read(origins, config_text(options, OPTION_net_cors_origins));
+    INVARIANT(listed); /* config.c has checked it */
+}
+
 static bool list_proxies(const struct config *options, struct peer_list *proxies)
 {
     const char *named = config_text(options, OPTION_net_proxy_from);
@@ -242,6 +248,7 @@ static int open_net(struct node *node, uint32_t number)
         .symbols = &node->core.primary_sink.symbols,
         .events = &node->core.events,
         .books = &node->core.books,
+        .connections_of = &node->connections_of,
         .streams_of = &node->streams_of,
         .clock = &node->clock,
         .options = &node->core.options,
@@ -263,6 +270,7 @@ static int open_net(struct node *node, uint32_t number)
         .unknown_key_rate = (uint32_t)config_number(node->options, OPTION_limits_unknown_key_rate),
         .bad_signature_rate =
             (uint32_t)config_number(node->options, OPTION_limits_bad_signature_rate),
+        .connections = (uint32_t)config_number(node->options, OPTION_limits_connections),
         .stream_connections =
             (uint32_t)config_number(node->options, OPTION_limits_stream_connections),
         .stream_subscriptions =
@@ -272,9 +280,7 @@ static int open_net(struct node *node, uint32_t number)
     if (!list_proxies(node->options, &config.proxies))
         return NODE_EXIT_CONFIGURATION;
     list_hosts(node->options, &config.hosts);
-    bool read =
-        origin_list_read(&config.origins, config_text(node->options, OPTION_net_cors_origins));
-    INVARIANT(read); /* config.c has checked it */
+    list_origins(node->options, &config.origins);
     read_relying_party(node->options, &config.relying_party);
     memcpy(config.secret_key, node->core.exchange.secret_key, sizeof config.secret_key);
     memcpy(config.exchange_id, node->core.exchange.exchange_id, sizeof config.exchange_id);
@@ -340,7 +346,9 @@ static int open_nets(struct node *node)
     const struct net *others[TOPOLOGY_NETS_MAX];
     uint32_t count = node->topology.net_count;
 
-    int no_claims = address_claims_init(&node->streams_of, count * NET_CONNECTIONS_MAX);
+    int no_claims = address_claims_init(&node->connections_of, count * NET_CONNECTIONS_MAX);
+    if (no_claims == 0)
+        no_claims = address_claims_init(&node->streams_of, count * NET_CONNECTIONS_MAX);
     for (uint32_t i = 0; i < count; i++) {
         int failed = no_claims != 0
                          ? no_claims
@@ -413,6 +421,7 @@ void start_undo(struct node *node)
     verifier_free(node);
     account_rate_destroy(node->account_rates);
     poison_close(&node->poison);
+    address_claims_free(&node->connections_of);
     address_claims_free(&node->streams_of);
     core_destroy(&node->core);
     explicit_bzero(&node->core.exchange, sizeof node->core.exchange);

@@ -1,0 +1,32 @@
+/* entrance.h - which connections the public listener keeps: so many of an address (wire.md W10).
+ *
+ *   accepted ──> entrance_admit ─┬─ kept until entrance_leave
+ *                                └─ entrance_refusal: its bytes are sent, and it is closed
+ *
+ * Order.  A connection of a proxy is admitted when its header has named the client (parser.h), any
+ *         other when it is accepted.
+ * Owner.  The net thread. The claims are those of all network threads. */
+#ifndef NET_ENTRANCE_H
+#define NET_ENTRANCE_H
+
+#include "net/conn/context.h"
+
+enum { ENTRANCE_REFUSAL_BYTES = 512 };
+
+/* Counts the connection for its address. False: the address has limits.connections already, and
+ * the connection is not counted. */
+CC_MUST_USE bool entrance_admit(struct context *context, struct conn *conn);
+
+/* The connection closes: counts it no more, if it was counted. */
+void entrance_leave(struct context *context, struct conn *conn);
+
+/* What a connection that is not admitted is sent before it is closed: 503 `too_many_connections`,
+ * on a listener with TLS the alert internal_error. Returns the bytes in `text`. */
+CC_MUST_USE size_t entrance_refusal(const struct context *context,
+                                    char text[ENTRANCE_REFUSAL_BYTES]);
+
+/* Refuses a connection whose proxy has named its client: it reads nothing more, and closes when it
+ * is sent the refusal. */
+void entrance_refuse(struct context *context, struct conn *conn);
+
+#endif
