@@ -276,7 +276,7 @@ def methods(world):
         for path in (PATHS[PLACE_LIMIT], "/api/v1/operator", "/api/v1/account/create"):
             table.problem(f"{method} {path}", exchange.raw(request_bytes(method, path)), 405,
                           "method_not_allowed")
-    for path in ("/", "/api", "/api/v1", "/api/v1/", TIME + "/", TIME + "x", "/api/v2/time",
+    for path in ("/api", "/api/v1", "/api/v1/", TIME + "/", TIME + "x", "/api/v2/time",
                  "/API/v1/time", "//api/v1/time", "/api/v1/../v1/time", "/api/v1/orders/",
                  "/api/v1/markets/", "/api/v1/markets/BTC-PERP/", "/api/v1/markets/BTC-PERP/books",
                  "/livez", "/readyz", "/metrics", "/audit", "/admin/withdrawals"):
