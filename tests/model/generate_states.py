@@ -1,7 +1,7 @@
 """Generator of market states: by the operator and by the node, good ones and wrong ones."""
 import wire
-from wire import (ACTIVE, ALL16, BOOT, CANCEL_ONLY, CLOCK_CONFIRM, HALT_ALL, HALTED, MARKET_STATE,
-                  POST_ONLY, REDUCE_ONLY, REPLACE)
+from wire import (ACTIVE, ALL16, BOOT, CANCEL_ONLY, HALT_ALL, HALTED, MARKET_STATE, POST_ONLY,
+                  REDUCE_ONLY, REPLACE)
 
 HOUR = 3600 * 10**9
 OPERATOR, ORACLE_KEY = b"\x11" * 32, b"\x22" * 32
@@ -52,7 +52,7 @@ class StateCommands:
         fields = [exchange.gap, 0]
         if rng.random() < 0.3:
             fields[rng.randrange(2)] += 1
-        command = self.by(CLOCK_CONFIRM, wire.CLOCK_CONFIRM_BODY.pack(*fields))
+        command = self.by(wire.CLOCK_CONFIRM, wire.CLOCK_CONFIRM_BODY.pack(*fields))
         if rng.random() < 0.5:
             self.clock += rng.randrange(2 * HOUR)
         return command
