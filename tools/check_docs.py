@@ -21,7 +21,7 @@ import command_line
 from references import References, decision_files, document, prose_of
 from rooms import Rooms
 
-LAYERS = ("base", "crypto", "engine", "store", "net", "node")
+LAYERS = ("base", "crypto", "engine", "store", "repl", "net", "node")
 FOLDERS = [f"src/{layer}" for layer in LAYERS] + ["bench", "perf", "tests", "tools",
                                                  "docs/decisions"]
 HEADINGS = {"Context", "Choice", "Rejected", "Cost"}

@@ -12,13 +12,14 @@ import sys
 import command_line
 from rooms import Rooms
 
-LAYERS = ("base", "crypto", "engine", "store", "net", "node")
+LAYERS = ("base", "crypto", "engine", "store", "repl", "net", "node")
 
 MAY_INCLUDE = {  # folder -> the folders of src/ whose headers it may name
     "base": {"base"},
     "crypto": {"base", "crypto"},
     "engine": {"base", "engine"},
     "store": {"base", "store"},
+    "repl": {"base", "repl"},
     "net": {"base", "crypto", "net"},
     "node": set(LAYERS),
     # The tests of a folder see what the folder sees; folders not listed here see all of src/.
@@ -26,6 +27,7 @@ MAY_INCLUDE = {  # folder -> the folders of src/ whose headers it may name
     "tests/crypto": {"base", "crypto"},
     "tests/engine": {"base", "engine"},
     "tests/store": {"base", "store"},
+    "tests/repl": {"base", "repl"},
     "tests/net": {"base", "crypto", "net"},
 }
 
@@ -33,7 +35,8 @@ SYSTEM_ONLY_IN = {  # <header> prefix -> the only folders (or files) of src/ tha
     "liburing": {"net", "store"},
     "sodium": {"base/hash.c", "crypto"},
     "secp256k1": {"crypto"},
-    "openssl/": {"crypto", "net"},
+    "openssl/": {"crypto", "repl", "net"},
+    "nghttp2": {"repl"},
     "ck_": {"base/keyring.c"},
     "ini.h": {"base/config.c"},
     "jansson": {"net"},
@@ -44,19 +47,19 @@ SYSTEM_ONLY_IN = {  # <header> prefix -> the only folders (or files) of src/ tha
     "pthread": {"base", "node"},
     "threads.h": {"base", "node"},
     "sched.h": {"base", "node"},
-    "sys/": {"base", "store", "net", "node"},
+    "sys/": {"base", "store", "repl", "net", "node"},
     "linux/": {"base", "store", "net", "node"},
-    "unistd": {"base", "store", "net", "node"},
+    "unistd": {"base", "store", "repl", "net", "node"},
     "fcntl": {"base", "store", "net", "node"},
     "dirent": {"base", "store", "node"},
     "signal": {"base", "node"},
     "poll": {"net", "node"},
     "spawn": {"node"},
-    "netinet/": {"net", "node"},
-    "arpa/": {"net", "node"},
+    "netinet/": {"repl", "net", "node"},
+    "arpa/": {"repl", "net", "node"},
     "netdb": {"net", "node"},
-    "time.h": {"base", "store", "net", "node"},
-    "stdio": {"base", "store", "net", "node"},
+    "time.h": {"base", "store", "repl", "net", "node"},
+    "stdio": {"base", "store", "repl", "net", "node"},
 }
 
 SYSTEM_WHITELIST = {  # folder -> the only system headers it may name: the engine touches nothing
@@ -71,13 +74,14 @@ BANNED = [  # pattern, folders of src/ that may use it, why not elsewhere
      set(), "unbounded, unsafe between threads, or silent about errors"),
     (r"\bvolatile\b", {"base"}, "volatile stays in base"),
     (r"\b(_Atomic\b|atomic_\w+)", {"base", "store", "node"},
-     "engine, crypto and net meet other threads through rings only"),
+     "engine, crypto, repl and net meet other threads through rings only"),
     (r"\b(atomic_thread_fence|atomic_signal_fence|__atomic_\w+|__sync_\w+|_mm_[lsm]fence)\b",
      {"base"}, "raw fences stay in base"),
     (r"\b(__asm__|asm)\b", {"base"}, "assembly stays in base"),
     (r"\b(printf|vprintf|fprintf|vfprintf|puts|fputs|putchar|perror|fopen|freopen)\s*\(",
      {"base", "node"}, "no output below the layer that decides"),
-    (r"\b(float|double)\b", {"base", "crypto", "store", "net", "node"}, "the engine has no float"),
+    (r"\b(float|double)\b", {"base", "crypto", "store", "repl", "net", "node"},
+     "the engine has no float"),
     (r"\bgetenv\s*\(", {"base"}, "the environment is read in base/config.c"),
     (r"\b(exit|_exit|_Exit|quick_exit|abort)\s*\(", {"base", "node"},
      "only the node decides to end the process"),

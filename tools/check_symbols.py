@@ -13,7 +13,7 @@ import sys
 
 import command_line
 
-LAYERS = ("base", "crypto", "engine", "store", "net", "node")
+LAYERS = ("base", "crypto", "engine", "store", "repl", "net", "node")
 WRITABLE = (".data", ".bss", "*COM*", ".tdata", ".tbss")
 
 Symbol = collections.namedtuple("Symbol", "member name kind section")

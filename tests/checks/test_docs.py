@@ -12,7 +12,7 @@ DECISION = "# 1. Title\n\n## Context\n\n## Choice\n\n## Rejected\n\n## Cost\n"
 SECOND = DECISION.replace("# 1.", "# 3.")
 INDEX = f"# x\n[1](0001-a-title{MD}) [3](0003-b{MD})\n"
 READMES = {f"src/{layer}/README.md": f"# {layer}\n\n{FILES}"
-           for layer in ("base", "crypto", "engine", "store", "net", "node")}
+           for layer in ("base", "crypto", "engine", "store", "repl", "net", "node")}
 READMES |= {f"{name}/README.md": "# x\n" for name in ("bench", "perf", "tests", "tools",
                                                      "docs/decisions")}
 RULES = """# Rules
