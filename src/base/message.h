@@ -161,7 +161,7 @@ struct answer {
                     uint64_t filled;
                     uint64_t filled_notional;
                     uint64_t quantity_ahead; /* in its level's queue, dead orders included (R3) */
-                    uint64_t no_member;
+                    uint64_t book_handle;    /* of the book's single orders; 0: it does not rest */
                 };
             };
             uint64_t best_bid; /* raw price, 0: that side is empty */

@@ -15,7 +15,7 @@
 enum query_extent {
     QUERY_EXTENT_ONE,    /* one record */
     QUERY_EXTENT_PAGE,   /* at most `limit` rows */
-    QUERY_EXTENT_LEVELS, /* at most `limit` levels a side of a book */
+    QUERY_EXTENT_LEVELS, /* at most `limit` levels or orders a side of a book */
     QUERY_EXTENT_ALL,    /* every row there is; the buffer bounds them */
 };
 
@@ -39,6 +39,7 @@ enum query_extent {
     X(markets,     ALL)    /* -> row_market, ascending asset id */                                \
     X(market,      ONE)    /* market -> row_market */                                             \
     X(book,        LEVELS) /* market, depth -> row_book, then row_level bids, asks */             \
+    X(book_orders, LEVELS) /* market, orders a side -> row_book, then row_book_order likewise */  \
     X(trades,      PAGE)   /* market, page -> row_trades, then row_trade, newest first */         \
     X(audit,       ALL)    /* -> row_audit, then row_audit_market */                              \
     X(payments,    PAGE)   /* account, place, filters, page -> row_payment, newest first */       \
@@ -94,7 +95,7 @@ struct query {
     uint32_t subaccount_index; /* of lists: a filter, QUERY_ANY_INDEX for none */
     uint32_t portfolio_index;
     int32_t pin;    /* of the credential; -1 = none */
-    uint32_t limit; /* rows of a page; levels a side of a book */
+    uint32_t limit; /* rows of a page; levels or orders a side of a book */
     union {
         uint8_t id[16];
         struct { /* payments, rates: of the hour; cash: of the row; both inclusive */

@@ -24,6 +24,7 @@ struct row_order {
     uint64_t sequence;
     uint64_t time_ns;
     uint64_t updated_at_ns;
+    uint64_t book_handle; /* 0: it does not rest */
     uint64_t
         trigger_price; /* conditional kinds only, triggered or not; also the next and those below */
     uint8_t oco_group[16]; /* all zero: none */
@@ -201,6 +202,14 @@ struct row_book {
 struct row_level {
     uint64_t price;
     uint64_t size;
+};
+
+/* The single orders of a book: a row_book that counts orders, then this row for each of bid_count
+ * bids and ask_count asks, best first, each level in the order of its queue. */
+struct row_book_order {
+    uint64_t price;
+    uint64_t size;
+    uint64_t handle; /* seq of its add */
 };
 
 struct row_mark {

@@ -143,6 +143,7 @@ static void test_orders(void)
         {
             struct order_cold *row = &host.engine->orders.cold[index];
             FLIP(placed_ns)
+            FLIP(handle)
         }
         {
             struct order_extra *row = order_extra(&host.engine->orders, index);

@@ -14,17 +14,19 @@ static const struct golden {
     const char *name, *written, *read;
 } goldens[] = {
     { __LINE__, "1.image", "55826f5fff46d939211d1690b8a9a07e0b67442c14b65711254603eb13af7e78",
-      "4f6e4a8b9ad2d9970b010d6058b47b0da5bdaaee2d8b4343841352ec4ef2402f" },
+      "8974a1bfa2cf5e00261143c4ecf33ce25bd693ec48a7c54832a40943edf01d4f" },
     { __LINE__, "2.image", "788390b0e294441e77b2fd4e0ee72126acaf962702c8921afd5982e50e0730f7",
-      "fb92b22ae474f1c812b52c75020b782587feb429d04360f2a53e5056b6abda2f" },
+      "c138f40310749bc7b5a96a3f1af1bb941b8514387a4b1e1e7dbfcf9572c786ee" },
     { __LINE__, "3.image", "576f30c74f11826591eaec2a9d5c47c421933927de9ef44898b122370cf69ce3",
-      "777c864fb3c6b0bf61dae6f3d725031c15d72167f63a82184b51c253e304d41a" },
+      "a2330a85bc417923c58d9fbbf31ad4b4cb7b02f26ae49bfb10db16391cc1af77" },
     { __LINE__, "4.image", "c7e1396c2fbf92cf1ad38512855435648582a2380ab2c9e7f7fd7dc7c08eceb2",
-      "bd918bcc68e53a2018f05216b26f638907f147f02d53bd520b6525d5a0baed3c" },
+      "7578e2d2654185145c681517444dcd4a8c7f2a3f32c589cfa5c29b80dd40c682" },
     { __LINE__, "5.image", "c5b68ebfc751b2d8e578fb667fdc39c09b32b7106d6161c357a8b746b09c8ee4",
-      "7118de203603e648fae95991b2968860bcb5b857717a8d010f8b7e4115958627" },
+      "9567af9a2ad691927588bcd9182e6aefb4cf7eedbc01b68e3dee59be2e19273a" },
     { __LINE__, "6.image", "548b8e539d7376a15e0c69cd0026fbffcb1db5e095c6369f7b5b93579bc4ff91",
-      "548b8e539d7376a15e0c69cd0026fbffcb1db5e095c6369f7b5b93579bc4ff91" },
+      "ac8831f9783d13095e96d2c33605d2eca05bcf63d3c2a1bb73d97fb4a9b7d6b3" },
+    { __LINE__, "7.image", "4a96ccb831d02156f68725bd9c62a268cb2110d3441a473aeb80f1e1c069ee21",
+      "4a96ccb831d02156f68725bd9c62a268cb2110d3441a473aeb80f1e1c069ee21" },
 };
 
 static const struct version {
@@ -110,6 +112,10 @@ static void compare_old_rows(const struct golden *row)
         compare_rows(row, IMAGE_markets, host.engine->markets.count,
                      0 MARKET_FIELDS_4(BYTES_MARKET));
 #undef BYTES_MARKET
+    const struct image_part *orders = image_copy_part(&golden, IMAGE_orders);
+    if (orders->version == 2)
+        compare_rows(row, IMAGE_orders, host.engine->orders.count,
+                     orders->byte_count / host.engine->orders.count);
     CHECK_ROW(row, cc_load64(image_copy_part(&golden, IMAGE_work)->bytes) ==
                        cc_load64(image_copy_part(&today, IMAGE_work)->bytes)); /* as many items */
 }

@@ -111,6 +111,112 @@ static void test_balance(void)
     host_close(&host);
 }
 
+/* The single orders of a book as the effects 2107 say: an order's handle is the sequence of its
+ * last add, and each level has them in their order. */
+struct follower {
+    struct row_book_order orders[64]; /* handle 0: none */
+    uint8_t ids[64][16];
+    uint8_t sides[64];
+} seen;
+
+static void follow(void)
+{
+    const struct host_effect *effect;
+
+    for (uint32_t k = 0; (effect = host_effect(&host, EFFECT_book_order, k)) != NULL; k++) {
+        struct effect_book_order body;
+        uint32_t at = 0;
+        memcpy(&body, effect->bytes, sizeof body);
+        while (at < 64 && (seen.orders[at].handle == 0 ||
+                           memcmp(seen.ids[at], body.order_id, sizeof body.order_id) != 0))
+            at++;
+        if (body.action == BOOK_ADD) {
+            CHECK(at == 64);
+            for (at = 0; seen.orders[at].handle != 0; at++)
+                CHECK(at < 63);
+            memcpy(seen.ids[at], body.order_id, sizeof body.order_id);
+            seen.orders[at] = (struct row_book_order){ body.price, body.quantity, body.book_seq };
+            seen.sides[at] = body.side;
+            continue;
+        }
+        CHECK(at < 64);
+        seen.orders[at].size -= body.quantity;
+        if (seen.orders[at].size == 0)
+            seen.orders[at].handle = 0;
+    }
+}
+
+/* The next order of a side behind the one given: by price, then handle. */
+static uint32_t behind(uint8_t side, const struct row_book_order *last)
+{
+    uint32_t best = 64;
+
+    for (uint32_t i = 0; i < 64; i++) {
+        const struct row_book_order *one = &seen.orders[i], *to = &seen.orders[best % 64];
+        bool is_dearer = side == ORDER_LONG ? one->price < last->price : one->price > last->price;
+        if (one->handle == 0 || seen.sides[i] != side ||
+            !(is_dearer || (one->price == last->price && one->handle > last->handle)))
+            continue;
+        bool is_nearer = side == ORDER_LONG ? one->price > to->price : one->price < to->price;
+        if (best == 64 || is_nearer || (one->price == to->price && one->handle < to->handle))
+            best = i;
+    }
+    return best;
+}
+
+static void compare_side(uint8_t side, const struct row_book_order *orders, uint32_t count)
+{
+    struct row_book_order last = { .price = side == ORDER_LONG ? UINT64_MAX : 0 };
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = behind(side, &last);
+        CHECK(at < 64);
+        last = seen.orders[at];
+        CHECK(orders[i].price == last.price && orders[i].size == last.size &&
+              orders[i].handle == last.handle);
+    }
+    CHECK(behind(side, &last) == 64);
+}
+
+static void test_single_orders(void)
+{
+    struct row_book row;
+    struct row_book_order orders[128];
+    uint64_t seed = 7;
+    uint32_t most = 0;
+
+    fill();
+    for (uint32_t i = 0; i < 4000; i++) {
+        uint32_t n = 1 + rig_below(&seed, 2);
+        struct host_order order = { .price = 999995 + rig_below(&seed, 10),
+                                    .quantity = 100 * (1 + (int64_t)rig_below(&seed, 3)),
+                                    .expiry = UINT64_MAX,
+                                    .stp = (uint8_t)rig_below(&seed, 4) };
+        uint32_t known = rig_below(&seed, 64);
+        if (rig_below(&seed, 2) == 0)
+            order.quantity = -order.quantity;
+        if (rig_below(&seed, 3) == 0 && seen.orders[known].handle != 0)
+            (void)host_cancel(&host, n, seen.ids[known]);
+        else
+            (void)host_limit(&host, n, &order);
+        follow();
+        CHECK(read_book_orders(host.engine, btc, 64, &row, orders));
+        compare_side(ORDER_LONG, orders, row.bid_count);
+        compare_side(ORDER_SHORT, orders + row.bid_count, row.ask_count);
+        most = row.bid_count > most ? row.bid_count : most;
+        if (row.bid_count + row.ask_count > 40) {
+            CHECK(host_cancel_all(&host, n, HOST_BTC, 0) == STATUS_request_completed);
+            follow();
+        }
+    }
+    CHECK(most > 5);
+    CHECK(read_book_orders(host.engine, btc, 1, &row, orders));
+    CHECK(row.bid_count <= 1 && row.ask_count <= 1);
+    char other[32] = "ETH-PERP";
+    CHECK(!read_book_orders(host.engine, other, 1, &row, orders));
+    host_close(&host);
+}
+
 static void test_book_and_account(void)
 {
     struct row_book row;
@@ -155,5 +261,6 @@ int main(void)
     test_canceled_order();
     test_balance();
     test_book_and_account();
+    test_single_orders();
     return 0;
 }

@@ -268,6 +268,7 @@ static const struct row_order order_row = {
     .sequence = 4711,
     .time_ns = UINT64_C(1755582431240112233),
     .updated_at_ns = UINT64_C(1755582431900112233),
+    .book_handle = 8990,
     .status = 5,
     .order_type = 1,
     .side = 1,

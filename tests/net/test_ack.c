@@ -272,7 +272,7 @@ static const struct ack_stages stages = { 4100, 5200, 5500, 210000 };
 #define FACE "{\"status\":\"request_completed\",\"processed_at_ns\":1755582431240112233"
 #define NO_ORDER                                                                                  \
     ",\"order_status\":null,\"remaining_size\":null,\"filled_size\":null,\"average_price\":null," \
-    "\"quantity_ahead\":null"
+    "\"quantity_ahead\":null,\"book_handle\":null"
 #define TIMES \
     ",\"timing_ns\":{\"verified\":4100,\"sequenced\":5200,\"matched\":5500,\"ack\":210000}}"
 
@@ -290,6 +290,7 @@ static const struct {
         .processed_at_ns = T,
         .remaining = 50000,
         .quantity_ahead = 120000,
+        .book_handle = 9000,
         .price_decimals = 1,
         .best_bid = 999999,
         .best_ask = 1000000,
@@ -297,7 +298,8 @@ static const struct {
         .members = ANSWER_HAS_ORDER | ANSWER_HAS_AHEAD | ANSWER_HAS_MARKET },
       FACE ",\"sequence\":4711,\"order_status\":\"OPEN\",\"remaining_size\":\"0.5\","
            "\"filled_size\":\"0\",\"average_price\":null,\"quantity_ahead\":\"1.2\","
-           "\"best_bid\":\"99999.9\",\"best_ask\":\"100000\",\"book_seq\":9001" TIMES },
+           "\"book_handle\":9000,\"best_bid\":\"99999.9\",\"best_ask\":\"100000\",\"book_seq\":"
+           "9001" TIMES },
     /* 1 at 100,000 and 2 at 100,000.1: R1 rounds 300000.2 / 3 to nine decimals. */
     { __LINE__,
       "filled",
@@ -311,10 +313,11 @@ static const struct {
         .best_ask = 1000001,
         .book_seq = 1,
         .members = ANSWER_HAS_ORDER | ANSWER_HAS_MARKET },
-      FACE ",\"sequence\":4711,\"order_status\":\"FILLED\",\"remaining_size\":\"0\","
-           "\"filled_size\":\"0.00003\",\"average_price\":\"100000.066666667\","
-           "\"quantity_ahead\":null,\"best_bid\":null,\"best_ask\":\"100000.1\","
-           "\"book_seq\":1" TIMES },
+      FACE
+      ",\"sequence\":4711,\"order_status\":\"FILLED\",\"remaining_size\":\"0\","
+      "\"filled_size\":\"0.00003\",\"average_price\":\"100000.066666667\","
+      "\"quantity_ahead\":null,\"book_handle\":null,\"best_bid\":null,\"best_ask\":\"100000.1\","
+      "\"book_seq\":1" TIMES },
     { __LINE__,
       "first of its level",
       { .code = 1,
@@ -327,9 +330,10 @@ static const struct {
         .best_bid = 20001,
         .price_decimals = 6,
         .members = ANSWER_HAS_ORDER | ANSWER_HAS_AHEAD | ANSWER_HAS_MARKET },
-      FACE ",\"sequence\":4711,\"order_status\":\"PARTIALLY_FILLED\",\"remaining_size\":\"1\","
-           "\"filled_size\":\"1\",\"average_price\":\"0.020001\",\"quantity_ahead\":\"0\","
-           "\"best_bid\":\"0.020001\",\"best_ask\":null,\"book_seq\":0" TIMES },
+      FACE
+      ",\"sequence\":4711,\"order_status\":\"PARTIALLY_FILLED\",\"remaining_size\":\"1\","
+      "\"filled_size\":\"1\",\"average_price\":\"0.020001\",\"quantity_ahead\":\"0\","
+      "\"book_handle\":null,\"best_bid\":\"0.020001\",\"best_ask\":null,\"book_seq\":0" TIMES },
     { __LINE__,
       "a market and no order",
       { .code = 3,

@@ -75,6 +75,7 @@ static void who_gets_which(void)
             .members = ANSWER_HAS_ORDER | ANSWER_HAS_AHEAD | ANSWER_HAS_MARKET,
             .remaining = 50000,
             .quantity_ahead = 120000,
+            .book_handle = 9000,
             .price_decimals = 1,
             .best_bid = 999999,
             .best_ask = 1000000,
@@ -103,11 +104,12 @@ static void who_gets_which(void)
             continue;
         }
         CHECK_ROW(&rows[i], strncmp(media, JSON "\r\n", strlen(JSON) + 2) == 0);
-        bool full = wire_has(&answer, ",\"order_status\":\"OPEN\",\"remaining_size\":\"0.5\","
-                                      "\"filled_size\":\"0\",\"average_price\":null,"
-                                      "\"quantity_ahead\":\"1.2\",\"best_bid\":\"99999.9\","
-                                      "\"best_ask\":\"100000\",\"book_seq\":9001,"
-                                      "\"timing_ns\":{\"verified\":");
+        bool full = wire_has(
+            &answer, ",\"order_status\":\"OPEN\",\"remaining_size\":\"0.5\","
+                     "\"filled_size\":\"0\",\"average_price\":null,"
+                     "\"quantity_ahead\":\"1.2\",\"book_handle\":9000,\"best_bid\":\"99999.9\","
+                     "\"best_ask\":\"100000\",\"book_seq\":9001,"
+                     "\"timing_ns\":{\"verified\":");
         CHECK_ROW(&rows[i], full == (rows[i].form == FULL));
         bool times = wire_has(&answer, ",\"sequenced\":5200,\"matched\":5500,\"ack\":");
         CHECK_ROW(&rows[i], times == (rows[i].form == FULL));
@@ -153,9 +155,10 @@ static void what_stays_json(void)
     wire_free(&wire);
 }
 
-#define NO_EVIDENCE                                                                       \
-    ",\"order_status\":null,\"remaining_size\":null,\"filled_size\":null,"                \
-    "\"average_price\":null,\"quantity_ahead\":null,\"best_bid\":null,\"best_ask\":null," \
+#define NO_EVIDENCE                                                                          \
+    ",\"order_status\":null,\"remaining_size\":null,\"filled_size\":null,"                   \
+    "\"average_price\":null,\"quantity_ahead\":null,\"book_handle\":null,\"best_bid\":null," \
+    "\"best_ask\":null,"                                                                     \
     "\"book_seq\":null,\"timing_ns\":{\"verified\":"
 
 /* What the network thread answers itself has the same three forms; stages not reached are 0. */

@@ -222,7 +222,7 @@ static void orders(void)
          "\"expires_at\":null,\"price\":null,\"filled_size\":\"0.00005\","
          "\"average_price\":\"100000\",\"stp\":\"EXPIRE_TAKER\",\"trigger_price\":null,"
          "\"trigger_source\":null,\"oco_group\":null,\"sequence\":9,\"index\":1,\"time\":5,"
-         "\"time_ns\":5999999,\"updated_at_ns\":6},"
+         "\"time_ns\":5999999,\"updated_at_ns\":6,\"book_handle\":null},"
          "{\"account_id\":7,\"subaccount_index\":0,\"portfolio_index\":0,"
          "\"id\":\"00000000-0000-0000-0000-000000000000\",\"initial_size\":\"0\","
          "\"remaining_size\":\"0\",\"market\":\"BTC-PERP\",\"order_status\":\"OPEN\","
@@ -230,7 +230,7 @@ static void orders(void)
          "\"post_only\":false,\"reduce_only\":false,\"expires_at\":null,\"price\":\"0\","
          "\"filled_size\":\"0\",\"average_price\":null,\"stp\":\"EXPIRE_TAKER\","
          "\"trigger_price\":null,\"trigger_source\":null,\"oco_group\":null,\"sequence\":0,"
-         "\"index\":0,\"time\":0,\"time_ns\":0,\"updated_at_ns\":0}]");
+         "\"index\":0,\"time\":0,\"time_ns\":0,\"updated_at_ns\":0,\"book_handle\":null}]");
 }
 
 static void requests(void)

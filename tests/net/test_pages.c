@@ -44,7 +44,7 @@ static const struct {
       "\"price\":\"100000\",\"filled_size\":\"0.3\",\"average_price\":\"100000\","
       "\"stp\":\"EXPIRE_TAKER\",\"trigger_price\":null,\"trigger_source\":null,\"oco_group\":null,"
       "\"sequence\":4711,\"index\":0,\"time\":1755582431240,\"time_ns\":1755582431240112233,"
-      "\"updated_at_ns\":1755582431900112233}" },
+      "\"updated_at_ns\":1755582431900112233,\"book_handle\":8990}" },
     { __LINE__, "balance", "/api/v1/portfolio/balance?subaccount_index=0&portfolio_index=0", true,
       "{\"account_id\":7,\"subaccount_index\":0,\"portfolio_index\":0,\"cash_balance\":\"7495.75\","
       "\"name\":\"Main\",\"status\":\"ACTIVE\",\"equity\":\"9998.5\","

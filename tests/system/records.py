@@ -8,7 +8,7 @@ ORDER = {  # interface.md and J2
     "post_only": "bool", "reduce_only": "bool", "expires_at": "int|null", "price": "dec|null",
     "filled_size": "dec", "average_price": "dec|null", "stp": "str", "trigger_price": "null",
     "trigger_source": "null", "oco_group": "null", "sequence": "int", "index": "int", "time": "ms",
-    "time_ns": "ns", "updated_at_ns": "ns"}
+    "time_ns": "ns", "updated_at_ns": "ns", "book_handle": "int|null"}
 WITH_REASON = {}  # an order that is CANCELED or REJECTED: `reason` in J2's place
 for _name, _kind in ORDER.items():
     WITH_REASON[_name] = _kind
@@ -38,7 +38,8 @@ REQUEST = {"request_id": "uuid", "request_type": "str", "status": "str", "sequen
 EVIDENCE = {  # X-Ack: full
     "status": "str", "processed_at_ns": "ns", "sequence": "int", "order_status": "str|null",
     "remaining_size": "dec|null", "filled_size": "dec|null", "average_price": "dec|null",
-    "quantity_ahead": "dec|null", "best_bid": "dec|null", "best_ask": "dec|null",
+    "quantity_ahead": "dec|null", "book_handle": "int|null", "best_bid": "dec|null",
+    "best_ask": "dec|null",
     "book_seq": "int|null", "timing_ns": "object"}
 
 

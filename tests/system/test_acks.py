@@ -10,8 +10,8 @@ import time
 
 from client import (ALL_ASSETS, CANCEL, CANCEL_ALL, CREATE_API_KEY, CREATE_SESSION, IOC, JSON,
                     OCTETS, PATHS, PLACE_LIMIT, PLACE_MARKET, REDUCE, REPLACE, Account, Ed25519Key,
-                    api_key_body, cancel_all_body, cancel_body, envelope, frame, limit_body,
-                    market_order_body, new_id, payload_of, reduce_body, replace_body,
+                    api_key_body, cancel_all_body, cancel_body, envelope, frame, id_text,
+                    limit_body, market_order_body, new_id, payload_of, reduce_body, replace_body,
                     request_bytes, session_body)
 from harness import Suite, Table
 from records import EVIDENCE
@@ -21,7 +21,7 @@ suite = Suite("acks")
 FULL, BINARY = ("X-Ack", "full"), ("X-Ack", "binary")
 ACCEPT = ("Accept", "application/octet-stream")
 ORDER_MEMBERS = ("order_status", "remaining_size", "filled_size", "average_price",
-                 "quantity_ahead")
+                 "quantity_ahead", "book_handle")
 NO_ORDER = dict.fromkeys(ORDER_MEMBERS)
 STATUS = {"request_completed": 0, "duplicate_request_id": 1, "rejected_unauthorized": 4,
           "rejected_invalid_price": 12, "rejected_size_zero": 14, "rejected_order_not_found": 16,
@@ -58,6 +58,8 @@ def evidence(table, row, response, status="request_completed", sequenced=True, *
     table.members(row, body, {name: EVIDENCE.get(name, "ns" if name.endswith("_ns") else "str")
                               for name in names})
     table.same(f"{row}: status", body.get("status"), status)
+    table.same(f"{row}: it rests", body.get("book_handle") is None,
+               body.get("quantity_ahead") is None)
     for name, value in want.items():
         if value is not ...:
             table.same(f"{row}: {name}", body.get(name), value)
@@ -144,6 +146,64 @@ def full_of_placing(world):
     table.same("its book's", shown, after)
     for who in (it, maker):
         who.cancel_all()
+    return table.wrong
+
+
+@suite.case
+def single_orders(world):
+    """J6: the orders of a book one by one, with the handle that acks and orders name."""
+    table = Table()
+    it, maker = world.account(), world.account()
+    exchange, path = world.exchange, "/api/v1/markets/BTC-PERP/book"
+    ids = {name: new_id() for name in ("first", "second", "below", "ask")}
+
+    def place(name, who, price, quantity):
+        before = exchange.get(path).json["seq"]
+        ack = evidence(table, name, send(world, who, PLACE_LIMIT, limit_body(
+            who.id, price, quantity), [FULL], ids[name]), order_status="OPEN")
+        table.true(f"{name}: seq of its add", before < ack["book_handle"] < ack["book_seq"],
+                   (before, ack))
+        return ack["book_handle"]
+
+    def orders(query=""):
+        body = table.ok("l3", exchange.get(f"{path}/l3{query}"))
+        table.members("l3", body, {"market": "str", "seq": "int", "engine_seq": "int",
+                                   "time_ns": "ns", "orders": "list"})
+        return [(row["handle"], row["side"], row["price"], row["size"]) for row in body["orders"]]
+
+    def handle_of(name, who):
+        return exchange.get(f"/api/v1/orders/{id_text(ids[name])}", who.api_key).json["book_handle"]
+
+    first = place("first", it, 990_000, 1_000)
+    second = place("second", maker, 990_000, 200)
+    ask = place("ask", maker, 1_010_000, -300)
+    below = place("below", it, 980_000, 20)
+    full = [(first, "LONG", "99000", "0.01"), (second, "LONG", "99000", "0.002"),
+            (below, "LONG", "98000", "0.0002"), (ask, "SHORT", "101000", "0.003")]
+    table.same("best first, each level by its queue", orders(), full)
+    table.same("of each side one", orders("?depth=1"), [full[0], full[3]])
+    table.same("of each side two", orders("?depth=2"), [*full[:2], full[3]])
+    table.same("the orders name them", [handle_of(name, who) for name, who in (
+        ("first", it), ("second", maker), ("below", it), ("ask", maker))],
+        [first, second, below, ask])
+    send(world, it, PLACE_LIMIT, limit_body(it.id, 1_010_000, 100, expiry=IOC))
+    send(world, it, REDUCE, reduce_body(it.id, ids["first"], 400))
+    table.same("filled and reduced: they keep their places", orders(), [
+        (first, "LONG", "99000", "0.006"), *full[1:3], (ask, "SHORT", "101000", "0.002")])
+    shown = evidence(table, "larger", send(world, it, REPLACE, replace_body(
+        it.id, ids["first"], 990_000, 700), [FULL]), order_status="OPEN")
+    table.true("a new place, a new handle", shown["book_handle"] > ask, shown)
+    table.same("behind the other", orders("?depth=2")[:2], [
+        full[1], (shown["book_handle"], "LONG", "99000", "0.007")])
+    table.same("the order names it", handle_of("first", it), shown["book_handle"])
+    for value in ("0", "1001", "x"):
+        table.problem(value, exchange.get(f"{path}/l3?depth={value}"), 400, "invalid_parameter",
+                      parameter="depth")
+    table.problem("no market", exchange.get("/api/v1/markets/NO-PERP/book/l3"), 404, "not_found")
+    for who in (it, maker):
+        who.cancel_all()
+    table.same("empty", orders(), [])
+    table.same("an ended order has none", handle_of("first", it), None)
     return table.wrong
 
 

@@ -528,8 +528,8 @@ def asked_for_evidence(world):
         shown = place([(name, value)])[1].json
         table.same("members of X-Ack: full", list(shown), [
             "status", "processed_at_ns", "sequence", "order_status", "remaining_size",
-            "filled_size", "average_price", "quantity_ahead", "best_bid", "best_ask", "book_seq",
-            "timing_ns"])
+            "filled_size", "average_price", "quantity_ahead", "book_handle", "best_bid",
+            "best_ask", "book_seq", "timing_ns"])
         table.same("order_status", shown.get("order_status"), "OPEN")
         table.same("stages", list(shown.get("timing_ns", {})),
                    ["verified", "sequenced", "matched", "ack"])

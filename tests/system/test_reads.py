@@ -24,7 +24,7 @@ ORDER = {  # interface.md and J2
     "reduce_only": "bool", "expires_at": "int|null", "price": "dec|null", "filled_size": "dec",
     "average_price": "dec|null", "stp": "str", "trigger_price": "null", "trigger_source": "null",
     "oco_group": "null", "sequence": "int", "index": "int", "time": "ms", "time_ns": "ns",
-    "updated_at_ns": "ns"}
+    "updated_at_ns": "ns", "book_handle": "int|null"}
 BALANCE = {"account_id": "int", "subaccount_index": "int", "portfolio_index": "int",
            "cash_balance": "dec", "name": "str", "status": "str", "equity": "dec",
            "initial_margin": "dec", "maintenance_margin": "dec", "withdrawable": "dec",
@@ -195,8 +195,7 @@ def reads_without_a_handler(world):
     """A read of a part this binary does not have is no route: 404, with a key or without."""
     table = Table()
     account = world.account(0)
-    for path in ("/markets/BTC-PERP/book/l3", "/markets/BTC-PERP/candles",
-                 "/asyncapi.json"):
+    for path in ("/markets/BTC-PERP/candles", "/asyncapi.json"):
         for key in (None, account.api_key):
             table.problem(path, world.exchange.get("/api/v1" + path, key), 404, "not_found")
     for method, path in (("POST", "/faucet"), ("POST", "/debug/payload")):
@@ -367,7 +366,7 @@ def order_record(world):
             "price": "100000", "filled_size": "0", "average_price": None, "stp": "EXPIRE_TAKER",
             "trigger_price": None, "trigger_source": None, "oco_group": None,
             "sequence": ack["sequence"], "index": record["index"], "time": placed // 1_000_000,
-            "time_ns": placed, "updated_at_ns": placed}
+            "time_ns": placed, "updated_at_ns": placed, "book_handle": record["book_handle"]}
     table.same("open", list(record.items()), list(want.items()))
     # R4: 0.5 resting: worst = 0.5, N = 50,000; leverage min(20, 50) = 20 -> IM 2,500; MM of no
     # position 0. withdrawable = 10,000 - 2,500.
@@ -405,7 +404,7 @@ def order_record(world):
     gone = maker.cancel(order_id)
     table.same("canceled", gone["status"], "request_completed")
     want.update(order_status="CANCELED", reason="user_cancel",
-                updated_at_ns=gone["processed_at_ns"])
+                updated_at_ns=gone["processed_at_ns"], book_handle=None)
     record = maker.order(order_id).json
     table.members("canceled", record, {**ORDER, "reason": "str"})
     table.same("canceled", record, want)

@@ -39,6 +39,7 @@ export interface Order {
   readonly time: number;
   readonly time_ns: bigint;
   readonly updated_at_ns: bigint;
+  readonly book_handle: number | null;
 }
 
 export interface Fill {
@@ -252,6 +253,7 @@ export interface RequestAck {
   readonly filled_size?: string | null;
   readonly average_price?: string | null;
   readonly quantity_ahead?: string | null;
+  readonly book_handle?: number | null;
   readonly best_bid?: string | null;
   readonly best_ask?: string | null;
   readonly book_seq?: bigint | null;
@@ -369,6 +371,21 @@ export interface Book {
   readonly time_ns: bigint;
   readonly bids: readonly (readonly string[])[];
   readonly asks: readonly (readonly string[])[];
+}
+
+export interface BookOrder {
+  readonly handle: number;
+  readonly side: "LONG" | "SHORT";
+  readonly price: string;
+  readonly size: string;
+}
+
+export interface BookOrders {
+  readonly market: string;
+  readonly seq: bigint;
+  readonly engine_seq: bigint;
+  readonly time_ns: bigint;
+  readonly orders: readonly BookOrder[];
 }
 
 export interface Trade {

@@ -104,6 +104,7 @@ static void write_order(const struct engine *engine, struct image_sink *sink, ui
         struct order_record record = order_record_of(&engine->orders, order), *row = &record;
         IMAGE_ORDER_RECORD_FIELDS(IMAGE_FIELD)
     }
+    image_u64(sink, engine->orders.cold[order].handle);
 }
 
 static uint32_t write_side(const struct engine *engine, struct image_sink *sink,

@@ -40,6 +40,7 @@
     X(holdings,       2,       holding_load) \
     X(orders,         1,       order_load) \
     X(orders,         2,       order_load) \
+    X(orders,         3,       order_load) \
     X(conditionals,   1,       conditional_load) \
     X(deposits,       1,       deposit_load) \
     X(withdrawals,    1,       withdrawal_load) \

@@ -12,7 +12,8 @@ enum { ORDER_LOAD_RUNS = 32, ORDER_LOAD_FLAGS = (1 << (ORDER_TIF_SHIFT + 2)) - 1
 /* The position of the previous row in the books. */
 struct place {
     uint32_t market, side, tick;
-    uint64_t stamp;
+    uint64_t stamp, handle;
+    uint64_t market_rows; /* rows of the market so far */
 };
 
 /* --- what a row may say ----------------------------------------------------------------------- */
@@ -69,6 +70,24 @@ static const char *wrong_place(const struct order *order, const struct place *la
     if (order->tick != last->tick)
         return order->tick > last->tick ? NULL : "the orders are not in the order of prices";
     return order->stamp > last->stamp ? NULL : "the orders are not in the order of queues";
+}
+
+/* Reads the handle of a row. Before version 3 rows had none: they get the first numbers of their
+ * market, which are below every handle to come, for each order has raised its sequence. */
+static const char *load_handle(struct image_read *read, struct engine *engine, uint32_t index,
+                               const struct place *last)
+{
+    const struct order *order = &engine->orders.hot[index];
+    bool is_level =
+        order->market == last->market && order->side == last->side && order->tick == last->tick;
+    uint64_t handle = (order->market == last->market ? last->market_rows : 0) + 1;
+
+    if (read->version >= 3)
+        image_read_bytes(read, &handle, sizeof handle);
+    engine->orders.cold[index].handle = handle;
+    if (handle == 0 || handle > engine->markets.rows[order->market].book_seq)
+        return "an order has a handle that its market has not given";
+    return is_level && handle <= last->handle ? "the handles are not in the order of queues" : NULL;
 }
 
 static const char *wrong_with(const struct engine *engine, uint32_t index, uint64_t portfolio,
@@ -225,9 +244,10 @@ static void load_row(struct image_read *read, struct order_table *orders, uint32
     }
 }
 
-static size_t row_bytes(void)
+static size_t row_bytes(const struct image_read *read)
 {
-    size_t bytes = sizeof(uint64_t); /* the portfolio */
+    size_t words = read->version >= 3 ? 2 : 1; /* the portfolio, the handle */
+    size_t bytes = words * sizeof(uint64_t);
     {
         const struct order *row;
         bytes += 0 IMAGE_ORDER_FIELDS(IMAGE_READ_BYTES);
@@ -242,10 +262,10 @@ static size_t row_bytes(void)
 bool order_load(struct engine *engine, struct image_read *read)
 {
     struct order_table *orders = &engine->orders;
-    struct place last = { 0 };
+    struct place last = { 0 }; /* market 0 begins with 0 rows */
     struct order_record record;
 
-    for (; image_read_begins(read, row_bytes()); read->row++) {
+    for (; image_read_begins(read, row_bytes(read)); read->row++) {
         uint64_t portfolio;
         uint32_t index = order_alloc(orders);
         if (index == ORDER_NONE)
@@ -259,10 +279,18 @@ bool order_load(struct engine *engine, struct image_read *read)
         if (wrong == NULL)
             wrong = wrong_place(order, &last);
         if (wrong == NULL)
+            wrong = load_handle(read, engine, index, &last);
+        if (wrong == NULL)
             wrong = enter(engine, index, portfolio);
         if (wrong != NULL)
             return image_read_refuse(read, wrong);
-        last = (struct place){ order->market, order->side, order->tick, order->stamp };
+        last = (struct place){ .market = order->market,
+                               .side = order->side,
+                               .tick = order->tick,
+                               .stamp = order->stamp,
+                               .handle = orders->cold[index].handle,
+                               .market_rows =
+                                   order->market == last.market ? last.market_rows + 1 : 1 };
     }
     for (uint32_t i = 1; i <= engine->holdings.slots.count; i++)
         if (read->wrong == NULL && !order_list(orders, &engine->holdings.rows[i]))

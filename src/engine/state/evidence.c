@@ -53,6 +53,7 @@ static void add_queue(const struct engine *engine, struct engine_result *result)
 
     INVARIANT(state == ORDER_OPEN || state == ORDER_PARTIALLY_FILLED);
     INVARIANT(order->remaining == result->remaining);
+    result->book_handle = engine->orders.cold[index].handle;
     if (book_ahead(&engine->markets.rows[order->market].book, index, EVIDENCE_STEPS,
                    &result->quantity_ahead))
         result->members |= ANSWER_HAS_AHEAD;

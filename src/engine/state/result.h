@@ -20,6 +20,7 @@ struct engine_result {
     uint64_t filled;
     uint64_t filled_notional;
     uint64_t quantity_ahead;
+    uint64_t book_handle; /* 0: the order does not rest */
     uint64_t best_bid;
     uint64_t best_ask;
     uint64_t book_seq;

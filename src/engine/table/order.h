@@ -57,12 +57,12 @@ struct order {
 };
 
 /* The part that lists read and write. order_alloc does not clear it. */
-typedef uint64_t order_time __attribute__((aligned(4))); /* a row has no padding */
+typedef uint64_t order_word __attribute__((aligned(4))); /* a row has no padding */
 struct order_cold {
-    order_time placed_ns; /* t of its placing */
-    uint32_t list_next;   /* the holding's list of orders; written by its owner only */
-    uint32_t list_prev;
-    uint32_t extra; /* index of its extras, valid if has_extra */
+    order_word placed_ns; /* t of its placing */
+    order_word handle;    /* the book sequence of its last add (2107); 0: it never rested */
+    uint32_t list_next, list_prev; /* the holding's list of orders; written by its owner only */
+    uint32_t extra;                /* index of its extras, valid if has_extra */
 };
 
 /* The extras of an order. Most orders never fill in part, change or expire and need none;
@@ -76,7 +76,7 @@ struct order_extra {
 };
 
 static_assert(sizeof(struct order) == CC_CACHE_LINE, "an order is one line");
-static_assert(sizeof(struct order_cold) == 20, "three cold rows and a bit are one line");
+static_assert(sizeof(struct order_cold) == 28, "two cold rows and a bit are one line");
 
 struct order_table {
     struct order *hot;          /* [slots + 1 + ORDER_OWN] */

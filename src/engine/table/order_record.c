@@ -29,6 +29,7 @@ bool order_record_put(struct order_table *table, uint32_t index, const struct or
     order->order_type = record->order_type;
     order->reason = record->reason;
     table->cold[index].placed_ns = record->placed_ns;
+    table->cold[index].handle = 0;
     table->cold[index].list_next = table->cold[index].list_prev = ORDER_NONE;
     if (expires || rank != order->stamp || record->updated_ns != record->placed_ns ||
         record->filled != 0 || record->filled_notional != 0)

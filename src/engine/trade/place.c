@@ -58,6 +58,7 @@ uint32_t place_alloc(struct engine *engine, const struct place_name *name,
     order->account = name->account;
     order->order_type = request->order_type;
     cold->placed_ns = engine->t_ns;
+    cold->handle = 0;
     order->stamp = state_next_stamp(engine);
     if (request->tif == ORDER_GTT)
         order_extra(&engine->orders, index)->expiry_ns = request->expiry;

@@ -50,6 +50,8 @@ static void emit_book(struct engine *engine, uint32_t index, enum effect_book_ac
     cc_store64(change.order_id, order->id[0]);
     cc_store64(change.order_id + 8, order->id[1]);
     change.book_seq = market_next_seq(market);
+    if (action == BOOK_ADD)
+        engine->orders.cold[index].handle = change.book_seq;
     effects_emit_inline(engine, EFFECT_book_order, index, asset_id, &change);
     level.book_seq = market_next_seq(market);
     effects_emit_inline(engine, EFFECT_book_level, order->market, asset_id, &level);

@@ -51,6 +51,7 @@ void read_order_record(const struct engine *engine, uint32_t index, struct row_o
         .stp = order_stp(order),
         .price_decimals = market->record.price_decimals,
         .size_decimals = market->record.size_decimals,
+        .book_handle = ended ? 0 : engine->orders.cold[index].handle,
     };
     memcpy(row->id, order->id, sizeof row->id);
     memcpy(row->market, market->record.symbol, sizeof row->market);
@@ -69,6 +70,7 @@ void read_order_shown(const struct engine *engine, uint32_t index, struct row_or
     if (death != ORDER_NEW) {
         row->status = (uint8_t)death;
         row->reason = reason;
+        row->book_handle = 0;
     }
 }
 
@@ -308,19 +310,62 @@ uint64_t read_book_seq(const struct engine *engine, uint16_t asset_id)
     return index == MARKET_NONE ? 0 : engine->markets.rows[index].book_seq;
 }
 
-bool read_book(const struct engine *engine, const char symbol[32], uint32_t depth,
-               struct row_book *row, struct row_level *levels)
+static uint32_t fill_orders(const struct engine *engine, const struct market *market,
+                            enum order_side side, uint32_t limit, struct row_book_order *orders)
+{
+    const struct book *book = &market->book;
+    uint32_t count = 0;
+
+    for (uint32_t tick = book_best(book, side); tick != BOOK_TICK_NONE && count < limit;
+         tick = book_next(book, side, tick)) {
+        uint64_t price = book_price(book, side, tick) * market->record.tick_size;
+        uint32_t at = book_head(book, side, tick);
+        for (; at != ORDER_NONE && count < limit; at = engine->orders.hot[at].next)
+            orders[count++] = (struct row_book_order){
+                .price = price,
+                .size = engine->orders.hot[at].remaining,
+                .handle = engine->orders.cold[at].handle,
+            };
+    }
+    return count;
+}
+
+/* Begins the row of a book. NULL: no such market. */
+static const struct market *begin_book(const struct engine *engine, const char symbol[32],
+                                       struct row_book *row)
 {
     const struct market *market = market_named(engine, symbol);
 
     if (market == NULL)
-        return false;
+        return NULL;
     *row = (struct row_book){
         .book_seq = market->book_seq,
         .price_decimals = market->record.price_decimals,
         .size_decimals = market->record.size_decimals,
     };
     memcpy(row->market, market->record.symbol, sizeof row->market);
+    return market;
+}
+
+bool read_book_orders(const struct engine *engine, const char symbol[32], uint32_t limit,
+                      struct row_book *row, struct row_book_order *orders)
+{
+    const struct market *market = begin_book(engine, symbol, row);
+
+    if (market == NULL)
+        return false;
+    row->bid_count = fill_orders(engine, market, ORDER_LONG, limit, orders);
+    row->ask_count = fill_orders(engine, market, ORDER_SHORT, limit, orders + row->bid_count);
+    return true;
+}
+
+bool read_book(const struct engine *engine, const char symbol[32], uint32_t depth,
+               struct row_book *row, struct row_level *levels)
+{
+    const struct market *market = begin_book(engine, symbol, row);
+
+    if (market == NULL)
+        return false;
     row->bid_count = fill_levels(market, ORDER_LONG, depth, levels);
     row->ask_count = fill_levels(market, ORDER_SHORT, depth, levels + row->bid_count);
     return true;

@@ -102,6 +102,13 @@ CC_MUST_USE uint64_t read_book_seq(const struct engine *engine, uint16_t asset_i
 CC_MUST_USE bool read_book(const struct engine *engine, const char symbol[32], uint32_t depth,
                            struct row_book *row, struct row_level *levels);
 
+/* Shows the single orders of a book, dead ones too as in its levels (R3). `orders` has room for
+ * 2 * limit: up to `limit` bids, then up to `limit` asks, best first, each level in the order of
+ * its queue; row->bid_count and ask_count count them. False: no such market. */
+CC_MUST_USE bool read_book_orders(const struct engine *engine, const char symbol[32],
+                                  uint32_t limit, struct row_book *row,
+                                  struct row_book_order *orders);
+
 /* Sets the cash of the insurance fund 0/0/0 and of the fee account (micro-USDC). */
 void read_house(const struct engine *engine, int64_t *fund, int64_t *fees);
 

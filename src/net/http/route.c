@@ -78,6 +78,7 @@ static const struct {
     const char *suffix;
     uint8_t query; /* enum query_kind */
 } market_parts[] = { { "/book", QUERY_book },
+                     { "/book/l3", QUERY_book_orders },
                      { "/trades", QUERY_trades },
                      { "/funding-rates", QUERY_rates },
                      { "/liquidations", QUERY_liquidations },

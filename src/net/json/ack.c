@@ -171,7 +171,7 @@ static void write_order(struct writer *writer, const struct answer *answer)
     if (!has_order(answer)) {
         WRITER_TEXT(writer, ",\"order_status\":null,\"remaining_size\":null,"
                             "\"filled_size\":null,\"average_price\":null,"
-                            "\"quantity_ahead\":null");
+                            "\"quantity_ahead\":null,\"book_handle\":null");
         return;
     }
     INVARIANT(answer->price_decimals <= DECIMALS); /* W1 */
@@ -188,6 +188,7 @@ static void write_order(struct writer *writer, const struct answer *answer)
         JSON_FIELD_DECIMAL(writer, "quantity_ahead", answer->quantity_ahead, size_decimals);
     else
         WRITER_TEXT(writer, ",\"quantity_ahead\":null");
+    json_order_handle(writer, answer->book_handle);
 }
 
 static void write_market(struct writer *writer, const struct answer *answer)

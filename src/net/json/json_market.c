@@ -129,16 +129,42 @@ static void write_levels(struct writer *writer, const struct row_book *book, con
     WRITER_TEXT(writer, "]");
 }
 
+static void write_book_place(struct writer *writer, const struct reply *reply,
+                             const struct row_book *book)
+{
+    WRITER_TEXT(writer, "{\"market\":");
+    json_field_padded(writer, book->market, sizeof book->market);
+    JSON_FIELD_UINT(writer, "seq", book->book_seq);
+    JSON_FIELD_UINT(writer, "engine_seq", reply->applied);
+    JSON_FIELD_UINT(writer, "time_ns", reply->time_ns);
+}
+
+void json_market_book_orders(struct writer *writer, const struct reply *reply, const uint8_t *rows)
+{
+    struct row_book book;
+    memcpy(&book, rows, sizeof book);
+    const uint8_t *orders = rows + sizeof book;
+    write_book_place(writer, reply, &book);
+    WRITER_TEXT(writer, ",\"orders\":[");
+    for (uint32_t i = 0; i < book.bid_count + book.ask_count; i++) {
+        struct row_book_order order;
+        memcpy(&order, orders + (size_t)i * sizeof order, sizeof order);
+        writer_text(writer, i > 0 ? ",{\"handle\":" : "{\"handle\":");
+        writer_uint(writer, order.handle);
+        JSON_FIELD_WORD(writer, "side", i < book.bid_count ? "LONG" : "SHORT");
+        JSON_FIELD_DECIMAL(writer, "price", order.price, book.price_decimals);
+        JSON_FIELD_DECIMAL(writer, "size", order.size, book.size_decimals);
+        WRITER_TEXT(writer, "}");
+    }
+    WRITER_TEXT(writer, "]}");
+}
+
 void json_market_book(struct writer *writer, const struct reply *reply, const uint8_t *rows)
 {
     struct row_book book;
     memcpy(&book, rows, sizeof book);
     const uint8_t *levels = rows + sizeof book;
-    WRITER_TEXT(writer, "{\"market\":");
-    json_field_padded(writer, book.market, sizeof book.market);
-    JSON_FIELD_UINT(writer, "seq", book.book_seq);
-    JSON_FIELD_UINT(writer, "engine_seq", reply->applied);
-    JSON_FIELD_UINT(writer, "time_ns", reply->time_ns);
+    write_book_place(writer, reply, &book);
     WRITER_TEXT(writer, ",\"bids\":");
     write_levels(writer, &book, levels, book.bid_count);
     WRITER_TEXT(writer, ",\"asks\":");

@@ -15,6 +15,7 @@ void json_market_list(struct writer *writer, const struct reply *reply, const ui
 void json_market_state_data(struct writer *writer, const struct row_market_state *row);
 
 void json_market_book(struct writer *writer, const struct reply *reply, const uint8_t *rows);
+void json_market_book_orders(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 
 void json_market_audit(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 

@@ -106,6 +106,14 @@ static void write_times(struct writer *writer, const struct row_order *row)
     JSON_FIELD_UINT(writer, "updated_at_ns", row->updated_at_ns);
 }
 
+void json_order_handle(struct writer *writer, uint64_t handle)
+{
+    if (handle == 0)
+        WRITER_TEXT(writer, ",\"book_handle\":null");
+    else
+        JSON_FIELD_UINT(writer, "book_handle", handle);
+}
+
 void json_order(struct writer *writer, const struct row_order *row)
 {
     json_field_ids(writer, row->account_id, row->subaccount_index, row->portfolio_index);
@@ -126,5 +134,6 @@ void json_order(struct writer *writer, const struct row_order *row)
     if (reason != NULL && (row->status == ORDER_CANCELED || row->status == ORDER_REJECTED))
         JSON_FIELD_WORD(writer, "reason", reason);
     write_times(writer, row);
+    json_order_handle(writer, row->book_handle);
     WRITER_TEXT(writer, "}");
 }

@@ -64,6 +64,7 @@ struct form {
 #define FORM_markets          ALL(json_market_list)
 #define FORM_market           ROWS(row_market)
 #define FORM_book             ALL(json_market_book)
+#define FORM_book_orders      ALL(json_market_book_orders)
 #define FORM_trades           ALL(json_history_trades)
 #define FORM_audit            ALL(json_market_audit)
 #define FORM_payments         ROWS(row_payment)

@@ -52,6 +52,7 @@ enum parameter {
 #define PARAMETERS_markets     0
 #define PARAMETERS_market      HAS_SYMBOL
 #define PARAMETERS_book        HAS_SYMBOL | HAS_DEPTH
+#define PARAMETERS_book_orders HAS_SYMBOL | HAS_DEPTH
 #define PARAMETERS_trades      HAS_SYMBOL | PAGE
 #define PARAMETERS_audit       0
 #define PARAMETERS_payments    HAS_KEY | IN_ONE | HAS_MARKET | HAS_TIMES | PAGE
@@ -215,7 +216,7 @@ static bool parse_times(const struct parameters *parameters, struct query *query
 static bool parse_depth(const struct parameters *parameters, struct query *query,
                         struct problem_detail *problem)
 {
-    uint64_t depth = DEPTH_DEFAULT;
+    uint64_t depth = query->kind == QUERY_book_orders ? DEPTH_MAX : DEPTH_DEFAULT;
     if (parameter_number(parameters, "depth", 1, DEPTH_MAX, &depth, problem) == PARAMETER_BAD)
         return false;
     query->limit = (uint32_t)depth;

@@ -9,6 +9,7 @@ enum {
     ANSWER_BYTES = 4096, /* of one record, with its head */
     ROW_BYTES = 1024,
     LEVEL_BYTES = 64,
+    BOOK_ORDER_BYTES = 128,
     /* Unsent and expected answers of a connection, at most: half of what it may hold. */
     EXPECTED_MAX = OUTPUT_CONNECTION_MAX / 2,
     PIPELINED_MAX = REPLY_BUFFERS / 4, /* of all connections */
@@ -54,7 +55,8 @@ static struct pending *first_waiting(const struct read_sender *sender)
 }
 
 /* The longest answer to a query. As JSON a row of a page is shorter than 1,024 bytes, a level than
- * 64, and any other list than four full reply buffers (tests/net/test_large_pages.c). */
+ * 64, a single order of a book than 128, and any other list than four full reply buffers
+ * (tests/net/test_large_pages.c). */
 static uint32_t longest_answer(const struct query *query)
 {
     switch (query_extent_of(query->kind)) {
@@ -64,7 +66,9 @@ static uint32_t longest_answer(const struct query *query)
     case QUERY_EXTENT_PAGE:
         return ANSWER_BYTES + query->limit * ROW_BYTES;
     case QUERY_EXTENT_LEVELS:
-        return ANSWER_BYTES + query->limit * 2 * LEVEL_BYTES;
+        return ANSWER_BYTES +
+               query->limit * 2 *
+                   (query->kind == QUERY_book_orders ? BOOK_ORDER_BYTES : LEVEL_BYTES);
     case QUERY_EXTENT_ALL:
         return 4 * REPLY_BUFFER_BYTES;
     }

@@ -61,7 +61,7 @@ static void fill_answer(struct answer *answer, const struct command *command,
         answer->filled = result->filled;
         answer->filled_notional = result->filled_notional;
         answer->quantity_ahead = result->quantity_ahead;
-        answer->no_member = 0;
+        answer->book_handle = result->book_handle;
     }
     if (result->item_count != 0) { /* in the location of all of them */
         INVARIANT(result->members == 0 && result->item_count <= MESSAGE_ITEMS_MAX);

@@ -142,6 +142,22 @@ static void run_book(struct query_task *task, const struct query_sources *source
     set_rows(task, sizeof row + level_count * sizeof *levels, 1 + level_count);
 }
 
+static void run_book_orders(struct query_task *task, const struct query_sources *sources)
+{
+    struct row_book row;
+    uint32_t limit = task->query.limit < QUERY_DEPTH_MAX ? task->query.limit : QUERY_DEPTH_MAX;
+    static_assert(sizeof(struct row_book) % alignof(struct row_book_order) == 0, "they follow it");
+    struct row_book_order *orders = (struct row_book_order *)(void *)(task->rows + sizeof row);
+
+    if (!read_book_orders(sources->engine, task->query.market, limit, &row, orders)) {
+        query_task_refuse(task, PROBLEM_not_found);
+        return;
+    }
+    memcpy(task->rows, &row, sizeof row);
+    uint32_t order_count = row.bid_count + row.ask_count;
+    set_rows(task, sizeof row + order_count * sizeof *orders, 1 + order_count);
+}
+
 static void run_mark(struct query_task *task, const struct query_sources *sources)
 {
     struct row_mark row;
@@ -197,6 +213,9 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
         return;
     case QUERY_book:
         run_book(task, sources);
+        return;
+    case QUERY_book_orders:
+        run_book_orders(task, sources);
         return;
     case QUERY_audit:
         run_audit(task, sources);

@@ -37,6 +37,7 @@ class Order(TypedDict):
     time: int
     time_ns: int
     updated_at_ns: int
+    book_handle: int | None
 
 
 class Fill(TypedDict):
@@ -250,6 +251,7 @@ class RequestAck(TypedDict):
     filled_size: NotRequired[str | None]
     average_price: NotRequired[str | None]
     quantity_ahead: NotRequired[str | None]
+    book_handle: NotRequired[int | None]
     best_bid: NotRequired[str | None]
     best_ask: NotRequired[str | None]
     book_seq: NotRequired[int | None]
@@ -367,6 +369,21 @@ class Book(TypedDict):
     time_ns: int
     bids: list[list[str]]
     asks: list[list[str]]
+
+
+class BookOrder(TypedDict):
+    handle: int
+    side: Literal["LONG", "SHORT"]
+    price: str
+    size: str
+
+
+class BookOrders(TypedDict):
+    market: str
+    seq: int
+    engine_seq: int
+    time_ns: int
+    orders: list[BookOrder]
 
 
 class Trade(TypedDict):
