@@ -53,11 +53,11 @@ SYSTEM_ONLY_IN = {  # <header> prefix -> the only folders (or files) of src/ tha
     "fcntl": {"base", "store", "net", "node"},
     "dirent": {"base", "store", "node"},
     "signal": {"base", "node"},
-    "poll": {"net", "node"},
+    "poll": {"repl", "net", "node"},
     "spawn": {"node"},
     "netinet/": {"repl", "net", "node"},
     "arpa/": {"repl", "net", "node"},
-    "netdb": {"net", "node"},
+    "netdb": {"repl", "net", "node"},
     "time.h": {"base", "store", "repl", "net", "node"},
     "stdio": {"base", "store", "repl", "net", "node"},
 }
