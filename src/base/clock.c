@@ -90,7 +90,39 @@ void clock_set(struct clock *clock, uint64_t now_ns)
 
 void clock_advance(struct clock *clock, uint64_t step_ns)
 {
-    clock_set(clock, clock_now_ns(clock) + step_ns);
+    clock_set(clock, clock_monotonic_ns(clock) + step_ns);
+}
+
+void clock_step(struct clock *clock, int64_t step_ns)
+{
+    INVARIANT(clock->simulated);
+    clock->simulated_step_ns = step_ns;
+}
+
+uint64_t clock_wall_ns(const struct clock *clock)
+{
+    return clock->simulated ? clock_monotonic_ns(clock) + (uint64_t)clock->simulated_step_ns
+                            : read_ns(CLOCK_REALTIME);
+}
+
+void clock_hold(struct clock *clock, uint64_t at_ns)
+{
+    INVARIANT(at_ns != 0);
+    /* relaxed: one word, and nothing is published with it. */
+    atomic_store_explicit(&clock->held_ns, at_ns, memory_order_relaxed);
+    atomic_store_explicit(&clock->difference_ns, 0, memory_order_relaxed);
+}
+
+void clock_release(struct clock *clock, uint64_t at_ns)
+{
+    INVARIANT(clock_is_held(clock));
+    uint64_t monotonic_ns = clock_monotonic_ns(clock);
+    int64_t offset_ns = (int64_t)(at_ns - monotonic_ns);
+
+    clock->is_ahead = true; /* until clock_follow has seen otherwise */
+    base_write(clock, (struct base){ monotonic_ns, offset_ns, offset_ns });
+    /* release (pairs: clock_is_held, clock_now_ns): the words from which the clock goes on. */
+    atomic_store_explicit(&clock->held_ns, 0, memory_order_release);
 }
 
 uint64_t clock_at(const struct clock *clock, uint64_t monotonic_ns)
@@ -100,14 +132,19 @@ uint64_t clock_at(const struct clock *clock, uint64_t monotonic_ns)
 
 uint64_t clock_now_ns(const struct clock *clock)
 {
-    if (clock->simulated) /* relaxed: see clock_set */
-        return atomic_load_explicit(&clock->simulated_ns, memory_order_relaxed);
-    return clock_at(clock, read_ns(CLOCK_MONOTONIC));
+    /* acquire (pairs: clock_release): the words from which the clock goes on. */
+    uint64_t held_ns = atomic_load_explicit(&clock->held_ns, memory_order_acquire);
+
+    if (CC_UNLIKELY(held_ns != 0))
+        return held_ns;
+    return clock_at(clock, clock_monotonic_ns(clock));
 }
 
 uint64_t clock_monotonic_ns(const struct clock *clock)
 {
-    return clock->simulated ? clock_now_ns(clock) : read_ns(CLOCK_MONOTONIC);
+    if (clock->simulated) /* relaxed: see clock_set */
+        return atomic_load_explicit(&clock->simulated_ns, memory_order_relaxed);
+    return read_ns(CLOCK_MONOTONIC);
 }
 
 void clock_follow_to(struct clock *clock, uint64_t monotonic_ns, uint64_t realtime_ns)
@@ -118,15 +155,18 @@ void clock_follow_to(struct clock *clock, uint64_t monotonic_ns, uint64_t realti
     base.offset_ns = offset_at(base, monotonic_ns);
     base.monotonic_ns = monotonic_ns;
     base.target_ns = (int64_t)(realtime_ns - monotonic_ns);
+    int64_t difference_ns = base.target_ns - base.offset_ns;
+    clock->is_ahead = clock->is_ahead && difference_ns < -(int64_t)CLOCK_DIFFERENCE_MAX_NS;
+    if (clock->is_ahead)
+        base.target_ns = base.offset_ns;
     base_write(clock, base);
     /* relaxed: a single number for display. */
-    atomic_store_explicit(&clock->difference_ns, base.target_ns - base.offset_ns,
-                          memory_order_relaxed);
+    atomic_store_explicit(&clock->difference_ns, difference_ns, memory_order_relaxed);
 }
 
 void clock_follow(struct clock *clock)
 {
-    if (clock->simulated)
+    if (clock->simulated || clock_is_held(clock))
         return;
     uint64_t monotonic_ns = read_ns(CLOCK_MONOTONIC);
     clock_follow_to(clock, monotonic_ns, read_ns(CLOCK_REALTIME));

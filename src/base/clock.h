@@ -7,10 +7,14 @@
  *   owner                                     any thread
  *   clock_follow()  -- three words -->        clock_now_ns()
  *
+ * A start whose wall clock cannot be right holds this clock: it stands until clock_release.
+ *
  * Order. A version publishes the three words; it is odd while they are written. A reader retries
- *        when the version was odd or has changed, so it never mixes two updates.
+ *        when the version was odd or has changed, so it never mixes two updates. While the clock
+ *        is held nobody reads the words; clock_release writes them before it ends the hold.
  * Wait.  A reader retries only during an update, a few ns each 100 ms. Nothing blocks.
- * Owner. One thread calls clock_follow (real clock) or clock_set (simulated clock).
+ * Owner. One thread calls clock_follow (real clock) or clock_set (simulated clock). While it is
+ *        held the clock belongs to the thread that releases it.
  * Units. Nanoseconds since the unix epoch. Ticks are TSC counts, for intervals on one machine. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
@@ -30,7 +34,10 @@ struct clock {
     _Atomic int64_t base_offset_ns;       /* the offset at that moment */
     _Atomic int64_t target_offset_ns;     /* the offset that is approached */
     _Atomic int64_t difference_ns;        /* CLOCK_REALTIME - this clock, at the last update */
+    _Atomic uint64_t held_ns;             /* the time at which it stands; 0: it goes */
+    bool is_ahead; /* released before the wall clock had come so far; of the owner */
     _Atomic uint64_t simulated_ns;
+    int64_t simulated_step_ns; /* of the wall clock against simulated_ns */
 };
 
 /* Initializes a real clock to the time of CLOCK_REALTIME. Returns 0 or -errno. */
@@ -41,6 +48,26 @@ void clock_init_simulated(struct clock *clock, uint64_t now_ns);
 void clock_set(struct clock *clock, uint64_t now_ns);
 void clock_advance(struct clock *clock, uint64_t step_ns);
 
+/* Sets the wall clock of a simulated clock off by so much, as of a machine that starts with a wrong
+ * clock. clock_now_ns shows it once clock_follow or a release takes it over: a start does. */
+void clock_step(struct clock *clock, int64_t step_ns);
+
+/* Returns CLOCK_REALTIME, or what a simulated clock has in its place. Any thread. */
+uint64_t clock_wall_ns(const struct clock *clock);
+
+/* Makes the clock stand at at_ns, not 0, until clock_release. Owner, at a start. */
+void clock_hold(struct clock *clock, uint64_t at_ns);
+
+/* Lets a clock that is held go on from at_ns. While the wall clock is more than
+ * CLOCK_DIFFERENCE_MAX_NS behind it goes as CLOCK_MONOTONIC does; then it follows as ever. */
+void clock_release(struct clock *clock, uint64_t at_ns);
+
+CC_MUST_USE static inline bool clock_is_held(const struct clock *clock)
+{
+    /* acquire (pairs: clock_release): who sees that it goes sees the words from which it goes. */
+    return atomic_load_explicit(&clock->held_ns, memory_order_acquire) != 0;
+}
+
 /* Returns the time. It may go back between two calls of one thread, by at most 1e-3 of the duration
  * of an update; the engine's time increases strictly all the same (R3). Any thread. */
 uint64_t clock_now_ns(const struct clock *clock);
@@ -50,7 +77,7 @@ uint64_t clock_now_ns(const struct clock *clock);
 uint64_t clock_monotonic_ns(const struct clock *clock);
 
 /* Reads CLOCK_REALTIME and makes it the target of the offset. Owner only. Does nothing to a
- * simulated clock. */
+ * simulated clock, nor while the clock is held. */
 void clock_follow(struct clock *clock);
 
 /* Returns CLOCK_REALTIME minus this clock at the last clock_follow; 0 for a simulated clock. Any

@@ -83,16 +83,18 @@ static enum refusal_kind witness_judge(struct recovery *recovery)
                                recovery->refusal);
 }
 
-/* Writes the end of the chain, which is durable by now. */
+/* Writes the end of the chain, which is durable by now. Its time is the last known one: nobody has
+ * judged this start's clock yet. */
 static enum refusal_kind witness_keep(struct recovery *recovery)
 {
     const struct recovery_config *config = recovery->config;
     struct recovery_result *result = recovery->result;
+    uint64_t found_ns = recovery->witness.is_there ? recovery->witness.named.wall_ns : 0;
     struct witness witness = {
         .frame = recovery->tail.number,
         .sequence = recovery->tail.last_sequence,
         .boot = result->boot,
-        .wall_ns = config->clock != NULL ? clock_now_ns(config->clock) : 0,
+        .wall_ns = found_ns > result->last_t_ns ? found_ns : result->last_t_ns,
     };
 
     memcpy(witness.hash, recovery->tail.hash, sizeof witness.hash);

@@ -36,7 +36,6 @@ typedef int recovery_apply(void *context, uint64_t sequence, uint64_t frame,
 struct recovery_config {
     struct disk *disk;
     struct exchange_file *exchange; /* read; boot is raised and written at the end */
-    const struct clock *clock;      /* for the witness's time; NULL: 0 */
     uint32_t segment_bytes;
     recovery_apply *apply;
     void *context;

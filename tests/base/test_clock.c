@@ -91,6 +91,32 @@ static void test_simulated(void)
     CHECK(clock_now_ns(&clock) == 7);
 }
 
+/* A held clock stands. Released ahead of the wall clock it goes as CLOCK_MONOTONIC does, not
+ * slower, until the wall clock has come within a second; then it follows at 500 ppm. */
+static void test_hold(void)
+{
+    struct clock clock;
+    CHECK(clock_init(&clock) == 0 && !clock_is_held(&clock));
+    uint64_t held_ns = clock_now_ns(&clock) - 5000 * second_ns;
+    clock_hold(&clock, held_ns);
+    clock_follow(&clock); /* no effect */
+    CHECK(clock_is_held(&clock) && clock_now_ns(&clock) == held_ns);
+    uint64_t ahead_ns = clock_wall_ns(&clock) + 86400 * second_ns;
+    clock_release(&clock, ahead_ns);
+    CHECK(!clock_is_held(&clock));
+    CHECK(clock_now_ns(&clock) >= ahead_ns && clock_now_ns(&clock) < ahead_ns + 600 * second_ns);
+
+    uint64_t at_ns = read_ns(CLOCK_MONOTONIC) + second_ns;
+    uint64_t node_ns = clock_at(&clock, at_ns);
+    clock_follow_to(&clock, at_ns, node_ns - 86400 * second_ns);
+    CHECK(clock_difference_ns(&clock) == -(int64_t)(86400 * second_ns));
+    CHECK(clock_at(&clock, at_ns + 100 * second_ns) == node_ns + 100 * second_ns);
+    clock_follow_to(&clock, at_ns, node_ns - second_ns / 2);
+    CHECK(clock_at(&clock, at_ns + 100 * second_ns) == node_ns + 100 * second_ns - 50000000);
+    clock_follow_to(&clock, at_ns, node_ns - 86400 * second_ns); /* a jump, as ever */
+    CHECK(clock_at(&clock, at_ns + 100 * second_ns) == node_ns + 100 * second_ns - 50000000);
+}
+
 static void test_ticks(void)
 {
     struct clock_rate rate = clock_calibrate();
@@ -145,6 +171,7 @@ int main(void)
     test_drift();
     test_real();
     test_simulated();
+    test_hold();
     test_ticks();
     test_threads();
     return 0;

@@ -207,6 +207,7 @@ enum refusal_kind core_rig_recover(void)
         .follower_lag_max_ns = CORE_RIG_LAG_NS,
         .follower_commands_a_turn = core_rig.options.follower_commands_a_turn,
         .snapshot_tail_bytes = core_rig.tail_bytes,
+        .clock_gap_max_ns = UINT64_C(3600000000000),
         .archive_keep_ns = core_rig.archive_keep_ns,
         .segment_bytes_per_s = core_rig.segment_bytes_per_s,
         .give_up = &core_rig.give_up,

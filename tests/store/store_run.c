@@ -50,7 +50,6 @@ static enum refusal_kind recover(struct store_run *run)
     struct recovery_config config = {
         .disk = run->disk,
         .exchange = &run->exchange,
-        .clock = run->options.clock,
         .segment_bytes = run->options.segment_bytes,
         .apply = apply,
         .context = run,

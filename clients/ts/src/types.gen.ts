@@ -511,6 +511,7 @@ export interface State {
   readonly durable: bigint;
   readonly lag_ms: number;
   readonly history_from_sequence: bigint;
+  readonly clock_gap_ns?: bigint;
   readonly insurance_fund_deficit?: boolean;
   readonly text?: string;
 }

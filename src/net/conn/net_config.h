@@ -41,6 +41,7 @@ enum net_not {
     NET_NOT_SEGMENTS = 8,   /* segments */
     NET_NOT_INVARIANT = 16, /* invariant */
     NET_NOT_ACCEPTING = 32, /* accepting */
+    NET_NOT_CLOCK_GAP = 64, /* clock_gap */
 };
 
 struct net_facts {
@@ -50,6 +51,7 @@ struct net_facts {
     uint64_t lag_ms;
     uint64_t history_from; /* sequence; rows of the past are whole from it on */
     int64_t clock_difference_ms;
+    int64_t clock_gap_ns;    /* of the gap of the clock that is open; 0: none (R9) */
     uint32_t not_ready;      /* enum net_not bits; 0: /readyz is 200 */
     uint32_t replay_percent; /* progress of the replay at start; 100 afterwards */
     bool fund_deficit;       /* the fund's cash is below 0 (R7) */

@@ -34,6 +34,10 @@ void json_info_status(const struct net_facts *facts, bool draining, struct write
     writer_uint(writer, facts->lag_ms);
     WRITER_TEXT(writer, ",\"history_from_sequence\":");
     writer_uint(writer, facts->history_from);
+    if (facts->clock_gap_ns != 0) {
+        WRITER_TEXT(writer, ",\"clock_gap_ns\":");
+        writer_int(writer, facts->clock_gap_ns);
+    }
     if (facts->fund_deficit)
         WRITER_TEXT(writer, ",\"insurance_fund_deficit\":true");
     if (facts->profits_wait)

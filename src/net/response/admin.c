@@ -14,6 +14,7 @@ uint32_t admin_readyz(struct context *context, struct writer *writer)
         { NET_NOT_RECOVERED, "recovery" },    { NET_NOT_CLOCK, "clock" },
         { NET_NOT_FOLLOWER, "follower_lag" }, { NET_NOT_SEGMENTS, "segments" },
         { NET_NOT_INVARIANT, "invariant" },   { NET_NOT_ACCEPTING, "accepting" },
+        { NET_NOT_CLOCK_GAP, "clock_gap" },
     };
     struct net_facts facts = { 0 };
     context->config->source.facts(context->config->source.context, &facts);
@@ -41,6 +42,10 @@ uint32_t admin_readyz(struct context *context, struct writer *writer)
     writer_int(writer, facts.clock_difference_ms);
     WRITER_TEXT(writer, ",\"replay_percent\":");
     writer_uint(writer, facts.replay_percent);
+    if (facts.clock_gap_ns != 0) {
+        WRITER_TEXT(writer, ",\"clock_gap_ns\":");
+        writer_int(writer, facts.clock_gap_ns);
+    }
     WRITER_TEXT(writer, "}");
     return facts.not_ready == 0 ? 200 : 503;
 }

@@ -247,11 +247,43 @@ static bool is_arm_due(const struct matcher *matcher)
            clock_now_ns(matcher->sequencer.clock) >= matcher->disconnect_restart.due_ns;
 }
 
+/* The gap of the clock is over: what counts seconds from the start counts them from here. */
+static void end_gap(struct matcher *matcher)
+{
+    stopped_clock_end(&matcher->stopped_clock, engine_time(matcher->sequencer.engine));
+    uint64_t now_ns = clock_now_ns(matcher->sequencer.clock);
+    disconnect_restart_open(&matcher->disconnect_restart, now_ns);
+    matcher->staged_restart.began_ns = now_ns;
+}
+
+/* While the clock stands: has the gap been confirmed, is the clock right, is a tick due. Returns
+ * the number of commands. */
+static uint32_t mind_gap(struct matcher *matcher, bool *room_left)
+{
+    struct stopped_clock *stopped = &matcher->stopped_clock;
+    struct sequencer *sequencer = &matcher->sequencer;
+    int64_t gap_ns = engine_clock_gap_ns(sequencer->engine);
+
+    if (gap_ns == 0) {
+        end_gap(matcher);
+        return 0;
+    }
+    if (stopped_clock_is_right(stopped))
+        *room_left = stopped_clock_author(sequencer, gap_ns);
+    else if (stopped_clock_ticks(stopped, MATCHER_TICK_NS))
+        *room_left = sequencer_author_hash(sequencer) && author_tick(matcher, 0);
+    else
+        return 0;
+    return *room_left;
+}
+
 uint32_t matcher_step(struct matcher *matcher)
 {
     bool room_left = true;
     uint32_t work = 0;
 
+    if (CC_UNLIKELY(matcher->stopped_clock.is_open))
+        work += mind_gap(matcher, &room_left);
     if (CC_UNLIKELY(alarm_is_due(&matcher->alarm)))
         work += alarm_step(&matcher->alarm, &matcher->sequencer, &room_left);
     if (matcher->alarm.is_short)

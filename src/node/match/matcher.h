@@ -8,7 +8,8 @@
  * Wait.   matcher_step never blocks. While the journal buffer is full, commands stay in their
  *         rings.
  * Owner.  One thread. After recovery it is the keyring's only writer.
- * Bound.  A turn: MATCHER_COMMANDS_A_TURN commands, one work tick and one time tick; one command a
+ * Bound.  A turn: MATCHER_COMMANDS_A_TURN commands, one work tick and one time tick; one 1011 and
+ *         one tick while the clock stands (stopped_clock.h); one command a
  *         market for an alarm (alarm.h) and for a staged restart (staged_restart.h);
  *         DISCONNECT_RESTART_ARMS_A_TURN commands for disconnect arms (disconnect_restart.h). */
 #ifndef NODE_MATCH_MATCHER_H
@@ -21,6 +22,7 @@
 #include "node/match/disconnect_restart.h"
 #include "node/match/sequencer.h"
 #include "node/match/staged_restart.h"
+#include "node/match/stopped_clock.h"
 #include "node/recover/poison_file.h"
 
 enum {
@@ -56,6 +58,7 @@ struct matcher {
     struct alarm alarm;                   /* faults that the node found */
     struct staged_restart staged_restart; /* while it lasts */
     struct disconnect_restart disconnect_restart;
+    struct stopped_clock stopped_clock; /* while a gap of the clock is open */
     struct matcher_counters counters;
 };
 

@@ -394,7 +394,6 @@ enum refusal_kind recover_state(struct recover_engines *engines,
     struct recovery_config chain = {
         .disk = config->disk,
         .exchange = config->exchange,
-        .clock = config->clock,
         .segment_bytes = config->segment_bytes,
         .apply = replay,
         .context = &recovering,

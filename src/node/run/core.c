@@ -257,6 +257,13 @@ static enum core_opening begin_stages(struct core *core, uint64_t last_ns)
     return CORE_OPENED;
 }
 
+static enum stopped_clock_verdict judge_clock(struct core *core)
+{
+    return stopped_clock_judge(&core->matcher.stopped_clock, core->config.clock,
+                               core->config.clock_gap_max_ns, engine_time(core->primary),
+                               core->recovered.witness.wall_ns);
+}
+
 enum core_opening core_open(struct core *core)
 {
     struct engine_result result;
@@ -264,24 +271,30 @@ enum core_opening core_open(struct core *core)
     bool is_first = engine_sequence(core->primary) == 0;
     uint64_t last_ns = engine_time(core->primary);
 
-    if (clock_now_ns(core->config.clock) < engine_time(core->primary))
+    if (!is_first && judge_clock(core) == STOPPED_CLOCK_WAITS)
         return CORE_CLOCK_BEHIND;
     if (!capacity_suffices(core->primary, &core->options, &core->short_option))
         return CORE_CAPACITY_TOO_SMALL;
     primary_sink_load(&core->primary_sink, core->primary);
     cc_store64(body, core->recovered.boot);
     cc_store32(body + 8, ENGINE_RULES_VERSION);
+    cc_store64(body + 16, (uint64_t)stopped_clock_gap_ns(&core->matcher.stopped_clock));
     bool has_room = sequencer_author_boot(&core->matcher.sequencer, body, sizeof body);
     INVARIANT(has_room); /* as author */
     if (is_first || configuration_differs(core))
         author(core, REQUEST_configuration, core->configuration, core->configuration_bytes,
                &result);
+    if (!core->matcher.stopped_clock.is_open && engine_clock_gap_ns(core->primary) != 0) {
+        has_room =
+            stopped_clock_author(&core->matcher.sequencer, engine_clock_gap_ns(core->primary));
+        INVARIANT(has_room); /* as author */
+    }
     enum core_opening opening = CORE_OPENED;
     if (is_first)
         opening = define_markets(core);
     else if (core->config.is_staged)
         opening = begin_stages(core, last_ns);
-    if (opening == CORE_OPENED)
+    if (opening == CORE_OPENED && !core->matcher.stopped_clock.is_open)
         disconnect_restart_open(&core->matcher.disconnect_restart,
                                 clock_now_ns(core->config.clock));
     return opening;

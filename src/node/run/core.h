@@ -31,7 +31,7 @@ struct core_market {
 
 struct core_config {
     struct disk *disk;
-    const struct clock *clock;
+    struct clock *clock;
     const uint8_t *exchange_id;        /* option exchange.id; NULL: none */
     const struct core_market *markets; /* in asset_id order */
     uint32_t market_count;
@@ -48,6 +48,7 @@ struct core_config {
     bool recovers_on_two_threads;  /* one for each engine */
     uint64_t snapshot_tail_bytes;  /* store.snapshot_tail */
     uint64_t archive_keep_ns;      /* store.archive_keep; 0: for ever */
+    uint64_t clock_gap_max_ns;     /* store.clock_gap_max */
     struct snapshotter_host snapshotter; /* begin NULL: no snapshots are made while it runs */
     uint64_t follower_lag_max_ns;
     int follower_commands_a_turn;
@@ -106,15 +107,17 @@ void core_link(struct core *core, const struct follower_link *link, struct ring 
 /* The results of core_open. */
 enum core_opening {
     CORE_OPENED,
-    CORE_CLOCK_BEHIND,       /* not yet: the clock is behind the last journalled t (W5) */
+    CORE_CLOCK_BEHIND,       /* not yet: the clock is behind the last known time (W5) */
     CORE_CAPACITY_TOO_SMALL, /* an engine capacity is below use */
     CORE_MARKET_REFUSED,     /* exchange.markets has a record that 1001 refuses */
     CORE_DISK_FAILED,        /* the file of a staged restart could not be read or written */
 };
 
-/* Sequences the commands of a start: 2014, 2013 if an engine option differs, and for a new
- * directory one 1001 a market, else for a staged restart the 1002s that close the markets. Starts
- * the graces of the previous run's disconnect arms (disconnect_restart.h). */
+/* Sequences the commands of a start: 2014, 2013 if an engine option differs, a 1011 if the clock is
+ * right and a gap of an earlier start is open, and for a new directory one 1001 a market, else for
+ * a staged restart the 1002s that close the markets. A clock that is not right stands from here on
+ * (stopped_clock.h); else the graces of the previous run's disconnect arms start
+ * (disconnect_restart.h). */
 CC_MUST_USE enum core_opening core_open(struct core *core);
 
 /* Steps. Each returns the work done, 0 for none. core_journal returns -errno after a failed write

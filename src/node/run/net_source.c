@@ -42,6 +42,9 @@ static void source_facts(void *context, struct net_facts *facts)
         return;
     }
     struct follower *follower = &node->core.follower;
+    facts->clock_gap_ns = stopped_clock_gap_ns(&node->core.matcher.stopped_clock);
+    if (facts->clock_gap_ns != 0)
+        facts->not_ready |= NET_NOT_CLOCK_GAP;
     facts->replay_percent = 100;
     facts->durable = journal_durable_seq(node->core.journal);
     facts->applied = atomic_load_explicit(&follower->applied, memory_order_acquire);

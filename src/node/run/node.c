@@ -149,7 +149,6 @@ static int run_threads(struct node *node)
     pthread_t background, keys, history;
     uint32_t count = node->topology.thread_count;
 
-    node->started_monotonic_ns = clock_monotonic_ns(&node->clock);
     for (uint32_t i = 1; i < count; i++) {
         struct duty *duty = &node->duties[i];
         duty->joinable = start_thread(node, &duty->thread, duty_main, duty, duty->plan->name);

@@ -74,7 +74,6 @@ struct node {
     _Atomic bool announced;                    /* by the first thread: the ready line is printed */
     uint64_t followed_ns;                      /* the first thread's: last clock_follow */
     uint64_t opened_sequence;                  /* of the start's last command; before PHASE_OPEN */
-    uint64_t started_monotonic_ns;             /* for the wait for the clock */
     uint64_t drain_end_ns;                     /* clock_monotonic_ns; before PHASE_DRAINING */
     uint64_t stop_end_ns;                      /* the same; before PHASE_STOPPING */
     _Atomic uint32_t nets_left;                /* net threads that are not drained */

@@ -5,10 +5,6 @@
 #include "engine/view/read.h"
 #include "node/run/lifecycle.h"
 
-enum { CLOCK_WAIT_S_MAX = 5 };
-
-#define NS_PER_S UINT64_C(1000000000)
-
 int opening_refuse(struct node *node)
 {
     log_line(LOG_ERROR, "refused", "%s", node->refusal.text);
@@ -101,13 +97,7 @@ uint32_t opening_sequence(struct node *node)
         node->opened_sequence = engine_sequence(node->core.primary);
         return lifecycle_advance(node, PHASE_RECOVERED, PHASE_OPEN);
     case CORE_CLOCK_BEHIND:
-        if (clock_monotonic_ns(&node->clock) - node->started_monotonic_ns <
-            CLOCK_WAIT_S_MAX * NS_PER_S)
-            return 0; /* asked again next turn */
-        log_line(LOG_ERROR, "clock", "the clock is more than %d s behind the last journalled time",
-                 CLOCK_WAIT_S_MAX);
-        lifecycle_fail(node, NODE_EXIT_FAILED);
-        return 0;
+        return 0; /* asked again next turn */
     case CORE_CAPACITY_TOO_SMALL:
         log_line(LOG_ERROR, "configuration", "%s is below what the data directory uses",
                  option_row(node->core.short_option)->name);

@@ -23,7 +23,8 @@ enum {
     HISTORY_REPLAY_BYTES = SEGMENT_BYTES, /* docs/decisions/0041 */
 };
 
-#define NS_PER_DAY (86400 * UINT64_C(1000000000))
+#define NS_PER_S   UINT64_C(1000000000)
+#define NS_PER_DAY (86400 * NS_PER_S)
 
 /* ---- what needs no journal ------------------------------------------------------------------- */
 
@@ -139,6 +140,7 @@ static int open_core(struct node *node, const struct market_file *markets)
         .history_replay_bytes = HISTORY_REPLAY_BYTES,
         .snapshot_tail_bytes = config_number(node->options, OPTION_store_snapshot_tail),
         .archive_keep_ns = config_number(node->options, OPTION_store_archive_keep) * NS_PER_DAY,
+        .clock_gap_max_ns = config_number(node->options, OPTION_store_clock_gap_max) * NS_PER_S,
         .snapshotter = snapshot_child_host(&node->snapshot_child),
     };
     if (!local)

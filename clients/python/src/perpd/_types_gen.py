@@ -509,6 +509,7 @@ class State(TypedDict):
     durable: int
     lag_ms: int
     history_from_sequence: int
+    clock_gap_ns: NotRequired[int]
     insurance_fund_deficit: NotRequired[bool]
     text: NotRequired[str]
 
