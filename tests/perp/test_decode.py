@@ -49,6 +49,33 @@ check(fields["post_only"] == "true" and fields["stp"] == "0 EXPIRE_TAKER")
 check(fields["request_id"].startswith("0198c0de-0000-7000-8000-0000000000a1"))
 check("2025-08-19T05:47:11.232Z" in fields["request_id"])
 
+# A market record is judged as the exchange judges it (J5): the first rule it breaks, by its field.
+SPEC = pathlib.Path(__file__).resolve().parents[2] / "docs/spec/json.md"
+BTC = json.loads(next(line for line in SPEC.read_text().splitlines()
+                      if line.startswith('{"market":"BTC-PERP","asset_id"')))
+
+
+def record(text):
+    body = text.encode()
+    payload = ORDER[:2] + (1001).to_bytes(2, "little") + ORDER[4:24] + body
+    return payload.ljust((len(payload) + 7) // 8 * 8, b"\0").hex()
+
+
+for change, field, rule in (
+        ({}, None, None), ({"tick_size": "0"}, "tick_size", "required; decimal text, 1 to 2^40"),
+        ({"tick_size": 1}, "tick_size", "required"),
+        ({"colour": "red"}, "body", "no member beside"),
+        ({"fees": BTC["fees"][:5]}, "fees", "6 objects"),
+        ({"tiers": [{**BTC["tiers"][0], "imr_ppm": 1}]}, "tiers.imr_ppm", "rounded down"),
+        ({"asset_id": 65535}, "asset_id", "1 to 65534")):
+    text = record(json.dumps({**BTC, **change}))
+    done = perp.run("decode", text, code=5 if field else 0)
+    check(not field or f"the market record: {field} must be: " in done.stderr and
+          rule in done.stderr, change, done)
+    shown = json.loads(perp.run("decode", "-o", "json", text, code=5 if field else 0).stdout)
+    check(shown.get("field") == field and (not rule or rule in shown["rule"]), change, shown)
+check("body must be: one JSON object" in perp.run("decode", record(json.dumps(BTC) + "{}"), code=5).stderr)
+
 # Forms of input: hex with 0x, standard input, raw bytes, a whole envelope.
 want = perp.run("decode", ORDER.hex()).stdout
 envelope = json.dumps(ED25519["place_limit_gtc_post_only"]["envelope"])

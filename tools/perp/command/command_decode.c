@@ -3,9 +3,11 @@
 
 #include "base/hex.h"
 #include "base/json_scan.h"
+#include "base/operator_rule.h"
 #include "crypto/operator_message.h"
 #include "crypto/signer.h"
 #include "crypto/signing_mistake.h"
+#include "engine/table/market_record.h"
 #include "perp/command/command.h"
 #include "perp/data/signature_check.h"
 #include "perp/print/report.h"
@@ -191,7 +193,7 @@ static void show_finding(const struct signing_finding *finding, bool known, bool
 {
     const char *verdict = finding->good ? "good" : known || finding->proved ? "bad" : "unknown";
     if (json)
-        printf("%s\"signature\":\"%s\",\"mistakes\":[", after ? "]," : "{", verdict);
+        printf("%s\"signature\":\"%s\",\"mistakes\":[", after ? "," : "{", verdict);
     else
         printf("signature: %s\n", verdict);
     for (unsigned i = 0, shown = 0; i < SIGNING_MISTAKE_COUNT; i++) {
@@ -244,6 +246,28 @@ static bool judge(struct context *context, const struct input *input, size_t pay
     return true;
 }
 
+/* The first rule of J5 that the record of code 1001 breaks; none for other codes. Whether a market
+ * may change so is known to the exchange alone. */
+static enum operator_rule broken_rule(const uint8_t *payload, size_t payload_bytes)
+{
+    static struct market_record record;
+    uint16_t code = cc_load16(payload + 2);
+
+    return code == REQUEST_market_define ? market_record_read(&record, payload + REQUEST_BODY_AT,
+                                                              payload_bytes - REQUEST_BODY_AT)
+                                         : OPERATOR_RULE_none;
+}
+
+/* Ends the rows of JSON, with the rule that the record breaks. */
+static void end_rows(bool json, enum operator_rule rule)
+{
+    if (json && rule != OPERATOR_RULE_none)
+        printf("],\"field\":\"%s\",\"rule\":\"%s\"", operator_rule_field(rule),
+               operator_rule_text(rule));
+    else if (json)
+        printf("]");
+}
+
 int command_decode(struct context *context)
 {
     static struct input input;
@@ -268,13 +292,21 @@ int command_decode(struct context *context)
         payload_bytes -= dump_tail_bytes(input.bytes[1]);
         cut_frame(&input, payload_bytes, &proof);
     }
+    enum operator_rule rule = good ? broken_rule(input.bytes, payload_bytes) : OPERATOR_RULE_none;
     bool right = true;
+    if (dump.begun)
+        end_rows(json, rule);
     if (proof.signature_bytes > 0)
         right = judge(context, &input, payload_bytes, &proof, dump.begun);
     else if (json && dump.begun)
-        fprintf(stdout, "]}\n");
+        fprintf(stdout, "}\n");
     if (!good) {
         (void)context_fail(context, EXIT_CODE_malformed, "%s", error);
+        return EXIT_CODE_malformed;
+    }
+    if (rule != OPERATOR_RULE_none) {
+        (void)context_fail(context, EXIT_CODE_malformed, "the market record: %s must be: %s",
+                           operator_rule_field(rule), operator_rule_text(rule));
         return EXIT_CODE_malformed;
     }
     if (dump.remarks > 0) {
