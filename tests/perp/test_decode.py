@@ -74,7 +74,8 @@ for change, field, rule in (
           rule in done.stderr, change, done)
     shown = json.loads(perp.run("decode", "-o", "json", text, code=5 if field else 0).stdout)
     check(shown.get("field") == field and (not rule or rule in shown["rule"]), change, shown)
-check("body must be: one JSON object" in perp.run("decode", record(json.dumps(BTC) + "{}"), code=5).stderr)
+check("body must be: one JSON object" in perp.run(
+    "decode", record(json.dumps(BTC) + "{}"), code=5).stderr)
 
 # Forms of input: hex with 0x, standard input, raw bytes, a whole envelope.
 want = perp.run("decode", ORDER.hex()).stdout
