@@ -85,6 +85,25 @@ for name, rows in TOOLS.items():
 check(sorted(path.name for path in (ROOT / "tools").iterdir() if path.is_file()
              and path.stat().st_mode & 0o100) == sorted([*TOOLS, "nightly_record.py"]))
 
+# Each command of perp: a flag that nobody knows, a word too many, each word that is missing.
+listed = run(BUILD / "perp", "--help").stdout.split("\ncommands\n")[1].split("\n\n")[0]
+commands = []
+for line in listed.splitlines():
+    usage = re.match(r"  ((?:\[?[\w-]+\]?(?: |$))+?)(?: |$)", line)[1].split()
+    words = [word for word in usage if word.islower()]
+    commands.append((" ".join(words), usage[len(words):]))
+check(len(commands) > 80 and ("keys new", ["CURVE", "FILE"]) in commands, commands)
+for words, positionals in commands:
+    needed = [word for word in positionals if not word.startswith("[")]
+    rows = [(f"{words} --nonsense", "--nonsense")]
+    if words != "orders":  # its words are those of `perp order`, whose name is the beginning
+        rows += [(" ".join([words, *["1"] * (len(positionals) + 1)]), "too many")]
+    rows += [(" ".join([words, *["1"] * k]), word) for k, word in enumerate(needed)]
+    for line, said in rows:
+        done = run(BUILD / "perp", line)
+        check(done.returncode == 2 and said in done.stderr and done.stdout == "", line, said, done)
+        walked += 1
+
 # Nothing is written and nothing sent but reads.
 exchange = Exchange()
 for curve, name in (("ed25519", "session.key"), ("secp256k1", "master.key")):
@@ -96,10 +115,23 @@ for words in (["order", "BTC-PERP", "buy", "0.1", "100000", *common[:6], "--dry-
               ["account", "create", "--save", *common[:2], *common[4:]],
               ["apikey", "create", "--out", "made.key", "--save", *common],
               ["login", "--out", "made.key", "--save", *common],
+              ["account", "create", "--save", *common[:2], "--master-key", "new.master",
+               "--session-key", "new.session", "--dry-run"],
+              ["session", "create", "--new-key", "new.session", *common],
+              ["session", "create", *common[:4], "--session-key", "new.session", *common[6:]],
               ["logout", "--device-key", "x", *common[:6], "--dry-run"]):
     done = perp.run(*words)
     check('"payload"' in done.stdout, words, done)
 after = {path.name: path.read_bytes() for path in perp.folder.rglob("*") if path.is_file()}
 check(before == after, set(after) - set(before))
 check(all(method == "GET" for method, *_ in exchange.seen), exchange.seen)
+
+# A key file is whole or not there, and no other file is touched.
+(perp.folder / "mine.key.new").write_text("mine")
+perp.run("keys", "new", "ed25519", "mine.key")
+check((perp.folder / "mine.key.new").read_text() == "mine")
+check("exists" in perp.run("keys", "new", "ed25519", "mine.key", code=2).stderr)
+perp.run("keys", "new", "ed25519", "mine.key", "--force")
+check(sorted(path.name for path in perp.folder.glob("mine.key*")) == ["mine.key", "mine.key.new"])
+check((perp.folder / "mine.key").stat().st_mode & 0o777 == 0o600)
 print(f"{walked} command lines")

@@ -51,9 +51,13 @@ bool context_key_at(struct context *context, const char *path, const char *what,
         if (failure != 0)
             return context_fail(context, EXIT_CODE_usage, "no random bytes: %s",
                                 strerror(-failure));
-        if (!key_file_write(key, path, false, error))
+        bool is_dry = arguments_has(context->arguments, FLAG_dry_run);
+        if (!is_dry && !key_file_write(key, path, false, error))
             return context_fail(context, EXIT_CODE_usage, "%s", error);
-        fprintf(stderr, "made the key file %s\n", path);
+        fprintf(stderr,
+                is_dry ? "a key of this dry run stands for %s, which is not made\n"
+                       : "made the key file %s\n",
+                path);
         return true;
     }
     if (!key_file_read(key, path, error))

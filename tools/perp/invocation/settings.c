@@ -200,7 +200,7 @@ bool settings_save(const struct settings *settings, enum setting setting, const 
                    char error[SETTINGS_ERROR_MAX])
 {
     char *text = calloc(1, FILE_MAX), draft[SETTINGS_VALUE_MAX + 8];
-    snprintf(draft, sizeof draft, "%s.new", settings->config_path);
+    snprintf(draft, sizeof draft, "%s.XXXXXX", settings->config_path);
     make_folders(settings->config_path);
     FILE *in = fopen(settings->config_path, "re");
     bool good = text != NULL && (in != NULL || errno == ENOENT);
@@ -208,7 +208,7 @@ bool settings_save(const struct settings *settings, enum setting setting, const 
         good = fread(text, 1, FILE_MAX - 1, in) < FILE_MAX - 1;
     if (in != NULL)
         fclose(in);
-    int fd = good ? open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+    int fd = good ? mkostemp(draft, O_CLOEXEC) : -1;
     FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (out != NULL) {
         rewrite(out, text, settings->profile, rows[setting].name, value);
@@ -218,6 +218,8 @@ bool settings_save(const struct settings *settings, enum setting setting, const 
     if (out == NULL || !good)
         snprintf(error, SETTINGS_ERROR_MAX, "cannot write %s: %s", settings->config_path,
                  strerror(errno));
+    if (fd >= 0 && !good)
+        unlink(draft);
     free(text);
     return out != NULL && good;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,14 +77,13 @@ bool key_file_write(const struct key_file *key, const char *path, bool replace,
         hex_encode(exchange, key->exchange_id, KEY_FILE_EXCHANGE_BYTES);
         count += snprintf(text + count, sizeof text - (size_t)count, "exchange = %s\n", exchange);
     }
-    if ((size_t)snprintf(draft, sizeof draft, "%s.new", path) >= sizeof draft) {
+    if ((size_t)snprintf(draft, sizeof draft, "%s.XXXXXX", path) >= sizeof draft) {
         snprintf(error, KEY_FILE_ERROR_MAX, "the path of the key file is too long");
         return false;
     }
-    /* Whole or not at all: a draft beside it, then link or rename. */
-    int fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-    bool good =
-        fd >= 0 && fchmod(fd, 0600) == 0 && write_all(fd, text, (size_t)count) && fsync(fd) == 0;
+    /* Whole or not at all: a draft beside it, a file that was not there, then link or rename. */
+    int fd = mkostemp(draft, O_CLOEXEC);
+    bool good = fd >= 0 && write_all(fd, text, (size_t)count) && fsync(fd) == 0;
     int reason = errno;
     if (fd >= 0)
         close(fd);
