@@ -1,19 +1,8 @@
 /* command_account.c - opens, shows and closes an account. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "perp/command/command.h"
 #include "perp/invocation/choice.h"
-
-/* A profile is read from any folder: it names key files by their whole path. */
-static bool save_path(const struct settings *settings, enum setting setting, char *error)
-{
-    char *path = realpath(settings->values[setting], NULL);
-    bool good =
-        settings_save(settings, setting, path != NULL ? path : settings->values[setting], error);
-    free(path);
-    return good;
-}
 
 /* Puts account and key files of a new account into the profile. */
 static bool save_account(struct context *context, uint64_t account_id)
@@ -22,8 +11,8 @@ static bool save_account(struct context *context, uint64_t account_id)
     const struct settings *settings = context->settings;
     snprintf(text, sizeof text, "%llu", (unsigned long long)account_id);
     if (!settings_save(settings, SETTING_account, text, error) ||
-        !save_path(settings, SETTING_session_key, error) ||
-        !save_path(settings, SETTING_master_key, error))
+        !settings_save_path(settings, SETTING_session_key, error) ||
+        !settings_save_path(settings, SETTING_master_key, error))
         return context_fail(context, EXIT_CODE_usage, "%s", error);
     fprintf(stderr, "saved in %s [%s]\n", settings->config_path, settings->profile);
     return true;

@@ -112,7 +112,7 @@ bool context_portfolio(struct context *context, struct draft_portfolio *portfoli
 
 static bool ready(struct context *context)
 {
-    uint64_t timeout;
+    uint64_t timeout = 0;
     if (context->client_ready)
         return true;
     if (!context_number(context, SETTING_timeout_ms, 3600000, &timeout))
@@ -213,24 +213,31 @@ bool context_is_set(const struct context *context, uint32_t setting)
     return strcmp(context->settings->from[setting], "default") != 0;
 }
 
-/* Sends a request that no key signs. False unless it answered 200. */
-static bool call(struct context *context, const struct client_request *request, bool with_api_key,
-                 struct client_answer *answer)
+bool context_call(struct context *context, const struct client_request *request,
+                  struct client_answer *answer)
 {
-    char key[SETTINGS_VALUE_MAX];
-    struct client_request keyed = *request;
-    if (!ready(context) || (with_api_key && !read_api_key(context, key)))
+    if (!ready(context))
         return false;
-    if (with_api_key)
-        keyed.api_key = key;
-    if (client_call(&context->client, &keyed, answer) != 0)
+    if (client_call(&context->client, request, answer) != 0)
         return context_fail(context, EXIT_CODE_connection, "%s", context->client.error);
-    if (answer->status == 200)
+    if (answer->status == 200 || answer->status == 201)
         return true;
     struct outcome outcome;
     outcome_read(&outcome, answer);
     (void)refuse(context, &outcome, answer);
     return false;
+}
+
+static bool call(struct context *context, const struct client_request *request, bool with_api_key,
+                 struct client_answer *answer)
+{
+    char key[SETTINGS_VALUE_MAX];
+    struct client_request keyed = *request;
+    if (with_api_key && !read_api_key(context, key))
+        return false;
+    if (with_api_key)
+        keyed.api_key = key;
+    return context_call(context, &keyed, answer);
 }
 
 bool context_get(struct context *context, const char *target, bool with_api_key,

@@ -72,6 +72,10 @@ typedef bool context_fill(struct context *context, struct draft *draft);
 /* The whole of a command that signs one request with the key of a setting. Gives the exit code. */
 int context_submit(struct context *context, uint32_t setting, uint32_t curve, context_fill *fill);
 
+/* Sends a request that no key signs. False unless it answered 200 or 201. */
+CC_MUST_USE bool context_call(struct context *context, const struct client_request *request,
+                              struct client_answer *answer);
+
 /* GET of a target. False unless it answered 200. */
 CC_MUST_USE bool context_get(struct context *context, const char *target, bool with_api_key,
                              struct client_answer *answer);

@@ -223,3 +223,14 @@ bool settings_save(const struct settings *settings, enum setting setting, const 
     free(text);
     return out != NULL && good;
 }
+
+bool settings_save_path(const struct settings *settings, enum setting setting,
+                        char error[SETTINGS_ERROR_MAX])
+{
+    char *path = realpath(settings->values[setting], NULL);
+    bool good =
+        settings_save(settings, setting, path != NULL ? path : settings->values[setting], error);
+
+    free(path);
+    return good;
+}

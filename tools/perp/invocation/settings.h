@@ -57,4 +57,8 @@ CC_MUST_USE bool settings_load(struct settings *settings, const char *const flag
 CC_MUST_USE bool settings_save(const struct settings *settings, enum setting setting,
                                const char *value, char error[SETTINGS_ERROR_MAX]);
 
+/* Writes a setting that is a file as its whole path, for a profile is read from any folder. */
+CC_MUST_USE bool settings_save_path(const struct settings *settings, enum setting setting,
+                                    char error[SETTINGS_ERROR_MAX]);
+
 #endif
