@@ -47,7 +47,7 @@ enum {
     SIGNED_MAX = 600000,
     TEXT_BYTES = 1 << 20,
     THREADS_MAX = 40,
-    OPTIONS_MAX = 10,
+    OPTIONS_MAX = 16,
     OPTION_BYTES = 64,
     BESIDE_S = 3,
     DRAIN_S = 1,
@@ -464,10 +464,15 @@ static void collect_options(const struct settings *settings, char text[][OPTION_
     options[count++] = "--exchange.oracle_max_age_ms=0";
     options[count++] = "--limits.open_orders=100000";
     options[count++] = "--limits.connections=16384"; /* all are of one address */
-    if (settings->beside == NULL)                    /* many accounts are opened from one address */
+    if (settings->beside == NULL) {                  /* many accounts are opened from one address */
         options[count++] = "--limits.rate_limits=off";
-    else
+    } else {
         options[count++] = "--limits.write_rate=1000000";
+        options[count++] = "--limits.creation_rate=1000000";
+        options[count++] = "--limits.creation_burst=10000000";
+        options[count++] = "--limits.signature_rate=10000000";
+        options[count++] = "--limits.total_rate=93000";
+    }
     options[count] = NULL;
 }
 

@@ -1,14 +1,16 @@
 /* account_rate.h - how many requests an account may have executed: one bucket for its writes, one
- * for its cancels and reductions (W8), so that who has used up the first can still cancel.
+ * for its cancels and reductions (W8), so that who has used up the first can still cancel. A third
+ * bounds all accounts together.
  *
  * A bucket is one time (GCRA): when it will be full again. A request is charged after its signature
- * was found good, so that nobody can use up another's buckets.
+ * was found good, so that nobody can use up another's buckets. A placement that the engine refused
+ * costs more, for an account of whose last 256 placements it refused more than half.
  *
  * Order. A bucket is advanced by compare-and-swap. No other memory is read through it: relaxed.
  * Wait.  A swap is repeated only when another thread has just charged the same bucket.
  * Owner. The node makes the table; every net thread charges it.
  * Units. clock_monotonic_ns.
- * Bound. Two words for each account that the exchange can have. */
+ * Bound. Seven words for each account that the exchange can have. */
 #ifndef BASE_ACCOUNT_RATE_H
 #define BASE_ACCOUNT_RATE_H
 
@@ -16,18 +18,33 @@
 
 enum account_rate_kind { ACCOUNT_RATE_WRITE, ACCOUNT_RATE_CANCEL, ACCOUNT_RATE_KINDS };
 
+enum { ACCOUNT_RATE_REFUSED = 2, ACCOUNT_RATE_JUDGED = 256 };
+
 struct account_rate;
 
-/* `writes_s` requests a second and `burst` at once, both > 0, for each account of ids below
- * `accounts`; twice that of cancels and reductions. 0 or -ENOMEM. */
-CC_MUST_USE int account_rate_create(struct account_rate **rates, uint32_t accounts,
-                                    uint32_t writes_s, uint32_t burst);
+struct account_rate_limits {
+    uint32_t accounts;    /* ids are below it */
+    uint32_t writes_s;    /* writes of an account a second; cancels and reductions: twice that */
+    uint32_t burst;       /* writes of an account at once, likewise */
+    uint32_t total_s;     /* requests of all accounts a second */
+    uint32_t total_burst; /* and at once, at least as many as one request can cost */
+};
+
+/* All limits are > 0. 0 or -ENOMEM. */
+CC_MUST_USE int account_rate_create(struct account_rate **rates,
+                                    const struct account_rate_limits *limits);
 void account_rate_destroy(struct account_rate *rates);
 
 /* Takes `cost` tokens, which is at most the burst. Returns 0, or the ms until the bucket has so
  * many; then it has taken none. NULL: there is no limit. */
 CC_MUST_USE uint64_t account_rate_take(struct account_rate *rates, uint64_t account_id,
                                        enum account_rate_kind kind, uint32_t cost, uint64_t now_ns);
+
+/* The engine has judged placements of the account: bit i of `refused` is whether it refused the
+ * i-th, of those whose bit in `placed` is set. Where more than half of the last 256 were refused,
+ * each of these refusals costs ACCOUNT_RATE_REFUSED more writes. NULL: there is no limit. */
+void account_rate_judge(struct account_rate *rates, uint64_t account_id, uint64_t placed,
+                        uint64_t refused, uint64_t now_ns);
 
 /* The tokens that the bucket has now. */
 CC_MUST_USE uint64_t account_rate_remaining(const struct account_rate *rates, uint64_t account_id,

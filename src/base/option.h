@@ -74,7 +74,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(exchange, passkey_origins,        TEXT,   0, 1, "",               0, 0, "origins of pages that may use passkeys, of a relying party") \
     X(exchange, passkey_rp_id,          TEXT,   0, 1, "",               0, 0, "domain of passkeys; a testnet has localhost without it") \
     X(limits,   rate_limits,            SWITCH, 0, 1, "on",             0, 0, "token buckets") \
-    X(limits,   total_rate,             INT,    1, 0, "90000",          0, 0, "requests/s of all accounts together") \
+    X(limits,   total_rate,             INT,    0, 1, "90000",          64, 10000000, "requests of all accounts together a second") \
     X(limits,   duplicate_slots,        INT,    1, 1, "4194304",        1024, 134217728, "entries of the duplicate set") \
     X(limits,   sessions,               INT,    1, 1, "64",             1, 4096, "live sessions of an account") \
     X(limits,   sessions_per_parent,    INT,    1, 1, "16",             1, 4096, "live sessions of a parent key") \
@@ -92,11 +92,13 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(limits,   gtt_max_s,              INT,    1, 1, "7776000",        1, 315360000, "90 days") \
     X(limits,   write_rate,             INT,    0, 1, "10000",          1, 1000000, "writes of an account a second; cancels: twice that") \
     X(limits,   write_burst,            INT,    0, 1, "20000",          64, 10000000, "writes of an account at once") \
-    X(limits,   read_rate,              INT,    0, 0, "200",            0, 0, "per API key") \
-    X(limits,   read_burst,             INT,    0, 0, "400",            0, 0, "per API key") \
-    X(limits,   public_rate,            INT,    0, 0, "100",            0, 0, "public reads per address") \
-    X(limits,   public_burst,           INT,    0, 0, "200",            0, 0, "public reads per address") \
-    X(limits,   signature_rate,         INT,    0, 0, "50000",          0, 0, "signed requests per address") \
+    X(limits,   read_rate,              INT,    0, 1, "200",            1, 1000000, "reads of an API key a second") \
+    X(limits,   read_burst,             INT,    0, 1, "400",            1, 10000000, "reads of an API key at once") \
+    X(limits,   public_rate,            INT,    0, 1, "100",            1, 1000000, "public reads and mistakes of an address a second") \
+    X(limits,   public_burst,           INT,    0, 1, "200",            1, 10000000, "public reads and mistakes of an address at once") \
+    X(limits,   signature_rate,         INT,    0, 1, "50000",          1, 10000000, "signed requests of an address a second, and at once") \
+    X(limits,   creation_rate,          INT,    0, 1, "5",              1, 1000000, "new accounts of an address a second") \
+    X(limits,   creation_burst,         INT,    0, 1, "20",             1, 10000000, "new accounts of an address at once") \
     X(limits,   unknown_key_rate,       INT,    0, 1, "200",            1, 1000000, "signatures of keys not known, per address, a second") \
     X(limits,   bad_signature_rate,     INT,    0, 1, "1000",           1, 1000000, "wrong signatures of known keys, per address, a second") \
     X(limits,   connections,            INT,    0, 1, "512",            1, 16384, "connections per address") \

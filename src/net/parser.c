@@ -3,6 +3,7 @@
 #include "net/command/plain_write.h"
 #include "net/entrance.h"
 #include "net/reads.h"
+#include "net/request/charge.h"
 #include "net/request/rate_limit.h"
 #include "net/socket/proxy_header.h"
 
@@ -177,7 +178,8 @@ static bool accept_head(struct protocol *protocol, struct conn *conn, const char
 static bool may_accept(const struct protocol *protocol, const struct conn *conn)
 {
     return protocol->budget > 0 && !conn->slow_job && !conn->broken && !conn->waits_sequence &&
-           conn->pending_count < CONN_PENDING_MAX && conn->output.bytes <= PROTOCOL_OUTPUT_PAUSE &&
+           conn->pause_ns == 0 && conn->pending_count < CONN_PENDING_MAX &&
+           conn->output.bytes <= PROTOCOL_OUTPUT_PAUSE &&
            pending_available(&protocol->context.pendings);
 }
 
@@ -200,6 +202,9 @@ static bool accept_request(struct protocol *protocol, struct conn *conn, const c
             return false;
     } else if (conn->route.kind == ROUTE_PLAIN) {
         plain_write_accept(protocol->jobs, conn, text, text + conn->head.bytes, body_bytes);
+    } else if (conn->route.kind == ROUTE_STREAM &&
+               !charge_read(&protocol->context, conn, NULL, 0, &conn->early)) {
+        pipeline_refuse(&protocol->pipeline, conn, &conn->early, NULL);
     } else if (conn->route.kind == ROUTE_STREAM) {
         stream_open(&protocol->streams, conn, text);
     } else if (conn->route.kind == ROUTE_PREVIEW || conn->route.kind == ROUTE_DEBUG) {

@@ -3,6 +3,9 @@
 #include "net/entrance.h"
 #include "net/parser.h"
 #include "net/reads.h"
+#include "net/request/charge.h"
+
+#define PAUSE_LOOK_NS UINT64_C(5000000)
 
 int protocol_init(struct protocol *protocol, const struct net_config *config, uint32_t connections)
 {
@@ -172,6 +175,34 @@ static void feed_starved(struct protocol *protocol)
     }
 }
 
+/* Lets connections go on whose address has tokens for them again. One that brings nothing is not
+ * given a token. */
+static void end_pauses(struct protocol *protocol)
+{
+    struct context *context = &protocol->context;
+    uint32_t count = conn_queue_count(&context->conns, CONN_PAUSED);
+    if (context->now_ns < context->pause_next_ns)
+        return;
+    context->pause_next_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        struct conn *conn = conn_queue_pop(&context->conns, CONN_PAUSED);
+        if (!conn->open || conn->broken || conn->pause_ns == 0)
+            continue;
+        if (!conn->blocked && conn->pause_ns <= context->now_ns) {
+            conn->pause_ns = 0;
+        } else if (conn->pause_ns <= context->now_ns && charge_redeem(context, conn)) {
+            conn_queue_push(&context->conns, CONN_READY, conn);
+        } else {
+            conn_queue_push(&context->conns, CONN_PAUSED, conn);
+            if (conn->pause_ns < context->pause_next_ns)
+                context->pause_next_ns = conn->pause_ns;
+        }
+    }
+    /* With many paused connections a look costs: one every few milliseconds is enough. */
+    if (context->pause_next_ns < context->now_ns + PAUSE_LOOK_NS)
+        context->pause_next_ns = context->now_ns + PAUSE_LOOK_NS;
+}
+
 static void run_ready(struct protocol *protocol)
 {
     uint32_t count = conn_queue_count(&protocol->context.conns, CONN_READY);
@@ -198,6 +229,8 @@ void protocol_turn_begin(struct protocol *protocol)
     accept_replies(protocol);
     if (conn_queue_count(&protocol->context.conns, CONN_STARVED) > 0)
         feed_starved(protocol);
+    if (conn_queue_count(&protocol->context.conns, CONN_PAUSED) > 0)
+        end_pauses(protocol);
     /* Connections that wait since an earlier turn get half of the budget, new bytes the other half;
      * each also gets what the other leaves. Neither can starve the other. */
     protocol->budget = NET_TURN_REQUESTS / 2;
@@ -285,6 +318,8 @@ uint64_t protocol_deadline_ns(const struct protocol *protocol)
     other = stream_feed_deadline_ns(&protocol->streams);
     if (other < deadline)
         deadline = other;
+    if (protocol->context.pause_next_ns < deadline)
+        deadline = protocol->context.pause_next_ns;
     other = read_send_deadline_ns(&protocol->pipeline.reads);
     return other < deadline ? other : deadline;
 }

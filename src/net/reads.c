@@ -5,6 +5,7 @@
 #include "net/http/parameter.h"
 #include "net/request/admin_token.h"
 #include "net/request/api_caller.h"
+#include "net/request/charge.h"
 #include "net/request/pairing_body.h"
 #include "net/request/payload_report.h"
 #include "net/request/read_parameters.h"
@@ -68,6 +69,7 @@ static bool fill_local(const struct context *context, const struct conn *conn,
 {
     struct keyring_row entry;
     local->kind = conn->route.kind;
+    local->address = conn->address;
     bool needs_state =
         local->kind == ROUTE_STATUS || (local->kind == ROUTE_LIMITS && conn->head.has_api_key);
     if (needs_state && !context->config->source.ready(context->config->source.context) &&
@@ -147,7 +149,9 @@ void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head
                                                  &query, &caller, &problem)
                          : fill_local(context, conn, head_text, &local, &problem);
     if (good)
-        good = check_min_sequence(conn, &problem);
+        good = check_min_sequence(conn, &problem) &&
+               charge_read(context, conn, is_query ? &caller : &local.caller,
+                           is_query ? query.offset : 0, &problem);
     if (good && is_query && pairing_body_is_brought(query.kind))
         good = fill_payload(context, body, body_bytes, &query, &payload, &problem);
     if (!good) {
@@ -179,8 +183,12 @@ void reads_accept_body(struct pipeline *pipeline, struct conn *conn, const char 
 {
     struct context *context = pipeline->context;
     struct problem_detail problem;
-    uint16_t index = body_pool_add(&context->bodies, body, count);
     context->metrics.counters.reads++;
+    if (!charge_read(context, conn, NULL, 0, &problem)) {
+        pipeline_refuse(pipeline, conn, &problem, NULL);
+        return;
+    }
+    uint16_t index = body_pool_add(&context->bodies, body, count);
     if (index == BODY_NONE) {
         (void)problem_detail_set(&problem, PROBLEM_not_ready, NULL,
                                  "too many requests of this kind are waiting");

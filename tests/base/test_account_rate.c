@@ -1,5 +1,6 @@
 /* What an account may have executed (wire.md W8): writes, and twice as many cancels and reductions,
- * in buckets of their own. Times are made up, numbers worked out from the rates. */
+ * in buckets of their own; all accounts together; placements that are refused. Times are made up,
+ * numbers worked out from the rates. */
 #include <pthread.h>
 
 #include "base/account_rate.h"
@@ -13,7 +14,8 @@ enum { ACCOUNTS = 8, WRITES_S = 10, BURST = 64 };
 static struct account_rate *make(void)
 {
     struct account_rate *rates;
-    CHECK(account_rate_create(&rates, ACCOUNTS, WRITES_S, BURST) == 0);
+    const struct account_rate_limits limits = { ACCOUNTS, WRITES_S, BURST, 1000000, 1000000 };
+    CHECK(account_rate_create(&rates, &limits) == 0);
     return rates;
 }
 
@@ -63,6 +65,53 @@ static void clocks_apart(void)
     account_rate_destroy(rates);
 }
 
+/* All accounts together have 100 at once and 20/s, one each 50 ms, of writes and cancels alike. */
+static void total(void)
+{
+    const struct account_rate_limits limits = { ACCOUNTS, WRITES_S, BURST, 20, 100 };
+    struct account_rate *rates;
+    CHECK(account_rate_create(&rates, &limits) == 0);
+    CHECK(drain(rates, 1, ACCOUNT_RATE_WRITE, START) == 64);
+    CHECK(drain(rates, 2, ACCOUNT_RATE_CANCEL, START) == 36);
+    CHECK(account_rate_take(rates, 3, ACCOUNT_RATE_WRITE, 1, START) == 50);
+    CHECK(account_rate_take(rates, 3, ACCOUNT_RATE_WRITE, 4, START + 100 * MS) == 100);
+    /* What the total refuses has cost the account nothing. */
+    CHECK(account_rate_remaining(rates, 3, ACCOUNT_RATE_WRITE, START + 100 * MS) == 64);
+    CHECK(account_rate_take(rates, 3, ACCOUNT_RATE_WRITE, 4, START + 200 * MS) == 0);
+    account_rate_destroy(rates);
+}
+
+/* More than half of the last 256 placements refused: each refusal costs two writes more, whether
+ * the bucket holds them or not. */
+static void careless(void)
+{
+    struct account_rate *rates = make();
+    for (unsigned i = 0; i < 128; i++)
+        account_rate_judge(rates, 1, 1, 1, START);
+    CHECK(account_rate_remaining(rates, 1, ACCOUNT_RATE_WRITE, START) == 64); /* half is not more */
+    account_rate_judge(rates, 1, 1, 0, START);
+    CHECK(account_rate_remaining(rates, 1, ACCOUNT_RATE_WRITE, START) == 64);
+    account_rate_judge(rates, 1, 1, 1, START); /* the 129th */
+    CHECK(account_rate_remaining(rates, 1, ACCOUNT_RATE_WRITE, START) == 62);
+    account_rate_judge(rates, 1, 0xf0, 0x30, START); /* of four of a batch two */
+    CHECK(account_rate_remaining(rates, 1, ACCOUNT_RATE_WRITE, START) == 58);
+    account_rate_judge(rates, 1, 0, 1, START); /* no placement */
+    CHECK(account_rate_remaining(rates, 1, ACCOUNT_RATE_WRITE, START) == 58);
+    CHECK(account_rate_remaining(rates, 2, ACCOUNT_RATE_WRITE, START) == 64);
+    CHECK(drain(rates, 1, ACCOUNT_RATE_WRITE, START) == 58);
+    account_rate_judge(rates, 1, 1, 1, START);
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_WRITE, 1, START) == 300); /* 2 owed, and one */
+    CHECK(account_rate_remaining(rates, 1, ACCOUNT_RATE_CANCEL, START) == 128);
+
+    /* 256 good ones are all that counts then. */
+    for (unsigned i = 0; i < 256; i++)
+        account_rate_judge(rates, 1, 1, 0, START + 100000 * MS);
+    account_rate_judge(rates, 1, 1, 1, START + 100000 * MS);
+    CHECK(account_rate_remaining(rates, 1, ACCOUNT_RATE_WRITE, START + 100000 * MS) == 64);
+    account_rate_judge(NULL, 1, 1, 1, START);
+    account_rate_destroy(rates);
+}
+
 static void *drain_all(void *context)
 {
     uintptr_t total = 0;
@@ -88,6 +137,8 @@ int main(void)
 {
     buckets();
     clocks_apart();
+    total();
+    careless();
     for (int i = 0; i < 20; i++)
         threads();
     return 0;

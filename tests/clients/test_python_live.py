@@ -513,6 +513,7 @@ class Here(LiveWorld):
 def main():
     process = client.Perpd(world.perpd_program(), "--exchange.oracle_max_age_ms=0",
                            "--exchange.testnet=on", f"--exchange.clock_past_ms={PAST_MS}",
+                           "--limits.total_rate=1000",
                            *client.SMALL_TABLES)
     with process, tempfile.TemporaryDirectory() as folder:
         return suite.run(Here(process, folder), world.only())

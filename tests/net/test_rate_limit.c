@@ -413,7 +413,8 @@ static void accounts_pay(void)
     struct wire wire;
     struct wire_answer answer;
     begin(true);
-    CHECK(account_rate_create(&fixture.config.account_rates, FIXTURE_ACCOUNT + 1, 10, 4) == 0);
+    const struct account_rate_limits rates = { FIXTURE_ACCOUNT + 1, 10, 4, 1000000, 1000000 };
+    CHECK(account_rate_create(&fixture.config.account_rates, &rates) == 0);
     fixture_protocol_free(protocol);
     protocol = fixture_protocol(&fixture, 256);
     open_at(&wire, 1);

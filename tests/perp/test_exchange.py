@@ -25,7 +25,8 @@ class Perpd:
                  f"--exchange.oracle_keys={public('oracle.key')}", "--exchange.oracle_max_age_ms=0",
                  "--engine.accounts=256", "--engine.portfolios=256", "--engine.orders=4096",
                  "--engine.positions=1024", "--engine.credentials=1024", "--engine.deposits=256",
-                 "--engine.ladder_pages=4096", "--limits.duplicate_slots=65536"]
+                 "--engine.ladder_pages=4096", "--limits.duplicate_slots=65536",
+                 "--limits.total_rate=1000"]
 
     def start(self):
         self.process = subprocess.Popen(self.arguments, stdout=subprocess.PIPE, text=True,

@@ -263,10 +263,10 @@ class Response:
 
 
 class Connection:
-    """One TCP connection: bytes out, responses in, in order. `wrap` makes TLS of its socket."""
+    """One TCP connection from `source`: bytes out, responses in, in order. `wrap` makes its TLS."""
 
-    def __init__(self, port, timeout=PATIENCE_S, wrap=lambda raw: raw):
-        raw = socket.create_connection(("127.0.0.1", port), timeout)
+    def __init__(self, port, timeout=PATIENCE_S, wrap=lambda raw: raw, source="127.0.0.1"):
+        raw = socket.create_connection(("127.0.0.1", port), timeout, (source, 0))
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket = wrap(raw)
         self.buffer = b""
@@ -352,8 +352,8 @@ class Exchange:
         self._local = threading.local()
         self._salt = None
 
-    def open(self, timeout=PATIENCE_S):
-        return Connection(self.port, timeout, self.wrap_socket)
+    def open(self, timeout=PATIENCE_S, source="127.0.0.1"):
+        return Connection(self.port, timeout, self.wrap_socket, source)
 
     @property
     def salt(self):
@@ -480,7 +480,7 @@ SMALL_TABLES = ("--engine.accounts=4096", "--engine.portfolios=8192", "--engine.
 
 
 # W5: ids are taken for two minutes, for tests that send them again after starts.
-LONG_WINDOW = ("--exchange.clock_past_ms=120000",)
+LONG_WINDOW = ("--exchange.clock_past_ms=120000", "--limits.total_rate=30000")
 
 
 class Perpd:

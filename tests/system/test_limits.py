@@ -30,8 +30,14 @@ LOW = {"sessions": 3, "sessions_per_parent": 2, "admin_keys": 2, "scoped_keys": 
        "session_life_max_s": 1000, "gtt_max_s": 1000, "write_rate": 1, "write_burst": 64,
        "unknown_key_rate": 50, "bad_signature_rate": 50, "connections": 32,
        "stream_connections": 2, "stream_subscriptions": 1}
-# Met by the cases of other suites, which have what they need: a reader that is slow.
-ELSEWHERE = {"stream_backlog": ("test_streams.py", "slow_readers")}
+# Met by the cases of other suites, which have what they need: a reader that is slow, other
+# addresses, other rates.
+ELSEWHERE = {"stream_backlog": ("test_streams.py", "slow_readers"),
+             **{f"{name}_{part}": ("test_rates.py", case) for part in ("rate", "burst")
+                for name, case in (("read", "reads_of_a_key"), ("public", "reads_of_an_address"),
+                                   ("creation", "accounts_of_an_address"))},
+             **dict.fromkeys(("total_rate", "signature_rate"),
+                             ("test_rates.py", "all_accounts_and_signed_requests"))}
 PATHS.update({ADD_ADMIN: "/api/v1/auth/admin-keys/add", ADD_SCOPED: "/api/v1/auth/scoped-keys/add",
               LOGIN: "/api/v1/login", CREATE_SUBACCOUNT: "/api/v1/subaccounts/create",
               CREATE_PORTFOLIO: "/api/v1/portfolio/create",

@@ -84,11 +84,11 @@ def refused_options(world):
         ("--exchange.passkey_origins=https://x.example", "exchange.passkey_rp_id"),
         ("--limits.rate_limits=maybe", "limits.rate_limits"),
         ("--limits.unknown_key_rate=0", "limits.unknown_key_rate"),
-        ("--limits.signature_rate=1", "limits.signature_rate"),
+        ("--limits.signature_rate=0", "limits.signature_rate"),
         ("--crypto.verify=openssl", "crypto.verify"),
         ("--crypto.shadow=all", "crypto.shadow"),
-        ("--limits.total_rate=1000", "limits.total_rate"),
-        ("--limits.read_rate=1", "limits.read_rate"),
+        ("--limits.total_rate=63", "limits.total_rate"),
+        ("--limits.read_rate=0", "limits.read_rate"),
         ("--limits.portfolios=0", "limits.portfolios"),
         ("--limits.stream_backlog=9M", "limits.stream_backlog"),
         ("--net.listen=nowhere", "net.listen"),
@@ -111,6 +111,7 @@ def refused_options(world):
         ("--engine.orders=1.5", "engine.orders"),
         ("--engine.orders=99999999999999999999", "engine.orders"),
         ("--limits.duplicate_slots=1000", "limits.duplicate_slots"),  # W5: below window * rate
+        ("--limits.duplicate_slots=1000000", "limits.total_rate"),  # W5: 45 s of 90,000 a second
         ("--limits.duplicate_slots=268435456", "limits.duplicate_slots"),  # W5: to 2^27
         ("--exchange.id=" + "0" * 63, "exchange.id"),
         ("--exchange.id=" + "g" * 64, "exchange.id"),

@@ -223,12 +223,16 @@ def limits(world):
     exchange, account = world.exchange, world.account()
     shown = read(world, table, "/exchange")["limits"]
     body = read(world, table, "/limits")
-    table.members("limits", body, {"limits": "object", "rate_limits": "bool"})
+    table.members("limits", body, {"limits": "object", "rate_limits": "bool",
+                                   "remaining": "object"})
+    of_address = {"public": "int", "signature": "int", "creation": "int"}
+    table.members("remaining of an address", body["remaining"], of_address)
     table.same("as /exchange", body["limits"], shown)
     body = read(world, table, "/limits", account.api_key)
     table.members("with a key", body, {"limits": "object", "rate_limits": "bool",
                                        "remaining": "object"})
-    table.members("remaining", body["remaining"], {"write": "int", "cancel": "int"})
+    table.members("remaining", body["remaining"], {
+        **of_address, "read": "int", "write": "int", "cancel": "int"})
     table.same("as /exchange", body["limits"], shown)
     for name, kind in ((name, type(value)) for name, value in shown.items()):
         table.true(f"limits.{name} is int", kind is (bool if name == "rate_limits" else int), kind)

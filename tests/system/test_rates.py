@@ -1,8 +1,10 @@
 """test_rates.py - what an account may have executed, from outside: its writes and its cancels in
-buckets of their own (wire.md W8; rules.md R11, step 12).
+buckets of their own, and what an address and an API key may ask (wire.md W8; rules.md R11, steps 4
+and 12).
 
-The rate is one write a second, so that no verdict depends on how fast the machine is: a burst is
-sent in much less than the minute that would fill the bucket again.
+The rates are one a second, so that no verdict depends on how fast the machine is: a burst is
+sent in much less than the minute that would fill the bucket again. Each case about addresses has
+one of its own, of 127.0.0.0/8.
 """
 import json
 import struct
@@ -13,11 +15,12 @@ import client
 from client import (CREATE_API_KEY, CREATE_SESSION, JSON, OCTETS, PATHS, PLACE_LIMIT,
                     REVOKE_SESSION, Ed25519Key, api_key_body, frame, limit_body, new_id,
                     payload_of, portfolio_bytes, request_bytes, revoke_body, session_body)
-from harness import Suite, Table
+from harness import Suite, Table, perpd_program
 from world import BTC, BTC_PRICE, USDC, run
 
 suite = Suite("rates")
 BURST = 64
+ASKS = 40  # reads of a key, reads of an address and accounts of an address at once
 LIMITS = "/api/v1/limits"
 BATCH, BATCH_PATH = 8, "/api/v1/trading/order/batch"
 BID = BTC_PRICE - 1000
@@ -127,6 +130,185 @@ def every_kind_of_write(world):
     return table.wrong
 
 
+def tokens(response):
+    return tuple(int(response.header(f"ratelimit-{name}") or -1)
+                 for name in ("limit", "remaining", "reset"))
+
+
+def read_bytes(path, key=None, method="GET"):
+    return request_bytes(method, path, None, [] if key is None else [("X-API-KEY", key)])
+
+
+@suite.case
+def reads_of_an_address(world):
+    """Public reads and mistakes cost the address one each, told to the token; signed requests and
+    other addresses go on."""
+    table = Table()
+    account = world.account()
+    costly = (("a read", read_bytes("/api/v1/time"), 200),
+              ("another", read_bytes("/api/v1/markets"), 200),
+              ("404", read_bytes("/api/v1/nothing"), 404),
+              ("405", read_bytes("/api/v1/time", method="DELETE"), 405),
+              ("a bad parameter", read_bytes("/api/v1/markets/BTC-PERP/book?depth=0"), 400),
+              ("a signed request's", request_bytes("POST", PATHS[PLACE_LIMIT], b"{", [JSON]), 400),
+              ("no key", read_bytes("/api/v1/account"), 401),
+              ("an unknown key", read_bytes("/api/v1/account", client.b64(bytes(32))), 401),
+              ("allowances", read_bytes(LIMITS), 200))
+    with world.exchange.open(source="127.0.0.9") as connection:
+        left = ASKS
+        for name, data, status in costly:
+            response = connection.exchange(data)
+            table.same(name, response.status, status)
+            limit, remaining, reset = tokens(response)
+            # A token comes back each second; the machine may be slow.
+            table.true(f"{name}: tokens", limit == ASKS and left - 1 <= remaining < ASKS,
+                       (limit, remaining))
+            table.true(f"{name}: full again", ASKS - remaining <= reset + 1 <= ASKS - remaining + 2,
+                       (remaining, reset))
+            left = remaining
+        table.same("GET /limits tells the same", response.json["remaining"]["public"], left)
+        free = connection.exchange(order(account, new_id()))
+        table.same("an order", (free.status, tokens(free)), (200, (-1, -1, -1)))
+        keyed = connection.exchange(read_bytes("/api/v1/orders", account.api_key))
+        table.true("a read with a key", keyed.status == 200 and tokens(keyed)[1] >= ASKS - 8,
+                   tokens(keyed))
+        connection.send(read_bytes("/api/v1/time") * (ASKS + 5))
+        answers = [connection.receive() for _ in range(ASKS + 5)]
+        refused = next(answer for answer in answers if answer.status != 200)
+        table.problem("used up", refused, 429, "rate_limited")
+        table.same("when again", (refused.header("retry-after"), tokens(refused)[1]), ("1", 0))
+        table.same("an order still", connection.exchange(order(account, new_id())).json["status"],
+                   "request_completed")
+    with world.exchange.open(source="127.0.0.10") as connection:
+        table.same("another address", connection.exchange(read_bytes("/api/v1/time")).status, 200)
+    return table.wrong
+
+
+@suite.case
+def reads_of_a_key(world):
+    """A key's reads are its own, from whatever address; a deep page costs more."""
+    table = Table()
+    account, other = world.account(), world.account()
+    data = read_bytes("/api/v1/orders", account.api_key)
+    first = account.read("/api/v1/orders")
+    table.same("one", tokens(first)[:2], (ASKS, ASKS - 1))
+    deep = account.read("/api/v1/orders?offset=200000")
+    table.true("20 times 10,000 rows", ASKS - 22 <= tokens(deep)[1] <= ASKS - 20, tokens(deep))
+    with world.exchange.open(source="127.0.0.12") as connection:
+        connection.send(data * ASKS)
+        answers = [connection.receive() for _ in range(ASKS)]
+        table.problem("used up", answers[-1], 429, "rate_limited")
+        table.same("the read after it", connection.exchange(data).status, 429)
+        table.same("an order behind them", connection.exchange(order(account, new_id())).status,
+                   200)
+    table.same("from another address", account.read("/api/v1/orders").status, 429)
+    table.same("another key", other.read("/api/v1/orders").status, 200)
+    return table.wrong
+
+
+@suite.case
+def accounts_of_an_address(world):
+    """Above the burst: rejected_rate_limited, and the same bytes pass later."""
+    table = Table()
+    sent, answers = [], []
+    with world.exchange.open(source="127.0.0.13") as connection:
+        for _ in range(ASKS + 3):
+            key = client.Secp256k1Key()
+            body = client.account_body(Ed25519Key().public)
+            sent.append(world.exchange.wrap(PATHS[client.CREATE_ACCOUNT],
+                                            payload_of(client.CREATE_ACCOUNT, body, key), key))
+            answers.append(connection.exchange(sent[-1]).json)
+        made = [answer["success"] for answer in answers]
+        table.true("the burst", all(made[:ASKS]), made)
+        if all(made):  # so slow that each new token came in time
+            return table.wrong
+        refused = made.index(False)
+        table.same("refused", answers[refused]["message"], LIMITED)
+        table.true("when again", 0 < answers[refused]["retry_after_ms"] <= 1000, answers[refused])
+        until = time.monotonic() + client.PATIENCE_S
+        while not (again := connection.exchange(sent[refused]).json)["success"] and (
+                time.monotonic() < until):
+            time.sleep(again["retry_after_ms"] / 1000)
+        table.true("the same bytes later", again["success"], again)
+    return table.wrong
+
+
+@suite.case
+def who_does_not_stop(world):
+    """An address that its bucket refused ten times in a row is not answered until there is a
+    token: 16 connections that pipeline reads, mistakes and unknown keys cost a few answers, and a
+    maker's every order is executed beside them."""
+    table = Table()
+    maker = world.account()
+    floods = {"127.0.0.14": read_bytes("/api/v1/time"), "127.0.0.15": read_bytes("/nothing"),
+              "127.0.0.16": read_bytes("/api/v1/account", client.b64(bytes(32)))}
+    connections, begun = [], time.monotonic()
+    for source, data in floods.items():
+        connections += [(source, world.exchange.open(source=source)) for _ in range(16)]
+        for _, connection in connections[-16:]:
+            connection.send(data * 200)
+    done = [maker.limit(BID, 20)["status"] for _ in range(20)]
+    table.same("the maker's orders", set(done), {"request_completed"})
+    took = time.monotonic() - begun
+    for source in floods:
+        got = b"".join(drained(connection) for name, connection in connections if name == source)
+        answers, refusals = got.count(b"HTTP/1.1 "), got.count(b"HTTP/1.1 429 ")
+        # Ten in a row, then each connection may have met its first refusal; a token a second.
+        most = time.monotonic() - begun
+        table.true(f"{source}: refusals", 10 <= refusals <= 10 + 16 + 11 * most, (refusals, took))
+        table.true(f"{source}: answers", ASKS <= answers - refusals <= ASKS + most + 1, answers)
+    # They go on with a token each, and are not refused again for it.
+    source, connection = next((name, one) for name, one in connections if name == "127.0.0.14")
+    waiting = [one for name, one in connections if name == source]
+    until, again = time.monotonic() + client.PATIENCE_S, b""
+    while b"HTTP/1.1 200 " not in again and time.monotonic() < until:
+        again = b"".join(drained(one) for one in waiting)
+    table.true("read on with a token", b"HTTP/1.1 200 " in again, again[:200])
+    for _, connection in connections:
+        connection.close()
+    return table.wrong
+
+
+@suite.case
+def all_accounts_and_signed_requests(_):
+    """limits.total_rate bounds all accounts together, limits.signature_rate an address before
+    anything of its requests is read."""
+    table = Table()
+    with client.Perpd(perpd_program(), "--exchange.oracle_max_age_ms=0", "--limits.total_rate=100",
+                      "--limits.signature_rate=200", *client.SMALL_TABLES) as perpd:
+        world = World(perpd.exchange)
+        one, other = world.account(), world.account()
+        sent = [order((one, other)[number % 2], new_id()) for number in range(1000)]
+        with perpd.exchange.open(source="127.0.0.20") as connection:
+            connection.send(b"".join(sent))
+            answers = [connection.receive()]
+            while answers[-1].status != 429 and len(answers) < len(sent):
+                answers.append(connection.receive())
+        statuses = [answer.json.get("status") for answer in answers]
+        table.true("executed", statuses.count("request_completed") >= 100, statuses)
+        table.true("of all accounts", statuses.count(LIMITED) > 10, statuses)
+        refused = next((answer for answer in answers if answer.status == 429), None)
+        table.true("of the address", refused is not None, statuses)
+        if refused is not None:
+            table.problem("of the address", refused, 429, "rate_limited")
+    return table.wrong
+
+
+def drained(connection):
+    """What has come and comes within a moment."""
+    connection.socket.settimeout(0.02)
+    got = b""
+    try:
+        while data := connection.socket.recv(1 << 20):
+            got += data
+    except TimeoutError:
+        pass
+    return got
+
+
 if __name__ == "__main__":
-    sys.exit(run(suite, World, ("--exchange.testnet=on", "--limits.write_rate=1",
-                                f"--limits.write_burst={BURST}")))
+    sys.exit(run(suite, World, (
+        "--exchange.testnet=on", "--limits.write_rate=1", f"--limits.write_burst={BURST}",
+        "--limits.read_rate=1", f"--limits.read_burst={ASKS}", "--limits.public_rate=1",
+        f"--limits.public_burst={ASKS}", "--limits.creation_rate=1",
+        f"--limits.creation_burst={ASKS}")))

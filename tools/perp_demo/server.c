@@ -94,6 +94,12 @@ static bool spawn(const struct server *server, struct crew_member *member,
         "--exchange.testnet=on",
         origin_flag,
         "--store.allow_memory=on",
+        "--limits.creation_rate=1000", /* all clients are of one address */
+        "--limits.creation_burst=1000",
+        "--limits.read_rate=2000",
+        "--limits.read_burst=4000",
+        "--limits.public_rate=2000",
+        "--limits.public_burst=4000",
         server->topology != NULL ? topology : NULL,
         NULL,
     };

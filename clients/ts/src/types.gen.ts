@@ -572,8 +572,12 @@ export interface Limits {
 }
 
 export interface Remaining {
-  readonly write: number;
-  readonly cancel: number;
+  readonly public: number;
+  readonly signature: number;
+  readonly creation: number;
+  readonly read?: number;
+  readonly write?: number;
+  readonly cancel?: number;
 }
 
 export interface TypedDataTypes {

@@ -2,6 +2,7 @@
 
 #include "base/command_hash.h"
 #include "base/rule.h"
+#include "base/status.h"
 #include "crypto/derive.h"
 #include "crypto/secret.h"
 #include "net/request/plain_body.h"
@@ -110,6 +111,18 @@ uint32_t command_send_run(struct command_sender *sender)
     return done;
 }
 
+/* Tells the account's bucket which placements the engine has refused. */
+static void judge(struct context *context, const struct pending *pending)
+{
+    const struct answer *answer = &pending->answer;
+    uint64_t refused = answer->status >= STATUS_rejected_account_suspended ? pending->places : 0;
+    if (answer->code == REQUEST_order_batch)
+        for (unsigned i = 0; i < answer->item_count; i++)
+            refused |= (uint64_t)(answer->results[i] >= STATUS_rejected_account_suspended) << i;
+    account_rate_judge(context->config->account_rates, pending->account_id, pending->places,
+                       refused, context->now_ns);
+}
+
 void command_send_answer(struct command_sender *sender, const struct answer *answer)
 {
     struct pipeline *pipeline = sender->jobs->pipeline;
@@ -119,6 +132,8 @@ void command_send_answer(struct command_sender *sender, const struct answer *ans
     sender->commands_out--;
     context->metrics.counters.answers++;
     pending->answer = *answer;
+    if (pending->places != 0)
+        judge(context, pending);
     bool asks = pending->conn != CONN_NONE && plain_body_becomes_read(pending);
     net_metrics_stamp(&context->metrics, NET_STAGE_sequenced, answer->sequenced_ticks);
     net_metrics_stamp(&context->metrics, NET_STAGE_matched, answer->matched_ticks);

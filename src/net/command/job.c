@@ -6,6 +6,7 @@
 #include "net/json/ack.h"
 #include "net/request/admission.h"
 #include "net/request/api_caller.h"
+#include "net/request/charge.h"
 #include "net/request/envelope.h"
 #include "net/request/key_lookup.h"
 
@@ -174,7 +175,9 @@ bool job_accept(struct job_table *jobs, struct conn *conn, const char *head_text
     uint8_t device[HASH_BYTES];
     bool is_logout = conn->route.path->is_logout;
     bool has_device = is_logout && conn->head.has_device_key;
-    bool decoded = decode(jobs, conn, job, body, count, &problem) &&
+    /* One that found no room among the slow jobs is charged already. */
+    bool charged = conn->is_charged || charge_signature(context, conn, &problem);
+    bool decoded = charged && decode(jobs, conn, job, body, count, &problem) &&
                    (!has_device || api_caller_device_hash(context->config, &conn->head, head_text,
                                                           device, &problem));
     if (decoded) {
@@ -182,9 +185,13 @@ bool job_accept(struct job_table *jobs, struct conn *conn, const char *head_text
         if (slow && job_queue_count(&jobs->slow) >= JOBS_SLOW_MAX) {
             jobs->free_count++; /* as if it had not been allocated */
             conn_queue_push(&context->conns, CONN_SLOW, conn);
+            conn->is_charged = true;
             return false;
         }
     }
+    conn->is_charged = false;
+    if (!decoded)
+        charge_mistake(context, conn, &problem);
     struct pending *pending = pending_add(&context->pendings, conn, PENDING_WRITE, PENDING_QUEUED);
     context->metrics.counters.signed_requests++;
     job->pending = pending_index(&context->pendings, pending);

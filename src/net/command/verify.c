@@ -4,6 +4,7 @@
 #include "crypto/secp256k1.h"
 #include "net/json/ack.h"
 #include "net/request/admission.h"
+#include "net/request/charge.h"
 #include "net/request/key_lookup.h"
 
 void verify_init(struct verifier *verifier, struct job_table *jobs)
@@ -54,20 +55,36 @@ static enum account_rate_kind bucket_of(const struct request *request)
     }
 }
 
-/* R11 step 12: charges the account of an admitted request. False: it has used up its bucket, and
- * the request is answered. Account creations and operator codes have no account. */
+/* The ms until the account of an admitted request, or the address of an account creation, may have
+ * it executed; 0: it is charged. Operator codes have neither. */
+static uint64_t wait_of(struct verifier *verifier, struct job *job)
+{
+    struct context *context = verifier->context;
+    struct pending *pending = job_pending(verifier->jobs, job);
+    const uint8_t *payload = command_payload(job_command(job));
+    if (job->plain)
+        return account_rate_take(context->config->account_rates, pending->plain.account_id,
+                                 ACCOUNT_RATE_WRITE, 1, context->now_ns);
+    uint64_t account_id = admission_account(job->request, payload + REQUEST_BODY_AT);
+    if (account_id != 0) {
+        pending->account_id = account_id;
+        pending->places = admission_places(job->request, payload);
+        return account_rate_take(context->config->account_rates, account_id,
+                                 bucket_of(job->request), admission_cost(job->request, payload),
+                                 context->now_ns);
+    }
+    if (job->request->signer != SIGNER_NEW_SECP256K1 && job->request->signer != SIGNER_NEW_PASSKEY)
+        return 0;
+    return charge_creation(context, context_conn(context, pending), job->address);
+}
+
+/* R11 step 12: charges an admitted request. False: the bucket is used up, and the request is
+ * answered. */
 static bool charge(struct verifier *verifier, uint32_t number)
 {
     struct context *context = verifier->context;
     struct job *job = &verifier->jobs->items[number];
-    const uint8_t *payload = command_payload(job_command(job));
-    uint64_t account_id = job->plain ? job_pending(verifier->jobs, job)->plain.account_id
-                                     : admission_account(job->request, payload + REQUEST_BODY_AT);
-    uint32_t cost = job->plain ? 1 : admission_cost(job->request, payload);
-    if (account_id == 0)
-        return true;
-    uint64_t wait_ms = account_rate_take(context->config->account_rates, account_id,
-                                         bucket_of(job->request), cost, context->now_ns);
+    uint64_t wait_ms = wait_of(verifier, job);
     if (CC_LIKELY(wait_ms == 0))
         return true;
     context->metrics.counters.rate_limited++;

@@ -38,6 +38,7 @@ enum conn_queue_kind {
     CONN_SHAKING, /* has bytes of a handshake of TLS */
     CONN_SHAKEN,  /* has bytes that came with the end of its handshake */
     CONN_SHOWN,   /* a stream whose snapshot has come, or was refused */
+    CONN_PAUSED,  /* waits for a token of its address (charge.h) */
     CONN_QUEUES,
 };
 
@@ -132,7 +133,7 @@ static inline void conn_queue_push(struct conn_table *table, enum conn_queue_kin
     struct conn_queue *queue = &table->queues[kind];
     if (conn->queued & 1u << kind)
         return;
-    conn->queued |= (uint8_t)(1u << kind);
+    conn->queued |= (uint16_t)(1u << kind);
     INVARIANT(queue->tail - queue->head < table->capacity);
     queue->items[queue->tail++ & (table->capacity - 1)] = conn->index;
 }
@@ -150,7 +151,7 @@ static inline struct conn *conn_queue_pop(struct conn_table *table, enum conn_qu
     INVARIANT(queue->head != queue->tail);
     struct conn *conn = conn_at(table, queue->items[queue->head++ & (table->capacity - 1)]);
     INVARIANT(conn->queued & 1u << kind);
-    conn->queued &= (uint8_t) ~(1u << kind);
+    conn->queued &= (uint16_t) ~(1u << kind);
     return conn;
 }
 

@@ -5,6 +5,7 @@
 #ifndef NET_CONN_CONN_STATE_H
 #define NET_CONN_CONN_STATE_H
 
+#include "base/client_rate.h"
 #include "net/conn/output.h"
 #include "net/http/http.h"
 #include "net/http/problem_detail.h"
@@ -56,7 +57,14 @@ struct conn {
     bool continue_due;        /* send 100 Continue after the answers before it */
     bool blocked;             /* has input that could not be parsed yet */
 
-    uint8_t queued; /* bits of enum conn_queue_kind; kept when the connection closes */
+    uint16_t queued; /* bits of enum conn_queue_kind; kept when the connection closes */
+
+    /* Rates (charge.h). */
+    bool is_charged;               /* for a signed request that waits to be accepted */
+    bool has_token;                /* of pause_kind: it waited for one, and has not used it */
+    uint8_t pause_kind;            /* enum client_rate_kind */
+    uint64_t pause_ns;             /* it is not read on before; 0: it is not paused */
+    struct client_rate_state rate; /* the bucket that the request being read was charged to */
 
     /* Transport. */
     bool receiving;  /* a receive is armed */

@@ -3,6 +3,7 @@
 int context_init(struct context *context, const struct net_config *config, uint32_t connections)
 {
     context->config = config;
+    context->pause_next_ns = UINT64_MAX;
     context->metrics.rate = clock_calibrate();
     eip712_init(&context->eip712, config->exchange_id);
     int error = conn_table_init(&context->conns, connections);

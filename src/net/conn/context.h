@@ -19,9 +19,10 @@ struct context {
     struct pending_pool pendings;
     struct output_pool outputs;
     struct body_pool bodies;
-    struct eip712 eip712; /* of this exchange */
-    uint64_t now_ns;      /* clock_monotonic_ns of this turn */
-    uint64_t unix_ns;     /* clock_now_ns of this turn */
+    struct eip712 eip712;   /* of this exchange */
+    uint64_t now_ns;        /* clock_monotonic_ns of this turn */
+    uint64_t unix_ns;       /* clock_now_ns of this turn */
+    uint64_t pause_next_ns; /* the earliest pause_ns of all connections; UINT64_MAX: none */
     bool draining;
     struct net_metrics metrics;
 };

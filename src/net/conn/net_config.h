@@ -8,6 +8,7 @@
 #include "base/account_rate.h"
 #include "base/address_claims.h"
 #include "base/book_board.h"
+#include "base/client_rate.h"
 #include "base/clock.h"
 #include "base/event_log.h"
 #include "base/host.h"
@@ -115,7 +116,10 @@ struct net_config {
     bool console;                            /* net.console */
     bool rate_limits;                        /* limits.*; false: the four below are ignored */
     struct account_rate *account_rates;      /* of all threads of the port; NULL: no limit */
-    uint32_t write_rate, write_burst;        /* of account_rates */
+    struct client_rate *client_rates;        /* likewise */
+    struct client_rate_limit client_limits[CLIENT_RATE_KINDS]; /* of client_rates */
+    uint32_t total_rate;                                       /* limits.total_rate */
+    uint32_t write_rate, write_burst;                          /* of account_rates */
     uint32_t unknown_key_rate; /* per second and address, for all threads of the port together */
     uint32_t bad_signature_rate;
     uint32_t connections;          /* limits.connections */

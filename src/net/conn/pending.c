@@ -46,6 +46,12 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
     pending->minor = conn->head.minor;
     pending->origin = conn->origin;
     pending->asks_timing = conn->head.asks_timing;
+    pending->rate = conn->rate;
+    conn->rate = (struct client_rate_state){ 0 };
+    if (kind == PENDING_WRITE) {
+        pending->account_id = 0;
+        pending->places = 0;
+    }
     pending->min_sequence = 0;
     pending->has_secret = false;
     pending->is_logout = false;

@@ -33,6 +33,7 @@ struct pending_local {
     struct asset_choice asset;      /* ROUTE_PAGE, ROUTE_FILE */
     struct keyring_key caller;      /* with `keyed`: checked again when it is answered */
     uint64_t account_id;            /* of the caller; 0: none */
+    uint64_t address;               /* of the connection */
 };
 
 enum { PENDING_NAME_BYTES = 32 };
@@ -69,11 +70,12 @@ struct pending {
     uint16_t payload; /* of a read: what its query brings, in context.bodies, or BODY_NONE */
     uint32_t expected_bytes; /* of a read that was sent; counted in its connection */
     uint64_t received_ticks;
-    uint64_t deadline_ns;  /* PENDING_CREDIT, and PENDING_HELD with a min_sequence */
-    uint64_t min_sequence; /* of a held request: durable() must reach it; 0: none */
-    const char *allow;     /* with 405 and OPTIONS */
-    uint8_t origin;        /* as in struct conn */
-    bool asks_timing;      /* X-Timing: 1 */
+    uint64_t deadline_ns;          /* PENDING_CREDIT, and PENDING_HELD with a min_sequence */
+    uint64_t min_sequence;         /* of a held request: durable() must reach it; 0: none */
+    const char *allow;             /* with 405 and OPTIONS */
+    uint8_t origin;                /* as in struct conn */
+    bool asks_timing;              /* X-Timing: 1 */
+    struct client_rate_state rate; /* shown by its answer; limit 0: none */
     union {
         struct {
             struct answer answer;
@@ -82,6 +84,8 @@ struct pending {
                 struct pending_plain plain; /* codes 2001 to 2010 */
             };
             uint8_t request_id[16]; /* of a signed request */
+            uint64_t account_id;    /* that was charged for it; 0: none */
+            uint64_t places;        /* items of a batch that place orders; else bit 0 or none */
             uint8_t ack_form;       /* enum ack_form (ack.h) */
         };
         struct {

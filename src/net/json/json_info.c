@@ -58,6 +58,7 @@ static void write_limit(struct writer *writer, enum option option, uint64_t valu
 static void write_limits(const struct net_config *config, struct writer *writer)
 {
     static const char prefix[] = "limits.";
+    const struct client_rate_limit *clients = config->client_limits;
     bool first = true;
     WRITER_TEXT(writer, "\"limits\":{");
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
@@ -74,6 +75,14 @@ static void write_limits(const struct net_config *config, struct writer *writer)
     }
     write_limit(writer, OPTION_limits_write_rate, config->write_rate);
     write_limit(writer, OPTION_limits_write_burst, config->write_burst);
+    write_limit(writer, OPTION_limits_total_rate, config->total_rate);
+    write_limit(writer, OPTION_limits_read_rate, clients[CLIENT_RATE_READ].rate);
+    write_limit(writer, OPTION_limits_read_burst, clients[CLIENT_RATE_READ].burst);
+    write_limit(writer, OPTION_limits_public_rate, clients[CLIENT_RATE_PUBLIC].rate);
+    write_limit(writer, OPTION_limits_public_burst, clients[CLIENT_RATE_PUBLIC].burst);
+    write_limit(writer, OPTION_limits_signature_rate, clients[CLIENT_RATE_SIGNATURE].rate);
+    write_limit(writer, OPTION_limits_creation_rate, clients[CLIENT_RATE_CREATION].rate);
+    write_limit(writer, OPTION_limits_creation_burst, clients[CLIENT_RATE_CREATION].burst);
     write_limit(writer, OPTION_limits_unknown_key_rate, config->unknown_key_rate);
     write_limit(writer, OPTION_limits_bad_signature_rate, config->bad_signature_rate);
     write_limit(writer, OPTION_limits_connections, config->connections);
@@ -198,25 +207,49 @@ void json_info_exchange(const struct net_config *config, struct writer *writer)
     WRITER_TEXT(writer, "}");
 }
 
-/* What the account may still have executed. */
-static void write_remaining(const struct account_rate *rates, uint64_t account_id, uint64_t now_ns,
-                            struct writer *writer)
+static void write_left(struct writer *writer, const char *name, uint64_t tokens)
 {
-    WRITER_TEXT(writer, ",\"remaining\":{\"write\":");
-    writer_uint(writer, account_rate_remaining(rates, account_id, ACCOUNT_RATE_WRITE, now_ns));
-    JSON_FIELD_UINT(writer, "cancel",
-                    account_rate_remaining(rates, account_id, ACCOUNT_RATE_CANCEL, now_ns));
+    WRITER_TEXT(writer, ",\"");
+    writer_text(writer, name);
+    WRITER_TEXT(writer, "\":");
+    writer_uint(writer, tokens);
+}
+
+/* What the address and, with a key, its account may still do. */
+static void write_remaining(const struct net_config *config, const struct json_info_caller *caller,
+                            uint64_t now_ns, struct writer *writer)
+{
+    const struct client_rate *clients = config->client_rates;
+    const struct account_rate *accounts = config->account_rates;
+    const uint64_t id = caller->account_id;
+    WRITER_TEXT(writer, ",\"remaining\":{\"public\":");
+    writer_uint(writer,
+                client_rate_state(clients, CLIENT_RATE_PUBLIC, caller->address, now_ns).remaining);
+    write_left(
+        writer, "signature",
+        client_rate_state(clients, CLIENT_RATE_SIGNATURE, caller->address, now_ns).remaining);
+    write_left(writer, "creation",
+               client_rate_state(clients, CLIENT_RATE_CREATION, caller->address, now_ns).remaining);
+    if (caller->key != NULL) {
+        const uint64_t key = client_rate_of_key(caller->key);
+        write_left(writer, "read",
+                   client_rate_state(clients, CLIENT_RATE_READ, key, now_ns).remaining);
+        write_left(writer, "write",
+                   account_rate_remaining(accounts, id, ACCOUNT_RATE_WRITE, now_ns));
+        write_left(writer, "cancel",
+                   account_rate_remaining(accounts, id, ACCOUNT_RATE_CANCEL, now_ns));
+    }
     WRITER_TEXT(writer, "}");
 }
 
-void json_info_limits(const struct net_config *config, uint64_t account_id, uint64_t now_ns,
-                      struct writer *writer)
+void json_info_limits(const struct net_config *config, const struct json_info_caller *caller,
+                      uint64_t now_ns, struct writer *writer)
 {
     WRITER_TEXT(writer, "{");
     write_limits(config, writer);
     WRITER_TEXT(writer, ",\"rate_limits\":");
     writer_bool(writer, config->rate_limits);
-    if (account_id != 0 && config->account_rates != NULL)
-        write_remaining(config->account_rates, account_id, now_ns, writer);
+    if (config->client_rates != NULL)
+        write_remaining(config, caller, now_ns, writer);
     WRITER_TEXT(writer, "}");
 }

@@ -14,9 +14,16 @@ void json_info_status(const struct net_facts *facts, bool draining, struct write
 /* The exchange: options, limits, request types with a handler, statuses, reasons. */
 void json_info_exchange(const struct net_config *config, struct writer *writer);
 
-/* The limits of /exchange, and what the account, 0 for none, has left of its own at `now_ns`
- * (clock_monotonic_ns). */
-void json_info_limits(const struct net_config *config, uint64_t account_id, uint64_t now_ns,
-                      struct writer *writer);
+/* Who asks for the limits. */
+struct json_info_caller {
+    uint64_t address;
+    uint64_t account_id; /* with a key */
+    const uint8_t *key;  /* keyed hash of the API key's secret; NULL: none was sent */
+};
+
+/* The limits of /exchange, and what the caller has left of them at `now_ns` (clock_monotonic_ns).
+ */
+void json_info_limits(const struct net_config *config, const struct json_info_caller *caller,
+                      uint64_t now_ns, struct writer *writer);
 
 #endif

@@ -213,6 +213,19 @@ static const uint8_t *batch_items(const struct request *request, const uint8_t *
     return body + BATCH_ITEMS_AT;
 }
 
+uint64_t admission_places(const struct request *request, const uint8_t *payload)
+{
+    int count;
+    const uint8_t *items = batch_items(request, payload, &count);
+    uint64_t places = 0;
+    if (request->code == REQUEST_place_limit_order || request->code == REQUEST_place_market_order ||
+        request->code == REQUEST_place_conditional_order)
+        return 1;
+    for (int i = 0; i < count; i++)
+        places |= (uint64_t)(items[i * ITEM_BYTES + ITEM_OP_AT] == ITEM_PLACES) << i;
+    return places;
+}
+
 uint32_t admission_cost(const struct request *request, const uint8_t *payload)
 {
     int count;

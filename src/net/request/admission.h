@@ -52,6 +52,10 @@ CC_MUST_USE bool admission_check_key(const struct envelope *envelope, uint8_t ty
  * 11, 12, and operator codes, whose fields are not the signer's. */
 CC_MUST_USE uint64_t admission_account(const struct request *request, const uint8_t *body);
 
+/* The orders that the request places, as bits: its items of a batch, bit 0 of another placement
+ * (codes 0, 5 and 6). */
+CC_MUST_USE uint64_t admission_places(const struct request *request, const uint8_t *payload);
+
 /* What the request costs its account (W8): one, a batch its items. */
 CC_MUST_USE uint32_t admission_cost(const struct request *request, const uint8_t *payload);
 

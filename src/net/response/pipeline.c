@@ -1,5 +1,7 @@
 #include "net/response/pipeline.h"
 
+#include "net/request/charge.h"
+
 int pipeline_init(struct pipeline *pipeline, struct context *context)
 {
     pipeline->context = context;
@@ -122,10 +124,12 @@ void pipeline_finish(struct pipeline *pipeline, struct pending *pending)
 void pipeline_refuse(struct pipeline *pipeline, struct conn *conn,
                      const struct problem_detail *problem, const char *allow)
 {
+    struct problem_detail answered = *problem;
+    charge_mistake(pipeline->context, conn, &answered);
     struct pending *pending =
         pending_add(&pipeline->context->pendings, conn, PENDING_PROBLEM, PENDING_DONE);
-    pending->problem = *problem;
-    pending->allow = allow;
+    pending->problem = answered;
+    pending->allow = answered.code == problem->code ? allow : NULL;
     pipeline_advance(pipeline, conn);
 }
 

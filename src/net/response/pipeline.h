@@ -28,7 +28,8 @@ void pipeline_resume(struct pipeline *pipeline, struct conn *conn);
  * its connection has closed. */
 void pipeline_finish(struct pipeline *pipeline, struct pending *pending);
 
-/* Answers a new request with a problem, in its order. `allow`: as in struct pending. */
+/* Answers a new request with a problem, in its order, and charges its address for it (charge.h).
+ * `allow`: as in struct pending. */
 void pipeline_refuse(struct pipeline *pipeline, struct conn *conn,
                      const struct problem_detail *problem, const char *allow);
 

@@ -174,6 +174,17 @@ static void write_location(struct writer *head, const struct net_config *config,
     WRITER_TEXT(head, "/");
 }
 
+/* The bucket that the request was charged to, as it was then (W8). */
+static void write_rate(struct writer *head, const struct client_rate_state *rate)
+{
+    WRITER_TEXT(head, "\r\nRateLimit-Limit: ");
+    writer_uint(head, rate->limit);
+    WRITER_TEXT(head, "\r\nRateLimit-Remaining: ");
+    writer_uint(head, rate->remaining);
+    WRITER_TEXT(head, "\r\nRateLimit-Reset: ");
+    writer_uint(head, rate->reset_s);
+}
+
 static void write_head(struct response_writer *responses, struct writer *head,
                        const struct pending *pending, const struct frame *frame, size_t body_bytes)
 {
@@ -206,6 +217,8 @@ static void write_head(struct response_writer *responses, struct writer *head,
         asset_write_head(head, frame->asset, responses->context->config->tls != NULL);
     if (frame->http_status == 307)
         write_location(head, responses->context->config, frame->port);
+    if (pending->rate.limit != 0)
+        write_rate(head, &pending->rate);
     if (frame->retry_after_ms != 0) {
         WRITER_TEXT(head, "\r\nRetry-After: ");
         writer_uint(head, (frame->retry_after_ms + 999) / 1000);
@@ -373,6 +386,14 @@ static void write_file(struct writer *writer, const struct pending_local *local,
         writer_bytes(writer, body.bytes, body.count);
 }
 
+static void write_allowances(struct context *context, struct writer *writer,
+                             const struct pending_local *local)
+{
+    const uint8_t *key = local->keyed ? local->caller.bytes : NULL;
+    const struct json_info_caller caller = { local->address, local->account_id, key };
+    json_info_limits(context->config, &caller, context->now_ns, writer);
+}
+
 static void write_local(struct context *context, struct writer *writer,
                         const struct pending_local *local, struct frame *frame)
 {
@@ -402,7 +423,7 @@ static void write_local(struct context *context, struct writer *writer,
         json_info_exchange(context->config, writer);
         break;
     case ROUTE_LIMITS:
-        json_info_limits(context->config, local->account_id, context->now_ns, writer);
+        write_allowances(context, writer, local);
         break;
     case ROUTE_OPENAPI:
         write_openapi(writer);

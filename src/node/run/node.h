@@ -65,6 +65,7 @@ struct node {
     struct key_tables *key_tables; /* NULL: no tables are kept */
     struct key_keeper key_keeper;
     struct account_rate *account_rates; /* NULL: no limit */
+    struct client_rate *client_rates;   /* likewise */
     struct node_net nets[TOPOLOGY_NETS_MAX];
     struct duty duties[TOPOLOGY_THREADS_MAX];
     struct duty *matcher, *journal, *follower; /* the threads that have these roles */

@@ -12,6 +12,7 @@
 #include "node/run/admin_token_file.h"
 #include "node/run/net_source.h"
 #include "node/run/opening.h"
+#include "node/run/rates.h"
 #include "node/run/verifier.h"
 #include "store/disk_real.h"
 
@@ -265,13 +266,6 @@ static int open_net(struct node *node, uint32_t number)
         .output_pool_bytes = config_number(node->options, OPTION_net_output_pool),
         .debug_payload = config_switch(node->options, OPTION_net_debug_payload),
         .console = config_switch(node->options, OPTION_net_console),
-        .rate_limits = config_switch(node->options, OPTION_limits_rate_limits),
-        .account_rates = node->account_rates,
-        .write_rate = (uint32_t)config_number(node->options, OPTION_limits_write_rate),
-        .write_burst = (uint32_t)config_number(node->options, OPTION_limits_write_burst),
-        .unknown_key_rate = (uint32_t)config_number(node->options, OPTION_limits_unknown_key_rate),
-        .bad_signature_rate =
-            (uint32_t)config_number(node->options, OPTION_limits_bad_signature_rate),
         .connections = (uint32_t)config_number(node->options, OPTION_limits_connections),
         .stream_connections =
             (uint32_t)config_number(node->options, OPTION_limits_stream_connections),
@@ -279,6 +273,7 @@ static int open_net(struct node *node, uint32_t number)
             (uint32_t)config_number(node->options, OPTION_limits_stream_subscriptions),
         .stream_backlog = (uint32_t)config_number(node->options, OPTION_limits_stream_backlog),
     };
+    rates_configure(node, &config);
     if (!list_proxies(node->options, &config.proxies))
         return NODE_EXIT_CONFIGURATION;
     list_hosts(node->options, &config.hosts);
@@ -330,19 +325,6 @@ static int plan(struct node *node)
     return NODE_EXIT_FAILED;
 }
 
-/* The buckets that all network threads share. 0 or -ENOMEM. */
-static int make_account_rates(struct node *node)
-{
-    const struct config *options = node->options;
-
-    if (!config_switch(options, OPTION_limits_rate_limits))
-        return 0;
-    return account_rate_create(&node->account_rates,
-                               (uint32_t)config_number(options, OPTION_engine_accounts),
-                               (uint32_t)config_number(options, OPTION_limits_write_rate),
-                               (uint32_t)config_number(options, OPTION_limits_write_burst));
-}
-
 static int open_nets(struct node *node)
 {
     const struct net *others[TOPOLOGY_NETS_MAX];
@@ -370,7 +352,9 @@ static int open_nets(struct node *node)
 
 int start_prepare(struct node *node, struct market_file *markets)
 {
-    int code = plan(node);
+    int code = rates_check(node->options);
+    if (code == 0)
+        code = plan(node);
     if (code != 0)
         return code;
     int failed = clock_init(&node->clock);
@@ -403,7 +387,7 @@ int start_prepare(struct node *node, struct market_file *markets)
     if (failed == 0)
         failed = verifier_make(node);
     if (failed == 0)
-        failed = make_account_rates(node);
+        failed = rates_make(node);
     if (failed != 0) {
         log_line(LOG_ERROR, "start", "memory: %s", strerror(-failed));
         return NODE_EXIT_FAILED;
@@ -421,7 +405,7 @@ void start_undo(struct node *node)
                                              memory_order_acquire)); /* the threads have ended */
     certificate_close(&node->certificate);
     verifier_free(node);
-    account_rate_destroy(node->account_rates);
+    rates_free(node);
     poison_close(&node->poison);
     address_claims_free(&node->connections_of);
     address_claims_free(&node->streams_of);

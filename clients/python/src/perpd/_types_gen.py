@@ -570,8 +570,12 @@ class Limits(TypedDict):
 
 
 class Remaining(TypedDict):
-    write: int
-    cancel: int
+    public: int
+    signature: int
+    creation: int
+    read: NotRequired[int]
+    write: NotRequired[int]
+    cancel: NotRequired[int]
 
 
 class TypedDataTypes(TypedDict):

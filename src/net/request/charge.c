@@ -1,0 +1,107 @@
+#include "net/request/charge.h"
+
+enum { ROWS_A_TOKEN = 10000, ROWS_TOKENS_MAX = 100 };
+
+#define MS_NS UINT64_C(1000000)
+
+static const char *const details[CLIENT_RATE_KINDS] = {
+    [CLIENT_RATE_PUBLIC] = "this address has used up its public reads (limits.public_rate)",
+    [CLIENT_RATE_SIGNATURE] = "this address has used up its signed requests "
+                              "(limits.signature_rate)",
+    [CLIENT_RATE_CREATION] = "this address has used up its new accounts (limits.creation_rate)",
+    [CLIENT_RATE_READ] = "this key has used up its reads (limits.read_rate)",
+};
+
+/* Counts a refusal. After too many of the address's the connection waits. */
+static void refuse(struct context *context, struct conn *conn, enum client_rate_kind kind,
+                   uint64_t address, uint64_t wait_ms)
+{
+    context->metrics.counters.rate_limited++;
+    if (conn == NULL || conn->pause_ns != 0 || kind == CLIENT_RATE_READ ||
+        client_rate_refusals(context->config->client_rates, kind, address) < CHARGE_PATIENCE)
+        return;
+    conn->pause_ns = context->now_ns + wait_ms * MS_NS;
+    conn->pause_kind = (uint8_t)kind;
+    if (conn->pause_ns < context->pause_next_ns)
+        context->pause_next_ns = conn->pause_ns;
+    conn_queue_push(&context->conns, CONN_PAUSED, conn);
+}
+
+/* Takes the token that the connection waited for, or others from the bucket. The ms until there
+ * are so many. */
+static uint64_t take(struct context *context, struct conn *conn, enum client_rate_kind kind,
+                     uint64_t client, uint32_t cost)
+{
+    if (conn != NULL && conn->has_token && conn->pause_kind == kind) {
+        conn->has_token = false;
+        if (--cost == 0)
+            return 0;
+    }
+    return client_rate_take(context->config->client_rates, kind, client, cost, context->now_ns);
+}
+
+static bool charge(struct context *context, struct conn *conn, enum client_rate_kind kind,
+                   uint64_t client, uint32_t cost, struct problem_detail *problem)
+{
+    if (conn->admin || context->config->client_rates == NULL)
+        return true;
+    uint64_t wait_ms = take(context, conn, kind, client, cost);
+    if (kind == CLIENT_RATE_PUBLIC || kind == CLIENT_RATE_READ)
+        conn->rate =
+            client_rate_state(context->config->client_rates, kind, client, context->now_ns);
+    if (CC_LIKELY(wait_ms == 0))
+        return true;
+    refuse(context, conn, kind, conn->address, wait_ms);
+    return problem_detail_set_number(problem, PROBLEM_rate_limited, wait_ms, "%s", details[kind]);
+}
+
+bool charge_read(struct context *context, struct conn *conn, const struct keyring_key *caller,
+                 uint64_t offset, struct problem_detail *problem)
+{
+    uint64_t more = offset / ROWS_A_TOKEN;
+    uint32_t cost = 1 + (uint32_t)(more < ROWS_TOKENS_MAX ? more : ROWS_TOKENS_MAX);
+    if (caller == NULL || caller->kind == 0)
+        return charge(context, conn, CLIENT_RATE_PUBLIC, conn->address, cost, problem);
+    return charge(context, conn, CLIENT_RATE_READ, client_rate_of_key(caller->bytes), cost,
+                  problem);
+}
+
+void charge_mistake(struct context *context, struct conn *conn, struct problem_detail *problem)
+{
+    switch (problem_http_status(problem->code)) {
+    case 400:
+    case 401:
+    case 404:
+    case 405:
+        (void)!charge(context, conn, CLIENT_RATE_PUBLIC, conn->address, 1, problem);
+        return;
+    default:
+        return;
+    }
+}
+
+bool charge_signature(struct context *context, struct conn *conn, struct problem_detail *problem)
+{
+    return charge(context, conn, CLIENT_RATE_SIGNATURE, conn->address, 1, problem);
+}
+
+uint64_t charge_creation(struct context *context, struct conn *conn, uint64_t address)
+{
+    if (context->config->client_rates == NULL)
+        return 0;
+    uint64_t wait_ms = take(context, conn, CLIENT_RATE_CREATION, address, 1);
+    if (wait_ms != 0)
+        refuse(context, conn, CLIENT_RATE_CREATION, address, wait_ms);
+    return wait_ms;
+}
+
+bool charge_redeem(struct context *context, struct conn *conn)
+{
+    INVARIANT(conn->pause_ns != 0 && conn->pause_ns <= context->now_ns && !conn->has_token);
+    uint64_t wait_ms =
+        client_rate_redeem(context->config->client_rates, (enum client_rate_kind)conn->pause_kind,
+                           conn->address, context->now_ns);
+    conn->has_token = wait_ms == 0;
+    conn->pause_ns = wait_ms == 0 ? 0 : context->now_ns + wait_ms * MS_NS;
+    return conn->has_token;
+}

@@ -1,0 +1,38 @@
+/* charge.h - what a request costs the address or the key that it came from (W8): reads, requests
+ * with mistakes, signed requests, new accounts.
+ *
+ * Above its rate a request is answered 429. An address that its bucket has refused CHARGE_PATIENCE
+ * times in a row is answered no more: its connections are not read on until the bucket has a token
+ * for them (protocol.c). Nothing is charged on the admin listener, nor with limits.rate_limits=off.
+ *
+ * Owner. The net thread. The buckets are those of all network threads (base/client_rate.h). */
+#ifndef NET_REQUEST_CHARGE_H
+#define NET_REQUEST_CHARGE_H
+
+#include "net/conn/context.h"
+
+enum { CHARGE_PATIENCE = 10 };
+
+/* Charges a read to its key, to its address where *caller has kind 0 or is NULL; passing over
+ * `offset` rows costs one more for each full 10,000, at most 100. False: *problem has 429. */
+CC_MUST_USE bool charge_read(struct context *context, struct conn *conn,
+                             const struct keyring_key *caller, uint64_t offset,
+                             struct problem_detail *problem);
+
+/* A request is refused with *problem. One that anybody can make for nothing (400, 401, 404, 405)
+ * costs its address a public read; if there is none left *problem becomes 429. */
+void charge_mistake(struct context *context, struct conn *conn, struct problem_detail *problem);
+
+/* Charges the address for one signed request. False: *problem has 429. */
+CC_MUST_USE bool charge_signature(struct context *context, struct conn *conn,
+                                  struct problem_detail *problem);
+
+/* Charges the address for one account. `conn` may be NULL: it has closed. Returns 0, or the ms
+ * until the address may make one. */
+CC_MUST_USE uint64_t charge_creation(struct context *context, struct conn *conn, uint64_t address);
+
+/* The connection has been paused until conn->pause_ns, which has passed. True: it has its token and
+ * may be read on; false: it waits until the new conn->pause_ns. */
+CC_MUST_USE bool charge_redeem(struct context *context, struct conn *conn);
+
+#endif
