@@ -144,7 +144,8 @@ struct row_account {
     uint8_t fee_tier;
     uint8_t zero[2];
     char label[32];
-    uint8_t pad[16];
+    uint64_t private_seq; /* of the newest private event (wire.md W9) */
+    uint8_t pad[8];
 };
 
 enum { ROW_TIERS_MAX = 8, ROW_FEE_TIERS = 6 };

@@ -314,7 +314,7 @@ class Trial:
         self.simple = {name: getattr(exchange, name) for name in
                        ("effects", "id_index", "entered", "item", "subject", "walk_met")}
         self.copies = {name: getattr(exchange, name).copy() for name in
-                       ("counts", "ends", "changed", "orders")}
+                       ("counts", "ends", "changed", "orders", "private_seq")}
         exchange.effects = []
         self.flags = portfolio.changed, portfolio.order_count
         self.holdings = {key: (holding, slots_of(holding), dict(holding.orders))

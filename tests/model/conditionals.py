@@ -168,7 +168,8 @@ class Conditionals:
         order.status = status
         self.exchange.note_state(status, reason)
         self.exchange.emit(2101, order.id, order.remaining, order.filled, shown_price(order),
-                           status, reason, order.side < 0, order.type, order.market.id)
+                           status, reason, order.side < 0, order.type, order.market.id,
+                           owner=order.owner)
 
     def dead(self, order):
         return self.exchange.dead_state(order)

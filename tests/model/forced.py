@@ -23,6 +23,7 @@ def new_order(exchange, holding, side, quantity, price, kind):
     order.filled = order.value = 0
     order.type, order.post_only, order.reduce_only = kind, 0, 1
     order.expiry, order.stp, order.level, order.lists = IOC, walk.STP_MAKER, None, {}
+    order.handle = 0
     order.placed, order.stamp = (exchange.sequence, exchange.t, 0), 0
     return order
 
@@ -95,9 +96,9 @@ class Action:
             equity = taker.owner.risk()[0] + of_taker.realised
             penalty = min(cdiv(notional * self.penalty, PPM), max(0, equity))
         exchange.emit(2102, maker.id, maker.price, maker.side * quantity, maker_fee,
-                      of_maker.index, 1)
+                      of_maker.index, 1, owner=maker.owner)
         exchange.emit(2102, taker.id, maker.price, taker.side * quantity, penalty,
-                      of_taker.index, 0)
+                      of_taker.index, 0, owner=taker.owner)
         self.pay(maker.owner, of_maker, maker_fee, of_taker, penalty)
         exchange.show_position(maker.holding)
         exchange.show_position(taker.holding)

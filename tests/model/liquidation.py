@@ -259,8 +259,10 @@ def deal(exchange, leg, other, quantity, price, kind, level):
     taker = forced.new_order(exchange, leg, side, quantity, price, kind)
     maker = forced.new_order(exchange, other, -side, quantity, price, kind)
     of_maker, of_taker = place.move_positions(exchange, maker, taker, quantity, price)
-    exchange.emit(2102, maker.id, price, maker.side * quantity, 0, of_maker.index, 1)
-    exchange.emit(2102, taker.id, price, taker.side * quantity, 0, of_taker.index, 0)
+    exchange.emit(2102, maker.id, price, maker.side * quantity, 0, of_maker.index, 1,
+                  owner=maker.owner)
+    exchange.emit(2102, taker.id, price, taker.side * quantity, 0, of_taker.index, 0,
+                  owner=taker.owner)
     cash_kind = CASH_LIQUIDATION if level == 2 else adl.CASH_KIND
     for owner, moved in ((taker.owner, of_taker), (maker.owner, of_maker)):
         if moved.realised:

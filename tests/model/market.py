@@ -34,7 +34,7 @@ def decimal(text, decimals):
 class Order:
     __slots__ = ("id", "owner", "holding", "market", "side", "price", "remaining", "filled",
                  "expiry", "reduce_only", "post_only", "stp", "stamp", "level", "type",
-                 "value", "placed", "status", "lists")
+                 "value", "placed", "status", "lists", "handle")
 
 
 class Level:

@@ -26,16 +26,17 @@ from market import Market, SECOND
 from place import place, place_market
 from protection import Protection, REDUCE_ONLY_LIST
 from walk import MODES
-from wire import (ALL16, AMEND, ARM, BATCH, BOOT, BOOT_BODY, CANCEL, CANCELED, CANCEL_ALL,
-                  CANCEL_ONLY, CLOCK_CONFIRM, CLOSED, CLOSE_ACCOUNT, CLOSE_PORTFOLIO,
-                  CLOSE_SUBACCOUNT, CONDITIONAL, CONDITIONAL_CANCEL, CONFIGURATION, CREATE_KEY,
-                  CREATE_PASSKEY_ACCOUNT, CREATE_PORTFOLIO, CREATE_SESSION, CREATE_SUBACCOUNT,
-                  DEFINE, DELETE, DEPOSIT, DISCONNECT, EXPIRED, FAUCET, FEE_TIER, HALTED, HALT_ALL,
-                  INDEX_ACCEPT, INDEX_ACCEPT_BODY, LEVERAGE, LEVERAGE_BODY, LOGIN, MARKET_ORDER,
-                  MARKET_STATE, OPERATOR_CANCEL, ORACLE, ORACLE_BODY, PACK, PLACE, PORTFOLIO_CLOSED,
-                  REASON, RENAME, REOPEN_PORTFOLIO, REPLACE, RESET_MMP, REVOKE_ALL, REVOKE_KEY,
-                  REVOKE_SESSION, SCHEDULE_CANCEL, SETTLE, SET_MMP, STATUS, SUSPEND, TICK, TOP_UP,
-                  TRANSFER, UNTRIGGERED, WITHDRAW, uuid_ms)
+from wire import (ADD, ALL16, AMEND, ARM, BATCH, BOOT, BOOT_BODY, CANCEL, CANCELED, CANCEL_ALL,
+                  CANCEL_ONLY, CASH_DEPOSIT, CASH_FAUCET, CASH_TRANSFER, CLOCK_CONFIRM, CLOSED,
+                  CLOSE_ACCOUNT, CLOSE_PORTFOLIO, CLOSE_SUBACCOUNT, CONDITIONAL, CONDITIONAL_CANCEL,
+                  CONFIGURATION, CREATE_KEY, CREATE_PASSKEY_ACCOUNT, CREATE_PORTFOLIO,
+                  CREATE_SESSION, CREATE_SUBACCOUNT, DEFINE, DELETE, DEPOSIT, DISCONNECT, EXPIRED,
+                  FAUCET, FEE_TIER, HALTED, HALT_ALL, INDEX_ACCEPT, INDEX_ACCEPT_BODY, LEVERAGE,
+                  LEVERAGE_BODY, LOGIN, MARKET_ORDER, MARKET_STATE, OPERATOR_CANCEL, ORACLE,
+                  ORACLE_BODY, PACK, PLACE, PORTFOLIO_CLOSED, REASON, RENAME, REOPEN_PORTFOLIO,
+                  REPLACE, RESET_MMP, REVOKE_ALL, REVOKE_KEY, REVOKE_SESSION, SCHEDULE_CANCEL,
+                  SETTLE, SET_MMP, STATUS, SUSPEND, TICK, TOP_UP, TRANSFER, UNTRIGGERED, WITHDRAW,
+                  uuid_ms)
 
 S = STATUS
 MS = 1000000
@@ -44,6 +45,10 @@ MARK_VALUE_MAX = 2**60
 SLICE_MS = 16
 ACCOUNT_OPEN_ORDERS = 10000
 ACCOUNT_TIER = 3  # what a 2119 tells
+# The effects that are private events (W3c), and which of their fields is the account.
+PRIVATE = {2101: None, 2102: None, 2103: 0, 2104: 0, 2105: 0, 2112: 0, 2113: 0, 2116: 0, 2118: 1,
+           2120: 1}
+ARRIVING = (CASH_DEPOSIT, CASH_FAUCET)
 
 
 class Exchange:
@@ -76,6 +81,7 @@ class Exchange:
         self.mark_epoch = 0       # raised when a mark moves and when an epoch of funding opens
         self.gap = 0  # the step of the gap of the clock that is open
         self.effects = []
+        self.private_seq = Counter()  # account -> its private events (W9)
         self.id_index = 0
         self.counts, self.ends = Counter(), Counter()  # what was met
         self.hierarchy.new_account(0)  # the fund
@@ -115,8 +121,15 @@ class Exchange:
         self.rule = rule
         return S[status]
 
-    def emit(self, code, *fields):
+    def emit(self, code, *fields, owner=None):
+        """`owner`: the portfolio of a 2101 or 2102, which do not name it."""
         self.effects.append((code, PACK[code](*fields)))
+        if code in PRIVATE:
+            account = owner.account if owner else fields[PRIVATE[code]]
+            self.private_seq[account] += 1
+            if code == 2104 and (fields[6] in ARRIVING
+                                 or (fields[6] == CASH_TRANSFER and fields[3] < 0)):
+                self.private_seq[account] += 1  # W9: the balance, then the transfer
 
     def note_walk(self, walk, status):
         if walk.contact:
@@ -139,6 +152,8 @@ class Exchange:
         """2107 and 2106 of an order whose change is done: what was added, or taken away."""
         market = order.market
         market.book_seq += 1
+        if action == ADD:
+            order.handle = market.book_seq
         self.emit(2107, order.id, order.price, quantity, market.book_seq, market.id, order.side < 0,
                   action)
         level = market.side(order.side).levels.get(order.price)
@@ -226,7 +241,7 @@ class Exchange:
         self.note_state(status, reason)
         self.take_out(order)
         self.emit(2101, order.id, order.remaining, order.filled, order.price, status, reason,
-                  order.side < 0, order.type, order.market.id)
+                  order.side < 0, order.type, order.market.id, owner=order.owner)
         self.show(order, DELETE, order.remaining)
 
     def end_all_orders(self, portfolio, reason):

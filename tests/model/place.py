@@ -20,7 +20,7 @@ def new_order(exchange, order_id, portfolio, market, quantity, order=None):
     order.type, order.post_only = LIMIT_TYPE, 0
     order.stamp = exchange.take_stamp()
     order.placed, order.value = (exchange.sequence, exchange.t, exchange.item), 0
-    order.level, order.lists = None, {}
+    order.level, order.lists, order.handle = None, {}, 0
     order.status = None
     return order
 
@@ -49,7 +49,7 @@ def refuse(exchange, order, status):
     """A placement that is kept as REJECTED."""
     order.status, exchange.subject = REJECTED, order
     exchange.emit(2101, order.id, order.remaining, 0, shown_price(order), REJECTED, status,
-                  order.side < 0, order.type, order.market.id)
+                  order.side < 0, order.type, order.market.id, owner=order.owner)
     return status
 
 
@@ -161,7 +161,7 @@ def finish(exchange, order, status, reason):
     order.status = status
     exchange.note_state(status, reason)
     exchange.emit(2101, order.id, order.remaining, order.filled, shown_price(order), status,
-                  reason, order.side < 0, order.type, order.market.id)
+                  reason, order.side < 0, order.type, order.market.id, owner=order.owner)
 
 
 def rest(exchange, order):
@@ -206,8 +206,10 @@ def fill(exchange, taker, maker, quantity):
     taker.owner.volumes.add(exchange.t, notional)
     exchange.protection.maker_filled(maker.holding, maker.side * quantity)
     of_maker, of_taker = move_positions(exchange, maker, taker, quantity, price)
-    exchange.emit(2102, maker.id, price, maker.side * quantity, maker_fee, of_maker.index, 1)
-    exchange.emit(2102, taker.id, price, taker.side * quantity, taker_fee, of_taker.index, 0)
+    exchange.emit(2102, maker.id, price, maker.side * quantity, maker_fee, of_maker.index, 1,
+                  owner=maker.owner)
+    exchange.emit(2102, taker.id, price, taker.side * quantity, taker_fee, of_taker.index, 0,
+                  owner=taker.owner)
     pay(exchange, taker.owner, of_taker.realised, taker_fee, of_taker.index)
     pay(exchange, maker.owner, of_maker.realised, maker_fee, of_maker.index)
     exchange.fee_account += maker_fee + taker_fee

@@ -2,6 +2,7 @@
 
 A read is (request bytes, (check of the reply, its arguments))."""
 import struct
+from collections import Counter
 
 import wire
 from pipe import LENGTH, read_bytes
@@ -15,12 +16,16 @@ INDEXES = struct.Struct("<II")
 LEVELS = struct.Struct("<QQ")
 MARK = struct.Struct("<32sQQQqqqQIBBBx")
 AUDIT = struct.Struct("<16s16sqq16s16s16s16s16s16s16sqIIH14x")
-ORDER = struct.Struct("<QII16s32sQQQ8x16sQQQQ8xQ16sIBBBBBBB2xBBx")
+ORDER = struct.Struct("<QII16s32sQQQ8x16sQQQQ8xQQ16sIBBBBBBB2xBBx8x")
 POSITION = struct.Struct("<QII16s32sqqqQ16s16s16sQIBBBx")
-ACCOUNT = struct.Struct("<Q8x16siiIBB50x")
+ACCOUNT = struct.Struct("<Q8x16siiIBB34xQ8x")
 SUBACCOUNT = struct.Struct("<II8x16sB15x")
 BOOK_DEPTH = 1000
 PRICE_END = 2**40 - 1  # R1
+
+
+# Private events of sessions that have expired, by account: when one is told is left to the engine.
+expired = Counter()
 
 
 class Difference(Exception):
@@ -96,8 +101,9 @@ def mark_of(exchange, market):
 
 def check_account(number, account, expected, reply):
     row = ACCOUNT.unpack(reply)
-    same(number, f"account {account}", "volume of 14 days, subaccounts, status, fee tier", expected,
-         (integer(row[1]), *row[4:7]))
+    same(number, f"account {account}",
+         "volume of 14 days, subaccounts, status, fee tier, private seq", expected,
+         (integer(row[1]), *row[4:7], row[7] - expired[account]))
 
 
 def check_subaccount(number, which, expected, reply):
@@ -119,9 +125,9 @@ def check_orders(number, account, expected, reply):
     for row in ORDER.iter_unpack(reply):
         got.append((row[3].hex(), *row[5:8], integer(row[8]), *row[9:]))
     same(number, f"orders of account {account}",
-         "id, initial, remaining, filled, filled notional, price, expiry, sequence, time, trigger "
-         "price, group, index, status, type, side, reason, post_only, reduce_only, stp, trigger "
-         "source, live tif", expected, got)
+         "id, initial, remaining, filled, filled notional, price, expiry, sequence, time, handle, "
+         "trigger price, group, index, status, type, side, reason, post_only, reduce_only, stp, "
+         "trigger source, live tif", expected, got)
 
 
 def orders_of(exchange, portfolio):
@@ -143,11 +149,13 @@ def orders_in(exchange, portfolio):
             live = wire.PARTIALLY_FILLED if order.filled else wire.OPEN
             if order.status == wire.UNTRIGGERED:
                 live = order.status
-            status, reason = exchange.dead_state(order) or (live, 0)
+            dead = exchange.dead_state(order)
+            status, reason = dead or (live, 0)
             trigger = trigger_of(order)
             rows.append((order.placed, order.id.hex(), order.filled + order.remaining,
                          order.remaining, order.filled, order.value, order.price, order.expiry,
-                         *order.placed[:2], *trigger[:2], order.placed[2], status, order.type,
+                         *order.placed[:2], 0 if dead else order.handle, *trigger[:2],
+                         order.placed[2], status, order.type,
                          int(order.side < 0), reason, int(order.post_only),
                          int(order.reduce_only), order.stp, *trigger[2:]))
     return rows
@@ -243,7 +251,8 @@ def of_account(exchange, number, account):
     yield (read_bytes("u", name),
            (check_account, (number, name, (volumes.shown(exchange.t), len(account.subaccounts),
                                            int(account.closed),
-                                           volumes.shown_tier(exchange.t)))))
+                                           volumes.shown_tier(exchange.t),
+                                           exchange.private_seq[name]))))
     for index, within in enumerate(account.subaccounts):
         yield (read_bytes("s", name, INDEXES.pack(index, 0)),
                (check_subaccount, (number, (name, index), subaccount_of(within))))

@@ -6,6 +6,7 @@ import unittest
 
 import batches
 import conditionals
+import model
 import protection
 import streams
 import test_conditionals
@@ -189,6 +190,7 @@ class Planted(unittest.TestCase):
         self.differs(batches.Batch, "margin_refused", lambda *_: 1, "batches")
         self.differs(batches, "id_count", lambda body: 10**9, "batches")
         self.differs(protection, "STEPS", 6, "protected", 9000)
+        self.differs(model, "ARRIVING", (), "protected")  # seqs of private events
         self.differs(protection.Protection, "before_entry", lambda *_: None, "protected", 15000)
         self.differs(protection, "reason_of", lambda lists: lists[max(lists)][1], "protected",
                      60000)

@@ -108,6 +108,10 @@ def told(code, body):
     return code != 2118 or body[45] < 2
 
 
+def credential_account(body):
+    return int.from_bytes(body[32:40], "little")
+
+
 def effect_text(effect):
     code, body = effect
     if code not in LAYOUTS:

@@ -6,6 +6,7 @@
 #include "engine/risk/fund.h"
 #include "engine/risk/risk.h"
 #include "engine/state/access.h"
+#include "engine/state/private_event.h"
 #include "engine/state/state.h"
 
 enum { DESTINATION_BYTES = 20 };
@@ -32,6 +33,7 @@ static void emit(struct engine *engine, const struct withdrawal *row,
     };
 
     withdrawal_id(row, body.withdrawal_id);
+    private_event_add(engine, row->portfolio, 1);
     effects_emit(engine, EFFECT_withdrawal, row->portfolio, 0, &body);
 }
 

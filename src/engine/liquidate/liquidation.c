@@ -10,6 +10,7 @@
 #include "engine/state/cancel_list.h"
 #include "engine/state/conditional.h"
 #include "engine/state/market_price.h"
+#include "engine/state/private_event.h"
 #include "engine/trade/own_order.h"
 
 #define LIQUIDATION_WHOLE UINT64_C(2000000000) /* 2,000 USDC: a leg of at most this is sold whole */
@@ -35,6 +36,7 @@ void liquidation_emit(struct engine *engine, uint32_t index, uint8_t level, uint
     };
 
     market_next_seq(market);
+    private_event_add(engine, holding->portfolio, 1);
     effects_emit(engine, EFFECT_liquidation, index, asset_id, &body);
 }
 

@@ -6,6 +6,7 @@
 #include "engine/risk/ledger.h"
 #include "engine/risk/margin.h"
 #include "engine/risk/risk.h"
+#include "engine/state/private_event.h"
 #include "engine/state/samples.h"
 #include "engine/table/image_read.h"
 #include "engine/table/image_sink.h"
@@ -100,6 +101,7 @@ static void emit_gone(struct engine *engine, uint32_t index)
         .asset_id = asset_id,
     };
 
+    private_event_add(engine, holding->portfolio, 1);
     effects_emit(engine, EFFECT_position, index, asset_id, &body);
     holding->net_funding = 0;
     holding->position_ns = 0;

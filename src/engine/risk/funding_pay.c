@@ -2,6 +2,7 @@
 
 #include "base/money.h"
 #include "engine/risk/ledger.h"
+#include "engine/state/private_event.h"
 
 #define FUNDING_PPB 1000000000
 
@@ -39,6 +40,7 @@ static void pay_position(struct engine *engine, uint32_t index)
         .asset_id = market->record.asset_id,
         .epoch = market->funding_epoch,
     };
+    private_event_add(engine, holding->portfolio, 1);
     effects_emit(engine, EFFECT_funding_payment, index, body.asset_id, &body);
     ledger_post(engine, holding->portfolio, CASH_funding, payment, state_next_id(engine));
 }

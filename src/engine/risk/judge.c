@@ -6,6 +6,7 @@
 #include "engine/risk/risk.h"
 #include "engine/state/cancel_list.h"
 #include "engine/state/market_price.h"
+#include "engine/state/private_event.h"
 #include "engine/state/state.h"
 
 enum {
@@ -36,6 +37,7 @@ static void set_status(struct engine *engine, uint32_t index, enum portfolio_sta
 
     INVARIANT(portfolio->status != PORTFOLIO_CLOSED);
     portfolio_move(portfolio, status);
+    private_event_add(engine, index, 1);
     effects_emit(engine, EFFECT_portfolio_state, index, 0, &body);
 }
 

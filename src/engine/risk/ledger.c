@@ -2,7 +2,16 @@
 
 #include "engine/risk/fund.h"
 #include "engine/state/effects_emit_inline.h"
+#include "engine/state/private_event.h"
 #include "engine/state/state.h"
+
+/* A row of the ledger is one private event, and what came from outside or goes to another portfolio
+ * a second one (W9: balance, transfer). */
+static uint32_t events_of(enum effect_cash_kind kind, int64_t amount)
+{
+    return kind == CASH_deposit || kind == CASH_faucet || (kind == CASH_transfer && amount < 0) ? 2
+                                                                                                : 1;
+}
 
 void ledger_post(struct engine *engine, uint32_t index, enum effect_cash_kind kind, int64_t amount,
                  uint64_t ref)
@@ -22,6 +31,7 @@ void ledger_post(struct engine *engine, uint32_t index, enum effect_cash_kind ki
     effects_put(&body, offsetof(struct effect_cash, portfolio.subaccount_index),
                 portfolio->subaccount_index, portfolio->portfolio_index);
     effects_put(&body, offsetof(struct effect_cash, kind), kind, 0);
+    private_event_add(engine, index, events_of(kind, amount));
     effects_emit_inline(engine, EFFECT_cash, index, 0, &body);
     if (CC_UNLIKELY(index == FUND_PORTFOLIO))
         fund_moved(engine, amount);

@@ -133,6 +133,8 @@ bool account_load(struct engine *engine, struct image_read *read)
         row_bytes = 0 ACCOUNT_FIELDS_1(IMAGE_READ_BYTES);
     if (read->version == 2)
         row_bytes = 0 ACCOUNT_FIELDS_2(IMAGE_READ_BYTES);
+    if (read->version == 3)
+        row_bytes = 0 ACCOUNT_FIELDS_3(IMAGE_READ_BYTES);
 
     for (table->count = 0; image_read_begins(read, row_bytes); read->row++) {
         if (table->count == table->limit)
@@ -150,6 +152,8 @@ bool account_load(struct engine *engine, struct image_read *read)
             row->volume_tier = row->fee_tier;
         } else if (read->version == 2) {
             ACCOUNT_FIELDS_2(IMAGE_READ)
+        } else if (read->version == 3) {
+            ACCOUNT_FIELDS_3(IMAGE_READ)
         } else {
             ACCOUNT_FIELDS(IMAGE_READ)
         }

@@ -19,6 +19,7 @@ enum { ACCOUNT_LABEL_BYTES = 32, ACCOUNT_VOLUME_DAYS = 14, ACCOUNT_TIER_BY_VOLUM
 
 enum account_status { ACCOUNT_ACTIVE, ACCOUNT_CLOSED };
 
+/* The first line is what orders and fills touch. */
 struct account {
     uint32_t volume_day; /* UTC day of the newest bucket; 0: none yet */
     uint32_t subaccount_count;
@@ -39,6 +40,7 @@ struct account {
     uint32_t master_head;       /* its live master keys, oldest first (credential.h) */
     uint32_t open_order_count;  /* resting orders of its portfolios, dead ones included */
     uint32_t zero;
+    uint64_t private_seq;  /* of its newest private event (W9, private_event.h) */
     uint64_t faucet_ns;    /* t of the first credit of the faucet's 24 h (W7), 0: none */
     int64_t faucet_amount; /* credited since then */
     uint64_t volume[ACCOUNT_VOLUME_DAYS]; /* by UTC day mod 14 (R6) */
@@ -49,10 +51,17 @@ struct account {
     uint32_t cancel_subaccount; /* ... where it goes on */
     uint32_t cancel_portfolio;
     int64_t net_deposits; /* over its life: deposits, faucet, less withdrawals requested (R10) */
+    uint8_t pad[56];
 };
+
+static_assert(sizeof(struct account) == 5 * CC_CACHE_LINE, "rows stay on lines");
 
 /* clang-format off */
 #define ACCOUNT_FIELDS(X) \
+    X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
+    X(api_key_count) X(status) X(fee_tier) X(tier_override) X(suspended) X(faucet_ns) \
+    X(faucet_amount) X(volume_tier) X(net_deposits) X(private_seq)
+#define ACCOUNT_FIELDS_3(X) \
     X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
     X(api_key_count) X(status) X(fee_tier) X(tier_override) X(suspended) X(faucet_ns) \
     X(faucet_amount) X(volume_tier) X(net_deposits)
@@ -66,7 +75,7 @@ struct account {
 #define ACCOUNT_CACHES(X) \
     X(credential_head) X(portfolio_head) X(portfolio_tail) X(signer_hint) X(subaccount_head) \
     X(conditional_count) X(cancel_queued) X(cancel_market) X(cancel_sequence) \
-    X(cancel_subaccount) X(cancel_portfolio) X(master_head) X(open_order_count) X(zero)
+    X(cancel_subaccount) X(cancel_portfolio) X(master_head) X(open_order_count) X(zero) X(pad)
 /* clang-format on */
 
 /* The UTC day of t. */

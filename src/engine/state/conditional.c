@@ -2,6 +2,7 @@
 
 #include "engine/state/cancel_list.h"
 #include "engine/state/evidence.h"
+#include "engine/state/private_event.h"
 #include "engine/state/state.h"
 #include "engine/state/trigger.h"
 #include "engine/table/image_sink.h"
@@ -234,6 +235,7 @@ void conditional_emit(struct engine *engine, uint32_t index)
     };
 
     memcpy(body.order_id, row->id, sizeof body.order_id);
+    private_event_add(engine, row->portfolio, 1);
     effects_emit(engine, EFFECT_order_state, EFFECT_CONDITIONAL | index, asset_id, &body);
     if (CC_UNLIKELY(index == engine->applying.untriggered))
         evidence_add_wait(engine, engine->applying.answer, index);

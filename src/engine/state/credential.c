@@ -189,6 +189,7 @@ static void emit(struct engine *engine, uint32_t index, enum effect_credential_a
 
     /* A compressed point gives its x coordinate: all but the first byte. */
     memcpy(body.key, credential->key + credential->key_bytes - sizeof body.key, sizeof body.key);
+    engine->accounts.rows[credential->account].private_seq++;
     effects_emit(engine, EFFECT_credential, index, 0, &body);
 }
 

@@ -1,6 +1,7 @@
 #include "engine/state/mmp.h"
 
 #include "base/rule.h"
+#include "engine/state/private_event.h"
 #include "engine/state/state.h"
 #include "engine/table/image_read.h"
 #include "engine/table/image_sink.h"
@@ -168,6 +169,7 @@ static void emit(struct engine *engine, const struct mmp *row)
         .asset_id = asset_of(engine, row),
     };
 
+    private_event_add(engine, row->portfolio, 1);
     effects_emit(engine, EFFECT_mmp, row->portfolio, body.asset_id, &body);
 }
 

@@ -5,6 +5,7 @@
 #include "engine/risk/ledger.h"
 #include "engine/risk/margin.h"
 #include "engine/state/effects_emit_inline.h"
+#include "engine/state/private_event.h"
 #include "engine/state/trigger.h"
 #include "engine/trade/resting.h"
 
@@ -91,6 +92,7 @@ static void emit_fill(struct engine *engine, const struct market *market, const 
     effects_put(&body, offsetof(struct effect_fill, index), party->fill_index, party->liquidity);
     cc_store64(body.order_id, order->id[0]);
     cc_store64(body.order_id + 8, order->id[1]);
+    private_event_of_holding(engine, party->holding);
     effects_emit_inline(engine, EFFECT_fill, party->order, market->record.asset_id, &body);
 }
 
@@ -139,6 +141,7 @@ static void emit_position(struct engine *engine, const struct market *market,
     effects_put(&body, offsetof(struct effect_position, portfolio.subaccount_index),
                 portfolio->subaccount_index, portfolio->portfolio_index);
     effects_put(&body, offsetof(struct effect_position, asset_id), market->record.asset_id, 0);
+    private_event_add(engine, holding->portfolio, 1);
     effects_emit_inline(engine, EFFECT_position, party->holding, market->record.asset_id, &body);
     if (holding->size == 0) {
         holding->net_funding = 0;

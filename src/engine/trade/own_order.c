@@ -2,6 +2,7 @@
 
 #include "base/uuid.h"
 #include "engine/risk/fund.h"
+#include "engine/state/private_event.h"
 #include "engine/trade/match.h"
 #include "engine/trade/resting.h"
 
@@ -130,6 +131,7 @@ static void emit(struct engine *engine, uint32_t index, uint64_t price)
     };
 
     memcpy(body.order_id, order->id, sizeof body.order_id);
+    private_event_of_holding(engine, order->holding);
     effects_emit(engine, EFFECT_order_state, index, asset_id, &body);
 }
 

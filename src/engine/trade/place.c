@@ -86,6 +86,7 @@ void place_emit_refused(struct engine *engine, const struct place_name *name,
     };
 
     memcpy(body.order_id, name->id, sizeof body.order_id);
+    engine->accounts.rows[engine->applying.account].private_seq++; /* its signer's */
     effects_emit(engine, EFFECT_order_state, EFFECT_NO_RECORD, request->asset_id, &body);
     evidence_of_refusal(engine, result, request->quantity);
 }

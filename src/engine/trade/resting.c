@@ -3,6 +3,7 @@
 #include "engine/risk/risk.h"
 #include "engine/state/effects_emit_inline.h"
 #include "engine/state/evidence.h"
+#include "engine/state/private_event.h"
 
 void resting_emit_state(struct engine *engine, uint32_t index)
 {
@@ -19,6 +20,7 @@ void resting_emit_state(struct engine *engine, uint32_t index)
     effects_put(&body, offsetof(struct effect_order_state, status), codes, asset_id);
     cc_store64(body.order_id, order->id[0]);
     cc_store64(body.order_id + 8, order->id[1]);
+    private_event_of_holding(engine, order->holding);
     effects_emit_inline(engine, EFFECT_order_state, index, asset_id, &body);
     if (CC_UNLIKELY(index == engine->applying.resting))
         evidence_add_order(engine, engine->applying.answer, index);
@@ -50,8 +52,6 @@ static void emit_book(struct engine *engine, uint32_t index, enum effect_book_ac
     cc_store64(change.order_id, order->id[0]);
     cc_store64(change.order_id + 8, order->id[1]);
     change.book_seq = market_next_seq(market);
-    if (action == BOOK_ADD)
-        engine->orders.cold[index].handle = change.book_seq;
     effects_emit_inline(engine, EFFECT_book_order, index, asset_id, &change);
     level.book_seq = market_next_seq(market);
     effects_emit_inline(engine, EFFECT_book_level, order->market, asset_id, &level);
@@ -60,6 +60,9 @@ static void emit_book(struct engine *engine, uint32_t index, enum effect_book_ac
 void resting_emit(struct engine *engine, uint32_t index, enum effect_book_action action,
                   uint64_t quantity)
 {
+    if (action == BOOK_ADD) /* the seq of the 2107 that follows; 2101 shows it already */
+        engine->orders.cold[index].handle =
+            state_market(engine, engine->orders.hot[index].market)->book_seq + 1;
     resting_emit_state(engine, index);
     emit_book(engine, index, action, quantity);
 }

@@ -181,6 +181,7 @@ bool read_account(const struct engine *engine, uint64_t account_id, struct row_a
         .subaccount_count = account->subaccount_count,
         .status = account->status,
         .fee_tier = fee_tier(account, engine->t_ns),
+        .private_seq = account->private_seq,
     };
     memcpy(row->label, account->label, sizeof row->label);
     if (markets->count > 0) { /* markets have the rates; all of W10 have the same */
