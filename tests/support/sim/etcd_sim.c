@@ -28,7 +28,7 @@ void etcd_sim_destroy(struct etcd_sim *sim)
     for (size_t i = 0; i < sim->message_count; i++)
         etcd_sim_net_free(&sim->messages[i]);
     for (size_t i = 0; i < sim->watcher_count; i++)
-        free(sim->watchers[i].range);
+        etcd_sim_net_free(&(struct etcd_sim_message){ .request = sim->watchers[i].range });
     free(sim->messages);
     free(sim->watchers);
     etcd_sim_store_free(&sim->store);

@@ -1,0 +1,49 @@
+#include "repl/repl_key.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { NUMBER_DIGITS = 16 };
+
+struct repl_key repl_key_of(const char *cluster, const char *name)
+{
+    struct repl_key key;
+    int count = snprintf(key.text, sizeof key.text, "perp/%s/%s", cluster, name);
+
+    INVARIANT(count > 0 && (size_t)count < sizeof key.text);
+    return key;
+}
+
+struct repl_key repl_key_frame(const char *cluster, uint64_t number)
+{
+    char name[4 + NUMBER_DIGITS + 1];
+
+    snprintf(name, sizeof name, "log/%016" PRIx64, number);
+    return repl_key_of(cluster, name);
+}
+
+struct repl_key repl_key_log_end(const char *cluster)
+{
+    return repl_key_of(cluster, "log/~");
+}
+
+uint64_t repl_key_number(const char *cluster, struct etcd_bytes key)
+{
+    struct repl_key prefix = repl_key_of(cluster, "log/");
+    size_t skip = strlen(prefix.text);
+    const char *text = key.bytes;
+    uint64_t number = 0;
+
+    if (key.count != skip + NUMBER_DIGITS || memcmp(text, prefix.text, skip) != 0)
+        return 0;
+    for (size_t i = skip; i < key.count; i++) {
+        char digit = text[i];
+        if (digit >= '0' && digit <= '9')
+            number = number << 4 | (uint64_t)(digit - '0');
+        else if (digit >= 'a' && digit <= 'f')
+            number = number << 4 | (uint64_t)(digit - 'a' + 10);
+        else
+            return 0;
+    }
+    return number;
+}

@@ -1,0 +1,35 @@
+/* repl_key.h - the keys of a cluster in etcd: perp/<cluster>/..., numbers in 16 hexadecimal digits
+ * (replication.md, Keys). Pure; any thread. */
+#ifndef REPL_REPL_KEY_H
+#define REPL_REPL_KEY_H
+
+#include "repl/etcd.h"
+
+/* The tags of requests: the unit in the top byte. */
+enum repl_unit { REPL_LEAD = 1, REPL_ELECT, REPL_TAIL, REPL_START };
+
+static inline uint64_t repl_tag(enum repl_unit unit, uint64_t number)
+{
+    return (uint64_t)unit << 56 | number;
+}
+
+static inline enum repl_unit repl_unit_of(uint64_t tag)
+{
+    return (enum repl_unit)(tag >> 56);
+}
+
+struct repl_key {
+    char text[ETCD_KEY_BYTES];
+};
+
+/* perp/<cluster>/<name>. */
+struct repl_key repl_key_of(const char *cluster, const char *name);
+
+/* perp/<cluster>/log/<frame>, and a key above all of them. */
+struct repl_key repl_key_frame(const char *cluster, uint64_t number);
+struct repl_key repl_key_log_end(const char *cluster);
+
+/* Reads the number of a key of log/; 0: it is none. */
+CC_MUST_USE uint64_t repl_key_number(const char *cluster, struct etcd_bytes key);
+
+#endif
