@@ -8,22 +8,26 @@ import hashlib
 import json
 import pathlib
 import struct
+import tempfile
 
 import client
-from world import World
+import world
 from ws_client import CLOSE, GUID, TEXT, frame
 
 FATES = ("pass", "lost_before", "lost_after", "refused", "refused_after", "late")
 
 
-class LiveWorld(World):
-    """A rich account and its secrets as files, which the libraries read."""
+class LiveWorld(world.World):
+    """A rich account and its secrets as files, which the libraries read, and another account.
+    `restart` is kill -9 and a start on the same port."""
 
-    def __init__(self, exchange, folder):
-        super().__init__(exchange)
+    def __init__(self, process, folder):
+        super().__init__(process.exchange)
+        self.process, exchange = process, process.exchange
         self.url = f"http://127.0.0.1:{exchange.port}"
         self.folder = pathlib.Path(folder)
         self.secrets = self.secrets_of("maker", self.rich)
+        self.other = self.account(1_000_000)
 
     def secrets_of(self, name, account):
         """{"key": file, "api_key": file} of an account; the API key may write."""
@@ -37,6 +41,37 @@ class LiveWorld(World):
             path.write_text(text)
             texts[kind] = str(path)
         return texts
+
+    def restart(self):
+        port = self.exchange.port
+        self.process.stop(9)
+        self.process.options.append(f"--net.listen=127.0.0.1:{port}")
+        self.process.start()
+        self.btc(world.BTC_PRICE)
+
+
+def run_live(suite, past_ms):
+    """Runs the suite on a perpd of its own whose ids live that long."""
+    process = client.Perpd(world.perpd_program(), "--exchange.oracle_max_age_ms=0",
+                           "--exchange.testnet=on", f"--exchange.clock_past_ms={past_ms}",
+                           "--limits.total_rate=1000", *client.SMALL_TABLES)
+    with process, tempfile.TemporaryDirectory() as folder:
+        return suite.run(LiveWorld(process, folder), world.only())
+
+
+async def move(here, random, count):
+    """Orders and trades of two accounts on BTC-PERP, without the library."""
+    for _ in range(count):
+        maker, taker = (here.rich, here.other) if random.random() < 0.5 else (here.other,
+                                                                              here.rich)
+        price = 1_000_000 + random.randrange(-60, 60)
+        size = random.randrange(10, 40) * random.choice((-1, 1))
+        maker.limit(price, size)
+        if random.random() < 0.3:
+            taker.limit(price, -size, expiry=client.IOC)
+        if random.random() < 0.05:
+            maker.cancel_all()
+        await asyncio.sleep(0)
 
 
 async def read_message(reader):

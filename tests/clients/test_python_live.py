@@ -6,13 +6,12 @@ import collections
 import json
 import signal
 import sys
-import tempfile
 import time
 from random import Random
 
 from python_library import PYTHON
 from harness import Suite, Table  # noqa: E402  (python_library finds the folders)
-from peers import FATES, FakeStream, LiveWorld, Proxy  # noqa: E402
+from peers import FATES, FakeStream, Proxy, move, run_live  # noqa: E402
 import client  # noqa: E402
 import world  # noqa: E402
 import ws_client  # noqa: E402
@@ -201,21 +200,6 @@ async def machine_clock(table, here):
             await ex.cancel_all()
     finally:
         time.time, time.time_ns = kept
-
-
-async def move(here, random, count):
-    """Orders and trades of two accounts on BTC-PERP, without the library."""
-    for _ in range(count):
-        maker, taker = (here.rich, here.other) if random.random() < 0.5 else (here.other,
-                                                                              here.rich)
-        price = 1_000_000 + random.randrange(-60, 60)
-        size = random.randrange(10, 40) * random.choice((-1, 1))
-        maker.limit(price, size)
-        if random.random() < 0.3:
-            taker.limit(price, -size, expiry=client.IOC)
-        if random.random() < 0.05:
-            maker.cancel_all()
-        await asyncio.sleep(0)
 
 
 @case
@@ -494,30 +478,5 @@ async def examples(table, here):
                ["round trip", "verified", "sequenced", "matched", "ack"])
 
 
-class Here(LiveWorld):
-    """The world of this suite; `restart` is kill -9 and a start on the same port."""
-
-    def __init__(self, perpd_process, folder):
-        super().__init__(perpd_process.exchange, folder)
-        self.process = perpd_process
-        self.other = self.account(1_000_000)
-
-    def restart(self):
-        port = self.exchange.port
-        self.process.stop(9)
-        self.process.options.append(f"--net.listen=127.0.0.1:{port}")
-        self.process.start()
-        self.btc(world.BTC_PRICE)
-
-
-def main():
-    process = client.Perpd(world.perpd_program(), "--exchange.oracle_max_age_ms=0",
-                           "--exchange.testnet=on", f"--exchange.clock_past_ms={PAST_MS}",
-                           "--limits.total_rate=1000",
-                           *client.SMALL_TABLES)
-    with process, tempfile.TemporaryDirectory() as folder:
-        return suite.run(Here(process, folder), world.only())
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_live(suite, PAST_MS))

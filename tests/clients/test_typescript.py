@@ -2,18 +2,13 @@
 and what it makes equals the vectors (typescript.mjs). Skipped where tools/setup --browser was not
 called.
 """
-import pathlib
-import shutil
 import subprocess
 import sys
-import tempfile
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(SOURCE / "tests/browser"))
-import packages  # noqa: E402  (the folder comes first)
+from typescript_library import ENVIRONMENT, SOURCE, library, said_by_tsc
 
-packages.skip_without("typescript")
 LOOKED = 10_234  # lines of typescript.mjs that compare something, as often as each runs
+EXAMPLE_LINES_MAX = 40
 
 
 def check(good, *what):
@@ -21,21 +16,20 @@ def check(good, *what):
         sys.exit(f"failed: {what}")
 
 
-def compiled(folder):
-    """What tsc says of a copy of the sources, which it compiles into folder/dist."""
-    return subprocess.run([packages.FOLDER / "node_modules/.bin/tsc", "-p", folder],
-                          capture_output=True, text=True).stdout
-
-
-with tempfile.TemporaryDirectory() as name:
-    folder = pathlib.Path(name, "ts")
-    shutil.copytree(SOURCE / "clients/ts", folder)
-    said = compiled(folder)
-    check(said == "", said)
+with library() as folder:
     done = subprocess.run(["node", SOURCE / "tests/clients/typescript.mjs", folder / "dist",
                            SOURCE / "tests/vectors/perpd"], capture_output=True, text=True,
-                          env={"PATH": "/usr/local/bin:/usr/bin:/bin", "NODE_NO_WARNINGS": "1"})
+                          env=ENVIRONMENT)
     check(done.returncode == 0 and done.stdout == f"{LOOKED}\n", done.stdout, done.stderr)
-    (folder / "src/planted.ts").write_text(
-        'import { Amount } from "./amount.js";\nexport const planted = Amount.of(1.5);\n')
-    check("planted.ts(2,34): error TS2345" in compiled(folder), "a number as a price")
+    for example in (folder / "examples").glob("*.ts"):
+        lines = len(example.read_text().splitlines())
+        check(lines <= EXAMPLE_LINES_MAX, example, lines)
+    planted = folder / "src/planted.ts"
+    for line, said in (
+            ('import { Amount } from "./amount.js";\nexport const x = Amount.of(1.5);\n',
+             "planted.ts(2,28): error TS2345"),
+            ('import type { Client, Market } from "./index.js";\nexport const x = '
+             '(ex: Client, market: Market) => ex.place(market, "buy", 0.01, "99000");\n',
+             "planted.ts(2,74): error TS2345")):
+        planted.write_text(line)
+        check(said in said_by_tsc(folder), "a number as an amount", said_by_tsc(folder))

@@ -2,8 +2,23 @@
 
 export * from "./amount.js";
 export * from "./body.js";
+export { Book, crc32c } from "./book.js";
+export { Client, connect } from "./client.js";
+export type { Options, Paging, Watching } from "./client.js";
+export { Clock } from "./clock.js";
+export * from "./errors.js";
 export * from "./ids.js";
 export * from "./json.js";
+export { Market } from "./market.js";
+export { Order } from "./order.js";
+export type { Change, Direction, Replacement } from "./order.js";
+export type { Outcome, Pending, Request, Waiting } from "./requests.js";
 export * from "./sign.js";
+export type { SocketClass } from "./socket.js";
+export { Stream } from "./stream.js";
+export type { Event, StreamOptions } from "./stream.js";
+export type { LimitOptions, MarketOptions, Placement, Sending, TimeInForce, Trigger,
+  TriggerOptions } from "./trading.js";
 export type * as records from "./types.gen.js";
+export type { Bbo, Mark, Trade } from "./views.js";
 export * as wire from "./wire.gen.js";

@@ -69,3 +69,27 @@ export async function envelopeOf(payload: Uint8Array, signer: Signer): Promise<s
   return JSON.stringify({ payload: base64(payload), public_key: base64(signer.publicKey),
     signature: base64(await signer.sign(payload)) });
 }
+
+const HEAD_BYTES = 8;
+const ID_END = 24;
+
+function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** For a signature that the exchange refuses: whether it is good here, and the bytes that were signed.
+ * So a wrong key is told apart from a wrong payload. */
+export async function explained(payload: Uint8Array, envelope: string): Promise<string> {
+  const parts = JSON.parse(envelope) as { readonly public_key: string; readonly signature: string };
+  const publicKey = fromBase64(parts.public_key);
+  const key = await crypto.subtle.importKey("raw", new Uint8Array(publicKey), "Ed25519", false,
+    ["verify"]);
+  const isGood = await crypto.subtle.verify("Ed25519", key,
+    new Uint8Array(fromBase64(parts.signature)), new Uint8Array(payload));
+  const rows: [name: string, bytes: Uint8Array][] = [["header", payload.subarray(0, HEAD_BYTES)],
+    ["request_id", payload.subarray(HEAD_BYTES, ID_END)], ["body", payload.subarray(ID_END)],
+    ["public_key", publicKey]];
+  return [isGood ? "the signature is good for these bytes under this key"
+    : "the signature is not of these bytes under this key: the signer is at fault",
+    ...rows.map(([name, bytes]) => `${name.padEnd(11)} ${hex(bytes)}`)].join("\n");
+}

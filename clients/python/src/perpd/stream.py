@@ -349,8 +349,11 @@ class Stream:
     def _reply(self, message: dict[str, Any]) -> None:
         subscription = self._asked.pop(message.get("id", 0), None)
         if "problem" in message and subscription is not None:
+            status = message["problem"]["status"]
+            if status == 429 or status >= 500:  # it may pass
+                raise Lost(f"a subscription was answered {status}", True)
             self._subscriptions.pop(subscription.key, None)
-            subscription.sink.fail(Problem(message["problem"]["status"], message["problem"]))
+            subscription.sink.fail(Problem(status, message["problem"]))
         elif message["op"] == "subscribe":
             if self.epoch not in (0, message["epoch"]):
                 self._tell("epoch_changed", None, f"{self.epoch} to {message['epoch']}")

@@ -1,0 +1,330 @@
+"""test_typescript_live.py BUILD - clients/ts with a running perpd, with a proxy that loses requests
+and answers, and with a stream that errs (typescript_live.mjs). J: json.md, W: wire.md. Skipped
+where tools/setup --browser was not called.
+"""
+import asyncio
+import collections
+import json
+import pathlib
+import signal
+import sys
+from random import Random
+
+import typescript_library
+from python_library import ROOT
+from harness import Suite, Table  # noqa: E402  (python_library finds the folders)
+from peers import FATES, FakeStream, Proxy, move, run_live  # noqa: E402
+import client  # noqa: E402
+import world  # noqa: E402
+import ws_client  # noqa: E402
+
+suite = Suite("client typescript live")
+PAST_MS = 3_000  # the window of ids: what is lost for good is known soon
+SCRIPT = ROOT / "tests/clients/typescript_live.mjs"
+FOLDER = []  # where the library was compiled into
+
+
+def case(function):
+    """A case that is a coroutine; one that hangs fails."""
+    def run(here):
+        table = Table()
+        asyncio.run(asyncio.wait_for(function(table, here), client.PATIENCE_S))
+        return table.wrong
+    run.__name__, run.__doc__ = function.__name__, function.__doc__
+    return suite.case(run)
+
+
+async def begun(*words):
+    """A node that runs these words; it ends with this one."""
+    return await asyncio.create_subprocess_exec(
+        "node", *map(str, words), env=typescript_library.ENVIRONMENT,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
+
+
+async def said(name, *words):
+    """The lines of one case of typescript_live.mjs."""
+    process = await begun(SCRIPT, FOLDER[0], name, *words)
+    try:
+        output, _ = await process.communicate()
+        assert process.returncode == 0, output
+        return [json.loads(line) for line in output.splitlines()]
+    finally:
+        if process.returncode is None:
+            process.kill()
+
+
+@case
+async def trading(table, here):
+    """Each request of the library does what GET /orders says it did (J2, J4)."""
+    lines = await said("trading", here.url, *here.secrets.values())
+    for line, want in zip(lines, (
+            ["placed", ["OPEN", "99000", "0.01"]],
+            ["replaced", ["OPEN", "99000.5", "0.02"], "99000.5", "0.02"],
+            ["compare and set", "rejected_size_not_equal"],
+            ["reduced", ["OPEN", "99000.5", "0.015"]],
+            ["waits", ["UNTRIGGERED", None, "0.01"]],
+            ["cancelled", "CANCELED"],
+            ["of a batch", "OPEN", "rejected_invalid_price", "CANCELED"],
+            ["nothing to take", "CANCELED"],
+            ["all", "CANCELED"],
+            ["99000.05", "NotOnGrid", "99000", "99000.1"],
+            ["0.01", "NotOnGrid", "0", "0.1"],
+            ["a number", "TypeError"],
+            ["leverage", 10],
+            ["lists", [], [], True],
+            ["no secret", False]), strict=True):
+        table.same(want[0], line, want)
+
+
+@case
+async def of_another_exchange(table, here):
+    """A key that is bound to another exchange signs nothing here; nor does a stranger's."""
+    open_file = here.folder / "open.key"
+    open_file.touch(mode=0o644)
+    bound, unknown, plain, readable = await said("another", here.url, *here.secrets.values(),
+                                                 open_file)
+    table.same("bound", bound, ["bound", "WrongExchange"])
+    table.true("unknown", "unauthorized" in unknown[1], unknown)
+    table.same("plain http", plain, ["plain", "PerpdError"])
+    table.same("readable by others", readable, ["a file for all", "PerpdError"])
+
+
+@case
+async def executed_once(table, here):
+    """B3: behind a proxy that loses requests and answers each intent is executed at most once, and
+    what the library says of it is what GET /requests/{id} says."""
+    random, made, met, sent, count = Random(41), [], set(), collections.Counter(), 20
+
+    def fate(message):
+        head, _, body = message.partition(b"\r\n\r\n")
+        chosen = random.choice(FATES)
+        if b"place" in head.split(b"\r\n")[0]:
+            met.add(chosen)
+            sent[body] += 1
+        return chosen
+    # On a slow machine ids grow too old before many of their sendings arrive.
+    while met != set(FATES) or max(sent.values()) == 1:
+        async with Proxy(here.exchange.port, fate) as proxy:
+            made += await said("once", proxy.url, *here.secrets.values(), count, len(made))
+    rows = here.rich.read("/api/v1/orders?status=OPEN&limit=1000").json
+    shown = collections.Counter(row["initial_size"] for row in rows)
+    table.same("as many answers", len(made) % count, 0)
+    for size, request_id, is_order in made:
+        table.true("definite", isinstance(is_order, bool), is_order)
+        table.same(f"orders of {size}", shown[size], int(is_order))
+        record = here.rich.read(f"/api/v1/requests/{request_id}")
+        table.same(f"the request of {size}", record.status, 200 if is_order else 404)
+    here.rich.cancel_all()
+
+
+@case
+async def not_executed(table, here):
+    """B3.5: a request that never arrived is NotExecuted only when no admission is possible any
+    more; one whose answer never came is found, also by another process."""
+    fates = ["lost_before"]
+
+    def fate(message):
+        return fates[0] if b"place" in message.split(b"\r\n")[0] else "pass"
+    async with Proxy(here.exchange.port, fate) as proxy:
+        late, end = await said("pending", proxy.url, *here.secrets.values())
+        table.same("pending", late, ["OutcomePending", True])
+        table.same("not executed", end[0], "NotExecuted")
+        id_ms = int(end[1].replace("-", "")[:12], 16)
+        shown = here.exchange.get("/api/v1/markets/BTC-PERP/mark").json
+        table.true("with proof", shown["time_ns"] > (id_ms + PAST_MS + 5_000) * 1_000_000, shown)
+        fates[0] = "lost_after"
+        late, end = await said("pending", proxy.url, *here.secrets.values())
+        table.same("in the end", end[0], "request_completed")
+    found = await said("found", here.url, *here.secrets.values(), end[1])
+    table.same("found", found, [["request_completed", False, True, "OPEN", 1]])
+
+
+@case
+async def faucet_once(table, here):
+    """A lost answer of the faucet is not asked for again: it could credit twice."""
+    async with Proxy(here.exchange.port, lambda _: "lost_after") as proxy:
+        lines = await said("faucet", proxy.url, *here.secrets.values())
+    table.same("credited once", lines, [["Lost", "7"]])
+    table.same("sent once", [path for path, _ in proxy.seen].count("/api/v1/faucet"), 1)
+
+
+@case
+async def machine_clock(table, here):
+    """The machine's own clock is never asked: ids are of the exchange's time."""
+    table.same("accepted", await said("clock", here.url, *here.secrets.values()), ["OPEN", "OPEN"])
+
+
+@case
+async def book_and_trades(table, here):
+    """The book equals REST's at the same seq; no trade is missing or comes twice, through a kill -9
+    and a start (J9)."""
+    here.rich.cancel_all()
+    here.other.cancel_all()
+    shown = here.exchange.get("/api/v1/markets/BTC-PERP/trades?limit=1").json["trades"]
+    first = shown[0]["trade_seq"] if shown else 0
+    follower = await begun(SCRIPT, FOLDER[0], "follow", here.url)
+
+    async def look():
+        follower.stdin.write(b"\n")
+        return json.loads(await follower.stdout.readline())
+
+    async def as_rest():
+        """What the follower shows once its book is at REST's seq."""
+        while True:
+            rest = here.exchange.get("/api/v1/markets/BTC-PERP/book?depth=10").json
+            for _ in range(20):
+                seen = await look()
+                if seen["isLive"] and seen["seq"] == rest["seq"]:
+                    return seen, rest
+                await asyncio.sleep(0.02)
+    try:
+        table.same("begun", json.loads(await follower.stdout.readline()), "live")
+        for number in range(3):
+            await move(here, Random(number), 40)
+            seen, rest = await as_rest()
+            table.same("the book", [seen["bids"], seen["asks"]], [rest["bids"], rest["asks"]])
+            if number == 1:
+                here.restart()
+        newest = here.exchange.get("/api/v1/markets/BTC-PERP/trades?limit=1").json["trades"]
+        while (seen := await look())["trades"][-1:] != [newest[0]["trade_seq"]]:
+            await asyncio.sleep(0.02)
+        table.same("trades", seen["trades"], list(range(first + 1, newest[0]["trade_seq"] + 1)))
+        table.true("it came back", seen["reconnections"] >= 1, seen["reconnections"])
+        table.same("the checksum", seen["faults"], 0)
+        follower.stdin.close()
+        table.same("no gap", json.loads(await follower.stdout.readline()),
+                   ["the stream is left", False])
+        table.same("it ends", await follower.wait(), 0)
+    finally:
+        if follower.returncode is None:
+            follower.kill()
+
+
+BTC = {"channel": "book", "market": "BTC-PERP", "engine_seq": 1, "time_ns": 1}
+
+
+def book_frame(kind, seq, prev, bids=(), asks=(), **more):
+    return {**BTC, "type": kind, "seq": seq, "prev_seq": prev,
+            "data": {"bids": bids, "asks": asks}, **more}
+
+
+def crc(*levels):
+    return ws_client.crc32c("".join(f"{price}:{size};" for price, size in levels).encode())
+
+
+@case
+async def faults_of_a_book(table, here):
+    """A gap, a wrong checksum, a crossed book and a deletion of nothing each bring a new snapshot,
+    and the consumer never sees the fault."""
+    faults = [book_frame("update", 3, 2, [["99", "1"]]), book_frame("update", 2, 1, [["101", "1"]]),
+              book_frame("update", 2, 1, [["98", "0"]]), book_frame("heartbeat", 1, 1, crc=7),
+              {**BTC, "type": "heartbeat", "seq": 9, "prev_seq": 9, "data": {}}]
+    asked = []
+
+    async def play(peer):
+        for fault in [*faults, None]:
+            asked.append(await peer.asked())
+            await peer.tell(**book_frame("update", 70, 69, [["1", "1"]]))  # of the one before
+            good = crc(("99", "2"), ("100", "3"))
+            await peer.tell(**book_frame("snapshot", 1, 1, [["99", "2"]], [["100", "3"]],
+                                         crc=good))
+            if fault is not None:
+                await peer.tell(**fault)
+        await peer.tell(**book_frame("update", 5, 1, [["98.5", "1"]], [["100", "0"]]))
+        await peer.take()
+
+    async with FakeStream(play) as fake:
+        shown, = await said("faults", here.url, fake.url)
+    table.same("asked", [op["op"] for op in asked], ["subscribe"] * (len(faults) + 1))
+    table.same("depth", asked[-1]["depth"], 10)
+    table.true("only whole states", all(
+        one in ([True, ["99"], ["100"]], [True, ["99", "98.5"], []], [False, [], []])
+        for one in shown), shown)
+    table.same("the last", shown[-1], [True, ["99", "98.5"], []])
+    table.same("one connection", fake.connections, 1)
+
+
+@case
+async def silence(table, here):
+    """A stream that stays open and says nothing is dead; a refused channel throws its problem; a
+    consumer of trades that is too slow gets what fits, then Overrun."""
+    async def keep_silent(peer):
+        await peer.asked()
+        await peer.take()
+
+    async def refuse(peer):
+        _, data = await peer.take()
+        await peer.tell(op="subscribe", id=json.loads(data)["id"],
+                        problem={"status": 400, "code": "invalid_parameter", "detail": "no"})
+        await peer.take()
+
+    def trade(number):
+        return {"price": "1", "size": "1", "taker_side": "LONG", "liquidation": False,
+                "trade_seq": number, "sequence": number, "index": 0, "time": 1, "time_ns": 1}
+
+    async def hurry(peer):
+        await peer.asked()
+        head = {**BTC, "channel": "trades"}
+        await peer.tell(**head, type="snapshot", seq=5, prev_seq=5, data={"trades": [trade(5)]})
+        for number in range(6, 11):
+            await peer.tell(**head, type="update", seq=number, prev_seq=number - 1,
+                            data=trade(number))
+        await peer.take()
+
+    async with FakeStream(keep_silent) as fake:
+        table.same("stale", await said("silent", here.url, fake.url), [["mark", "BTC-PERP"]])
+        table.true("again", fake.connections >= 3, fake.connections)
+    async with FakeStream(refuse) as fake:
+        table.same("refused", await said("refused", here.url, fake.url),
+                   [["Problem", "invalid_parameter"]])
+    async with FakeStream(hurry) as fake:
+        (got, error), = await said("overrun", here.url, fake.url, 2_000)
+    table.same("in order", got, list(range(6, 6 + len(got))))
+    table.same("overrun", (error, len(got) <= 4), ("Overrun", True))
+
+
+@case
+async def examples(table, here):
+    """Each example does what it says; the maker follows the mark and leaves nothing behind."""
+    here.rich.cancel_all()
+    here.other.cancel_all()
+    folder = FOLDER[0] / "dist/examples"
+
+    async def until(look):
+        while not look():
+            await asyncio.sleep(0.02)
+
+    def prices(*wanted):
+        rows = here.rich.read("/api/v1/orders?status=OPEN").json
+        return {row["side"]: row["price"] for row in rows} == dict(zip(("LONG", "SHORT"), wanted))
+    maker = await begun(folder / "quickstart_maker.js", here.url, *here.secrets.values())
+    await until(lambda: prices("99900", "100100"))
+    here.btc(1_010_000)
+    await until(lambda: prices("100899", "101101"))
+    maker.send_signal(signal.SIGINT)
+    here.btc(world.BTC_PRICE)
+    await maker.communicate()
+    table.same("nothing is left", (maker.returncode,
+                                   here.rich.read("/api/v1/orders?status=OPEN").json), (0, []))
+    watcher = await begun(folder / "watch_book.js", here.url, "BTC-PERP", 2)
+    first = (await watcher.stdout.readline()).split()
+    table.same("an empty book", first[1:], [b"null"] * 3)
+    here.rich.limit(1_000_000, -100_000)
+    table.same("an ask", (await watcher.stdout.readline()).split()[1:],
+               [b"null", b"100000", b"100000"])
+    table.same("it ended", await watcher.wait(), 0)
+    tape = await begun(folder / "resume_after_kill.js", here.url, "BTC-PERP", 2)
+    table.same("its first line", await tape.stdout.readline(), b"# live trades BTC-PERP \n")
+    for price in (999_990, 999_980):
+        here.rich.limit(price, -20)
+        here.other.limit(price, 20, expiry=client.IOC)
+    lines = (await tape.communicate())[0].decode().splitlines()
+    table.same("the tape", [line.split()[1:] for line in lines],
+               [["LONG", "0.0002", "99999"], ["LONG", "0.0002", "99998"]])
+    here.rich.cancel_all()
+
+
+if __name__ == "__main__":
+    with typescript_library.library() as compiled:
+        FOLDER.append(pathlib.Path(compiled))
+        sys.exit(run_live(suite, PAST_MS))

@@ -1,0 +1,239 @@
+// typescript_live.mjs FOLDER CASE WORDS... - clients/ts as it was compiled into FOLDER/dist, with a
+// running perpd, a proxy or a stream that errs. Each line it prints is JSON; test_typescript_live.py
+// compares.
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import { inspect } from "node:util";
+
+const [folder, name, ...words] = process.argv.slice(2);
+const perpd = await import(pathToFileURL(`${folder}/dist/index.js`).href);
+const { readKey, readSecret } = await import(pathToFileURL(`${folder}/dist/node.js`).href);
+const { WebSocket } = createRequire(`${folder}/`)("ws");
+const { Amount } = perpd;
+
+const say = (value) => console.log(perpd.formatJson(value));
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function until(look) {
+  while (!(await look())) await pause(5);
+}
+
+/** The name of the error that the promise ends with, and the error. */
+async function failed(promise) {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  return { name: "none" };
+}
+
+const signing = async (url, key, apiKey, more = {}) => perpd.connect(url,
+  { key: await readKey(key), apiKey: await readSecret(apiKey), WebSocket, ...more });
+
+/** A client of `url` whose stream is the one at `far`. */
+async function withStream(url, far, options = {}) {
+  const ex = await perpd.connect(url, { WebSocket });
+  return new perpd.Client(ex.session, new perpd.Stream(
+    `${far.replace("http", "ws")}/api/v1/stream`, { WebSocket, ...options }));
+}
+
+const texts = (levels) => levels.map((level) => level.map(String));
+const CASES = {
+  async trading(url, key, apiKey) {
+    const ex = await signing(url, key, apiKey);
+    const market = await ex.market("BTC-PERP");
+    const rest = async (order) => {
+      const { order_status: status, price, remaining_size: left } = await ex.orderRecord(order.id);
+      return [status, price, left];
+    };
+    const order = await ex.place(market, "buy", "0.01", "99000", { postOnly: true });
+    say(["placed", await rest(order)]);
+    await order.replace("99000.5", "0.02", { expectedRemaining: order.remaining });
+    say(["replaced", await rest(order), String(order.price), String(order.remaining)]);
+    say(["compare and set",
+      (await failed(order.reduce("0.01", { expectedRemaining: "0.01" }))).status]);
+    await order.reduce("0.005");
+    say(["reduced", await rest(order)]);
+    const trigger = await ex.placeTrigger(market, "sell", "0.01", "90000", "STOP_MARKET");
+    say(["waits", await rest(trigger)]);
+    await trigger.cancel();
+    say(["cancelled", (await rest(trigger))[0]]);
+    const [one, two, gone] = await ex.batch([
+      { market, side: "buy", size: "0.01", price: "98000", postOnly: true },
+      { market, side: "buy", size: "0.01", price: "9800000" }, order]);
+    say(["of a batch", (await rest(one))[0], two.status, gone.status]);
+    const taken = await ex.placeMarket(market, "buy", "0.01");
+    say(["nothing to take", taken.status]);
+    await ex.cancelAll(market);
+    say(["all", (await rest(one))[0]]);
+    for (const price of ["99000.05", "0.01"]) {
+      const off = await failed(ex.place(market, "buy", "1", price));
+      say([price, off.name, String(off.lower), String(off.upper)]);
+    }
+    say(["a number", (await failed(ex.place(market, "buy", 0.01, "99000"))).name]);
+    say(["leverage", (await ex.setLeverage(market, 10)).leverage]);
+    say(["lists", await ex.fills(), await ex.positions(market),
+      (await ex.orders({ limit: 1 }))[0].id === taken.id]);
+    const seen = perpd.formatJson(ex) + inspect(ex, { depth: 20, showHidden: true });
+    say(["no secret", seen.includes(await readSecret(apiKey))]);
+    ex.close();
+  },
+
+  async another(url, key, apiKey) {
+    const seed = crypto.getRandomValues(new Uint8Array(32));
+    const options = { apiKey: await readSecret(apiKey) };
+    const bound = await perpd.SessionKey.ofSeed(seed, "ab".repeat(32));
+    say(["bound", (await failed(perpd.connect(url, { ...options, key: bound }))).name]);
+    const foreign = await perpd.SessionKey.ofSeed(seed);
+    const ex = await perpd.connect(url, { ...options, key: foreign });
+    say(["an unknown key", (await failed(ex.cancelAll())).message]);
+    ex.close();
+    say(["plain", (await failed(perpd.connect("http://192.0.2.1:1"))).name]);
+    say(["a file for all", (await failed(readSecret(words[3]))).name]);
+  },
+
+  async once(url, key, apiKey, count, from) {
+    const ex = await signing(url, key, apiKey, { timeoutMs: 2000 });
+    const market = await ex.market("BTC-PERP");
+    await Promise.all(Array.from({ length: Number(count) }, async (_, at) => {
+      const size = new Amount(BigInt(100 + Number(from) + at), 5);
+      try {
+        say([String(size), (await ex.place(market, "buy", size, "98000", { postOnly: true })).id,
+          true]);
+      } catch (error) {
+        say([String(size), error.requestId, error instanceof perpd.NotExecuted ? false :
+          String(error)]);
+      }
+    }));
+    ex.close();
+  },
+
+  async pending(url, key, apiKey) {
+    const heard = [];
+    const ex = await signing(url, key, apiKey, { onIntent: (id) => heard.push(id) });
+    const market = await ex.market("BTC-PERP");
+    const late = await failed(ex.place(market, "buy", "0.01", "98000", { deadlineMs: 300 }));
+    say([late.name, late.requestId === heard[0]]);
+    const end = await late.request.outcome.catch((error) => error);
+    say([end.name ?? end.status, late.requestId]);
+    ex.close();
+  },
+
+  async found(url, key, apiKey, id) {
+    const ex = await signing(url, key, apiKey);
+    const outcome = await ex.outcome(id);
+    const market = await ex.market("BTC-PERP");
+    const again = await ex.place(market, "buy", "0.01", "98000", { requestId: id });
+    say([outcome.status, outcome.isFirst, again.id === id, again.status,
+      (await ex.orders({ status: "OPEN" })).length]);
+    await ex.cancelAll();
+    ex.close();
+  },
+
+  async faucet(url, key, apiKey) {
+    const ex = await signing(url, key, apiKey);
+    const equity = async () => Amount.of((await ex.balance()).equity);
+    const before = await equity();
+    const lost = await failed(ex.faucet("7"));
+    say([lost.name, String((await equity()).minus(before))]);
+    ex.close();
+  },
+
+  async clock(url, key, apiKey) {
+    const rightMs = Date.now; // an hour wrong from here on
+    Date.now = () => rightMs() + 3_600_000;
+    const ex = await signing(url, key, apiKey);
+    const market = await ex.market("BTC-PERP");
+    say((await ex.place(market, "buy", "0.01", "98000")).status);
+    const { clock } = ex.session; // an offset that has become wrong: refused, and signed again
+    const now = clock.monotonicMs();
+    const right = clock.nowMs();
+    clock.forget();
+    clock.add(BigInt(Math.round(right + 60_000)) * 1_000_000n, now, now);
+    say((await ex.place(market, "buy", "0.02", "98000")).status);
+    await ex.cancelAll();
+    ex.close();
+  },
+
+  /** Follows until the input ends; a line of input asks for what is shown. */
+  async follow(url) {
+    const ex = await perpd.connect(url, { WebSocket });
+    const market = await ex.market("BTC-PERP");
+    const stop = new AbortController();
+    const how = { signal: stop.signal };
+    const [trades, events] = [[], []];
+    let book;
+    const tasks = [(async () => {
+      for await (const trade of ex.watchTrades(market, how)) trades.push(trade.tradeSeq);
+    })(), (async () => {
+      for await (const one of ex.watchBook(market, 10, how)) book = one;
+    })(), (async () => {
+      for await (const event of ex.watchEvents(how)) events.push(event.kind);
+    })()];
+    await until(() => events.filter((kind) => kind === "live").length === 2);
+    say("live");
+    for await (const _ of process.stdin) {
+      say({ trades, seq: book?.seq ?? 0n, isLive: book?.isLive ?? false, faults: book?.faults ?? 0,
+        bids: texts(book?.bids() ?? []), asks: texts(book?.asks() ?? []),
+        reconnections: ex.stream.reconnections });
+    }
+    stop.abort();
+    await Promise.all(tasks);
+    say(["the stream is left", events.includes("gap")]);
+    ex.close();
+  },
+
+  async faults(url, far) {
+    const ex = await withStream(url, far);
+    const shown = [];
+    for await (const book of ex.watchBook(await ex.market("BTC-PERP"), 10)) {
+      shown.push([book.isLive, ...[book.bids(), book.asks()].map((side) =>
+        side.map(([price]) => String(price)))]);
+      if (book.seq === 5n) break;
+    }
+    say(shown);
+    ex.close();
+  },
+
+  async silent(url, far) {
+    const ex = await withStream(url, far, { silenceMs: 200, firstWaitMs: 10 });
+    const market = await ex.market("BTC-PERP");
+    const stop = new AbortController();
+    const task = (async () => {
+      for await (const mark of ex.watchMark(market, { signal: stop.signal })) say(mark);
+    })();
+    for await (const event of ex.watchEvents()) {
+      if (event.kind === "stale") {
+        say([event.channel, event.market]);
+        break;
+      }
+    }
+    await until(() => ex.stream.reconnections >= 3);
+    stop.abort();
+    await task;
+    ex.close();
+  },
+
+  async refused(url, far) {
+    const ex = await withStream(url, far);
+    const marks = ex.watchMark(await ex.market("BTC-PERP"));
+    const error = await failed(marks.next());
+    say([error.name, error.code]);
+    ex.close();
+  },
+
+  async overrun(url, far) {
+    const ex = await withStream(url, far);
+    const values = ex.watchTrades(await ex.market("BTC-PERP"), { room: 3 });
+    const got = [(await values.next()).value.tradeSeq];
+    await pause(Number(words[2]));
+    let error = { name: "none" };
+    while (error.name === "none") {
+      error = await failed(values.next().then(({ value }) => got.push(value.tradeSeq)));
+    }
+    say([got, error.name]);
+    ex.close();
+  },
+};
+await CASES[name](...words);
