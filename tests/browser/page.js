@@ -59,12 +59,13 @@ function rawSignature(der) { // r || s, 32 bytes each
 }
 
 class Passkey {
-  static async create(rpId = "localhost") {
+  // The authenticator keeps three credentials; "discouraged": it keeps none, the id holds the key.
+  static async create(residentKey = "required", rpId = "localhost") {
     const credential = await navigator.credentials.create({ publicKey: {
       challenge: crypto.getRandomValues(zeros(32)), rp: { id: rpId, name: "perpd" },
       user: { id: crypto.getRandomValues(zeros(16)), name: "trader", displayName: "Trader" },
       pubKeyCredParams: [{ type: "public-key", alg: -7 }],
-      authenticatorSelection: { residentKey: "required", userVerification: "required" } } });
+      authenticatorSelection: { residentKey, userVerification: "required" } } });
     const passkey = new Passkey();
     passkey.id = credential.rawId;
     const point = new Uint8Array(credential.response.getPublicKey()).slice(-65);
@@ -90,6 +91,19 @@ class Passkey {
 const accountBody = (session) => bytesOf(session.public, zeros(8 + 32 + 8));
 const sessionBody = (account, session) =>
   bytesOf(integer(account, 8), session.public, zeros(8), integer(-1, 4), zeros(4));
+const credentialPart = (passkey, before) => { // length and id, zeros up to a multiple of 8
+  const count = passkey.id.byteLength;
+  return bytesOf(integer(count, 2), passkey.id, zeros((8 - (before + 2 + count) % 8) % 8));
+};
+const addPasskeyBody = (account, passkey) =>
+  bytesOf(integer(account, 8), passkey.public, zeros(1), credentialPart(passkey, 42));
+const addScopedPasskeyBody = (account, passkey) => // TRADING_ONLY, subaccount 0
+  bytesOf(integer(account, 8), integer(0, 4), [1], zeros(3), passkey.public, zeros(1),
+    credentialPart(passkey, 50));
+const removeKeyBody = (account, passkey) =>
+  bytesOf(integer(account, 8), passkey.public, zeros(7));
+const scopedSessionBody = (account, session) =>
+  bytesOf(integer(account, 8), session.public, zeros(8), integer(0, 4), [1], zeros(3));
 const apiKeyBody = (account) => // READ_WRITE
   bytesOf(integer(account, 8), integer(-1, 4), [1], zeros(3), zeros(32));
 const orderBody = (account, price, quantity) => bytesOf(integer(account, 8), zeros(8),

@@ -55,7 +55,8 @@ def trade(page, url):
       steps.session = await passkey.send(at + "/auth/sessions/create", 13,
         sessionBody(account, session), {{ withKey: false }});
       steps.key = await session.send(at + "/api-keys", 34, apiKeyBody(account));
-      const headers = {{ "X-API-KEY": steps.key.api_key, "Content-Type": "application/json" }};
+      globalThis.apiKey = steps.key.api_key;
+      const headers = {{ "X-API-KEY": apiKey, "Content-Type": "application/json" }};
       steps.faucet = await (await fetch(at + "/faucet", {{ method: "POST", headers,
         body: '{{"subaccount_index":0,"portfolio_index":0,"amount":"10000"}}' }})).json();
       const id = newId();
@@ -63,6 +64,40 @@ def trade(page, url):
       steps.shown = await (await fetch(at + "/orders/" + idText(id), {{ headers }})).json();
       return steps;
     }})()""")
+
+
+def further_keys(page, url):
+    """Codes 19, 20, 30, 31: a second passkey with all rights and one with a scope, made, used and
+    removed; what each step answered."""
+    return page.run(f"""(async () => {{
+      const at = "{url}/api/v1/auth", said = [];
+      const open = async (key, body) => (await key.send(at + "/sessions/create", 13,
+        body(account, await Session.create()), {{ withKey: false }}));
+      const second = await Passkey.create("discouraged");
+      const scoped = await Passkey.create("discouraged");
+      const step = async (key, path, code, body) => said.push((await key.send(at + path, code,
+        body)).message);
+      await step(passkey, "/admin-keys/add", 19, addPasskeyBody(account, second));
+      said.push((await open(second, sessionBody)).message);
+      await step(second, "/scoped-keys/add", 30, addScopedPasskeyBody(account, scoped));
+      said.push((await open(scoped, scopedSessionBody)).message);
+      said.push((await open(scoped, sessionBody)).message);
+      await step(scoped, "/admin-keys/add", 19, addPasskeyBody(account, passkey));
+      await step(second, "/admin-keys/remove", 20, removeKeyBody(account, second));
+      await step(second, "/scoped-keys/remove", 31, removeKeyBody(account, scoped));
+      await step(passkey, "/admin-keys/remove", 20, removeKeyBody(account, second));
+      for (const key of [second, scoped]) said.push((await open(key, sessionBody)).code);
+      const headers = {{ "X-API-KEY": globalThis.apiKey }};
+      const rows = (await (await fetch(at + "/master-keys", {{ headers }})).json()).master_keys;
+      said.push(rows.map((row) => row.curve + " " + row.kind).join());
+      return said;
+    }})()""")
+
+
+FURTHER = ["master_key_added", "session_created", "master_key_added", "session_created",
+           "session_rejected", "master_key_rejected_unauthorized",
+           "master_key_rejected_self_removal", "master_key_removed", "master_key_removed",
+           "invalid_signature", "invalid_signature", "PASSKEY ADMIN"]
 
 
 def refusals(page, url):
@@ -127,6 +162,7 @@ def main():
             same("in the book", (shown.get("order_status"), shown.get("price"),
                                  shown.get("initial_size"), shown.get("account_id")),
                  ("OPEN", "99000", "0.001", steps["account"]["account_id"]))
+            same("further passkeys", further_keys(page, url), FURTHER)
             codes = refusals(page, url)
             same("refusals", codes, {name: name for name in codes})
             same("four of them", len(codes), 4)
@@ -137,7 +173,7 @@ def main():
               "{url}/api/v1/account/create", 12, accountBody(await Session.create())))()""")
             same("another origin", (answer["http"], answer.get("code")), (401, "passkey_origin"))
         same("exit", perpd.stop(), 0)
-        print("passkey in Chromium: account, session, order; 5 refusals")
+        print("passkey in Chromium: account, session, order, further passkeys; 5 refusals")
         return 0
     finally:
         perpd.remove()
