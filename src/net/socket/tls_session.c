@@ -127,9 +127,12 @@ enum tls_result tls_session_read(struct ssl_st *session, void *bytes, size_t cap
     *count = 0;
     ERR_clear_error();
     int returned = SSL_read_ex(session, bytes, capacity, count);
-    if (returned == 1 && !asks_too_much(session))
+    if (returned != 1)
+        return result_of(session, returned);
+    if (!asks_too_much(session))
         return TLS_DONE;
-    return returned == 1 ? TLS_FAILED : result_of(session, returned);
+    *count = 0;
+    return TLS_FAILED;
 }
 
 bool tls_session_write(struct ssl_st *session, const void *bytes, size_t count)

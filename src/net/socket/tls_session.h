@@ -43,7 +43,8 @@ void tls_session_close(struct ssl_st *session);
 /* Continues the handshake. TLS_DONE, TLS_MORE or TLS_FAILED. */
 CC_MUST_USE enum tls_result tls_session_handshake(struct ssl_st *session);
 
-/* Reads at most `capacity` bytes of plaintext. TLS_DONE: *count has their number, not 0. */
+/* Reads at most `capacity` bytes of plaintext. *count has their number, which is above 0 with
+ * TLS_DONE and 0 with all others. */
 CC_MUST_USE enum tls_result tls_session_read(struct ssl_st *session, void *bytes, size_t capacity,
                                              size_t *count);
 
