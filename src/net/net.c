@@ -353,7 +353,7 @@ static uint32_t run_completions(struct net *net)
     uint32_t seen = 0;
     io_uring_for_each_cqe(ring, head, cqe)
     {
-        if (net->protocol.budget == 0)
+        if (net->protocol.budget == 0 || net->protocol.looks == 0)
             break;
         on_completion(net, cqe);
         seen++;

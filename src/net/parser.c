@@ -183,6 +183,18 @@ static bool may_accept(const struct protocol *protocol, const struct conn *conn)
            pending_available(&protocol->context.pendings);
 }
 
+/* Whether the complete request may be accepted now: its class is being taken, and it is the
+ * connection's turn. Else the connection waits in the queue of that class. */
+static bool is_its_turn(struct protocol *protocol, struct conn *conn)
+{
+    bool is_command = is_write(conn) && conn->early.code == PROBLEM_none;
+    enum protocol_class class = is_command ? PROTOCOL_COMMANDS : PROTOCOL_READS;
+    if (class == protocol->taking && conn->turns > 0)
+        return true;
+    conn_queue_push(&protocol->context.conns, is_command ? CONN_READY : CONN_READS, conn);
+    return false;
+}
+
 enum progress {
     PROGRESS_DONE, /* one request */
     PROGRESS_MORE, /* needs more bytes */
@@ -195,11 +207,14 @@ static bool accept_request(struct protocol *protocol, struct conn *conn, const c
                            size_t body_bytes)
 {
     conn->continue_due = false;
+    conn->turns--;
     if (conn->early.code != PROBLEM_none) {
         pipeline_refuse(&protocol->pipeline, conn, &conn->early, conn->allow);
     } else if (conn->route.kind == ROUTE_SIGNED) {
-        if (!job_accept(protocol->jobs, conn, text, text + conn->head.bytes, body_bytes))
+        if (!job_accept(protocol->jobs, conn, text, text + conn->head.bytes, body_bytes)) {
+            conn->turns++;
             return false;
+        }
     } else if (conn->route.kind == ROUTE_PLAIN) {
         plain_write_accept(protocol->jobs, conn, text, text + conn->head.bytes, body_bytes);
     } else if (conn->route.kind == ROUTE_STREAM &&
@@ -306,7 +321,7 @@ static enum progress read_body(struct protocol *protocol, struct conn *conn, cha
         conn->body_bytes = (uint32_t)conn->head.content_length;
         conn->complete_bytes = conn->head.bytes + conn->body_bytes;
     }
-    if (!accept_request(protocol, conn, text, conn->body_bytes))
+    if (!is_its_turn(protocol, conn) || !accept_request(protocol, conn, text, conn->body_bytes))
         return PROGRESS_BLOCKED;
     *used = conn->complete_bytes;
     conn->complete_bytes = 0;
@@ -366,11 +381,17 @@ size_t parser_run(struct protocol *protocol, struct conn *conn, char *text, size
             break;
         }
         if (conn->phase == CONN_STREAM) {
+            if (conn->turns <= 0) {
+                conn_queue_push(&protocol->context.conns, CONN_READY, conn);
+                conn->blocked = true;
+                break;
+            }
             size_t read = stream_receive(conn->stream, text + used, left);
             conn->blocked = read == 0;
             if (read == 0)
                 break;
             protocol->budget--;
+            conn->turns--;
             used += read;
             conn_time_start(&protocol->context.conns, conn, CONN_TIME_IDLE,
                             protocol->context.now_ns);

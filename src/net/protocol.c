@@ -80,9 +80,18 @@ static void keep(struct protocol *protocol, struct conn *conn, const char *bytes
     }
 }
 
+/* A round reaches the connection. A batch may have cost more than it had. */
+static void give_turns(struct conn *conn)
+{
+    conn->turns += PROTOCOL_QUANTUM;
+    if (conn->turns > PROTOCOL_QUANTUM)
+        conn->turns = PROTOCOL_QUANTUM;
+}
+
 /* Accepts requests from the kept input. */
 static void run_kept(struct protocol *protocol, struct conn *conn)
 {
+    give_turns(conn);
     size_t before = conn_input_bytes(conn);
     size_t count = before;
     size_t used = parser_run(protocol, conn, conn_input(&protocol->context.conns, conn), &count);
@@ -102,10 +111,12 @@ void protocol_receive(struct protocol *protocol, struct conn *conn, char *bytes,
 {
     protocol->context.metrics.counters.received_bytes += count;
     conn->received_ticks = clock_ticks();
+    protocol->looks -= protocol->looks > 0;
     if (conn->broken || conn->lingering || (conn->last && conn->phase == CONN_HEAD))
         return;
     if (conn_input_bytes(conn) == 0) {
         size_t left = count;
+        give_turns(conn);
         size_t used = parser_run(protocol, conn, bytes, &left);
         keep(protocol, conn, bytes + used, left - used);
     } else {
@@ -150,12 +161,13 @@ static void accept_answers(struct protocol *protocol)
 
 /* Writing a long page takes a third of a millisecond, and the matcher may be on this thread: the
  * rest of the ring waits for the next turn. */
-static void accept_replies(struct protocol *protocol)
+static void accept_replies(struct protocol *protocol, uint64_t end_ticks)
 {
     struct ring *ring = protocol->config.replies;
     uint64_t ready = ring_ready(ring);
     uint64_t taken = 0;
-    while (taken < ready && protocol->pipeline.responses.written < PROTOCOL_TURN_BYTES)
+    while (taken < ready && protocol->pipeline.responses.written < PROTOCOL_TURN_BYTES &&
+           (taken == 0 || clock_ticks() < end_ticks))
         reads_reply(&protocol->pipeline, ring_at(ring, taken++));
     if (taken > 0)
         ring_release(ring, taken);
@@ -203,18 +215,57 @@ static void end_pauses(struct protocol *protocol)
         context->pause_next_ns = context->now_ns + PAUSE_LOOK_NS;
 }
 
-static void run_ready(struct protocol *protocol)
+/* Reaches each connection of the queue once, until the budget or the time is used up; at least one.
+ * False: nothing more is to be had from the queue in this turn. */
+static bool run_round(struct protocol *protocol, enum conn_queue_kind kind, uint64_t end_ticks)
 {
-    uint32_t count = conn_queue_count(&protocol->context.conns, CONN_READY);
+    struct conn_table *conns = &protocol->context.conns;
+    uint32_t count = conn_queue_count(conns, kind);
+    uint32_t before = protocol->budget;
     for (uint32_t i = 0; i < count && protocol->budget > 0; i++) {
-        struct conn *conn = conn_queue_pop(&protocol->context.conns, CONN_READY);
+        struct conn *conn = conn_queue_pop(conns, kind);
         if (!conn->open || conn->broken || !conn->blocked)
             continue;
         run_kept(protocol, conn);
         if (conn->ended && !conn->blocked)
             protocol_end_of_input(protocol, conn);
         requeue(protocol, conn);
+        if (clock_ticks() >= end_ticks)
+            return false;
     }
+    return protocol->budget > 0 && protocol->budget != before;
+}
+
+static void run_ready(struct protocol *protocol)
+{
+    while (run_round(protocol, CONN_READY, UINT64_MAX))
+        ;
+}
+
+/* Whether the work for a command is not done: it is to be verified, sent or answered. */
+static bool has_commands(const struct protocol *protocol)
+{
+    const struct job_table *jobs = protocol->jobs;
+    return protocol->sender.commands_out > 0 || jobs->free_count < JOBS_MAX ||
+           conn_queue_count(&protocol->context.conns, CONN_READY) > 0;
+}
+
+/* The turn of the reads, and of what else is no command. */
+static void take_reads(struct protocol *protocol)
+{
+    uint64_t now_ticks = clock_ticks();
+    uint64_t end_ticks = UINT64_MAX;
+    if (has_commands(protocol))
+        end_ticks = now_ticks + (now_ticks - protocol->begun_ticks) * PROTOCOL_READ_PERCENT /
+                                    (100 - PROTOCOL_READ_PERCENT);
+    uint32_t left = protocol->budget;
+    protocol->taking = PROTOCOL_READS;
+    protocol->budget = NET_TURN_REQUESTS;
+    accept_replies(protocol, end_ticks);
+    while (run_round(protocol, CONN_READS, end_ticks))
+        ;
+    protocol->taking = PROTOCOL_COMMANDS;
+    protocol->budget = left;
 }
 
 void protocol_turn_begin(struct protocol *protocol)
@@ -224,9 +275,11 @@ void protocol_turn_begin(struct protocol *protocol)
     protocol->durable = protocol->config.source.durable(protocol->config.source.context);
     protocol->work = 0;
     protocol->pipeline.responses.written = 0;
+    protocol->begun_ticks = clock_ticks();
+    protocol->looks = PROTOCOL_TURN_LOOKS;
+    protocol->taking = PROTOCOL_COMMANDS;
     verify_begin(&protocol->verifier);
     accept_answers(protocol);
-    accept_replies(protocol);
     if (conn_queue_count(&protocol->context.conns, CONN_STARVED) > 0)
         feed_starved(protocol);
     if (conn_queue_count(&protocol->context.conns, CONN_PAUSED) > 0)
@@ -293,6 +346,7 @@ uint32_t protocol_turn_end(struct protocol *protocol)
     run_ready(protocol);
     protocol->work += verify_run(&protocol->verifier);
     protocol->work += command_send_run(&protocol->sender);
+    take_reads(protocol);
     protocol->work += reads_run(&protocol->pipeline);
     protocol->work += stream_feed_run(&protocol->streams);
     run_times(protocol);
@@ -328,6 +382,7 @@ bool protocol_has_work(const struct protocol *protocol)
 {
     struct ring *answers = protocol->config.answers;
     if (conn_queue_count(&protocol->context.conns, CONN_READY) > 0 ||
+        conn_queue_count(&protocol->context.conns, CONN_READS) > 0 ||
         conn_queue_count(&protocol->context.conns, CONN_DIRTY) > 0 ||
         conn_queue_count(&protocol->context.conns, CONN_SHAKING) > 0 ||
         conn_queue_count(&protocol->context.conns, CONN_SHAKEN) > 0 ||

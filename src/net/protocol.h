@@ -9,6 +9,11 @@
  * protocol_turn_begin and protocol_turn_end once a turn, and then sends conn->output of each
  * connection in the queue CONN_DIRTY.
  *
+ * Turns.  Of two classes of ready requests commands come first: signed and plain writes. Reads, all
+ *         other requests and the replies to them are taken at the end of a turn; while a command
+ *         waits they get PROTOCOL_READ_PERCENT of the turn's measured time, and at least one of
+ *         each. Inside a class connections take turns, PROTOCOL_QUANTUM requests each; a batch
+ *         counts as one and one more for each 16 items.
  * Order.  As net.h. Commands of a connection enter the ring in the order received: jobs are pushed
  *         first in, first out, and a connection whose signature waits for a later turn is not read.
  * Wait.   Nothing blocks. A connection that cannot continue is `blocked` and in the queue of what
@@ -27,7 +32,12 @@
 enum {
     PROTOCOL_OUTPUT_PAUSE = 256 * 1024, /* unsent bytes above which a connection is not read */
     PROTOCOL_TURN_BYTES = 256 * 1024,   /* of answers, after which a turn handles no more replies */
+    PROTOCOL_TURN_LOOKS = 256,          /* receives that a turn looks at */
+    PROTOCOL_QUANTUM = 2,
+    PROTOCOL_READ_PERCENT = 15,
 };
+
+enum protocol_class { PROTOCOL_COMMANDS, PROTOCOL_READS };
 
 struct protocol {
     struct net_config config;
@@ -40,9 +50,12 @@ struct protocol {
     struct verifier verifier;
     struct command_sender sender;
 
-    uint64_t durable; /* of this turn */
-    uint32_t budget;  /* requests that this turn may still accept */
-    uint32_t work;    /* done in this turn */
+    uint64_t durable;           /* of this turn */
+    enum protocol_class taking; /* the class whose requests are accepted now */
+    uint64_t begun_ticks;       /* of this turn */
+    uint32_t looks;             /* receives that this turn may still look at */
+    uint32_t budget;            /* requests of the class that this turn may still accept */
+    uint32_t work;              /* done in this turn */
 };
 
 /* 0 or -ENOMEM. `connections` is a power of two. The protocol must be all zeros before. */

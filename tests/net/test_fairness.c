@@ -1,6 +1,6 @@
 /* A turn takes at most NET_TURN_REQUESTS requests (roles.md, Threads and budgets). A
  * connection whose requests wait for the next turn is not kept out by others that never stop, nor
- * keeps them out. */
+ * keeps them out. Commands come before reads, and connections take turns. */
 #include "check.h"
 #include "net/fixture.h"
 
@@ -55,6 +55,69 @@ static void hoarders_yield(void)
     fixture_free(&fixture);
 }
 
+static uint32_t completed(struct wire *wire)
+{
+    struct wire_answer answer;
+    uint32_t count = 0;
+    while (wire_answer(wire, &answer, false))
+        count += wire_has(&answer, "request_completed");
+    return count;
+}
+
+/* One connection has more than a turn takes. What another sends after it is in the same turn: an
+ * order before all reads, and two orders between its many. While a command is not answered a turn
+ * of nothing else takes few of the reads, but some. */
+static void commands_come_first(void)
+{
+    static struct fixture fixture;
+    static char text[1 << 16];
+    struct wire many, few;
+    fixture_init(&fixture, true, 1024);
+    struct protocol *protocol = fixture_protocol(&fixture, 256);
+    const uint64_t *requests = &protocol->context.metrics.counters.requests;
+    wire_open(&many, &fixture, protocol, false);
+    wire_open(&few, &fixture, protocol, false);
+
+    protocol_turn_begin(protocol);
+    protocol_receive(protocol, many.conn, text, repeat(text, WAITING));
+    protocol_receive(protocol, few.conn, text, fixture_order_post(&fixture, text, sizeof text));
+    (void)protocol_turn_end(protocol);
+    CHECK(protocol->sender.commands_out == 1);
+    uint64_t least = WAITING;
+    for (int i = 0; i < TURNS && many.conn->blocked; i++) {
+        uint64_t before = *requests;
+        protocol_turn_begin(protocol);
+        (void)protocol_turn_end(protocol);
+        CHECK(*requests > before);
+        least = *requests - before < least ? *requests - before : least;
+    }
+    CHECK(least <= PROTOCOL_QUANTUM); /* of the reads: one connection's turn */
+    CHECK(fixture_match(&fixture) == 1);
+    while (many.conn->blocked)
+        wire_turn_net(&many);
+    wire_turn_net(&few);
+    CHECK(completed(&few) == 1);
+
+    protocol_turn_begin(protocol);
+    size_t count = 0;
+    for (unsigned i = 0; i < WAITING; i++)
+        count += fixture_order_post(&fixture, text + count, sizeof text - count);
+    protocol_receive(protocol, many.conn, text, count);
+    count = fixture_order_post(&fixture, text, sizeof text);
+    count += fixture_order_post(&fixture, text + count, sizeof text - count);
+    protocol_receive(protocol, few.conn, text, count);
+    (void)protocol_turn_end(protocol);
+    CHECK(fixture_match(&fixture) == NET_TURN_REQUESTS);
+    wire_turn_net(&few);
+    CHECK(completed(&few) == 2);
+    while (many.conn->blocked || fixture_match(&fixture) > 0)
+        wire_turn_net(&many);
+    wire_free(&many);
+    wire_free(&few);
+    fixture_protocol_free(protocol);
+    fixture_free(&fixture);
+}
+
 int main(void)
 {
     static struct fixture fixture;
@@ -94,5 +157,6 @@ int main(void)
     fixture_protocol_free(protocol);
     fixture_free(&fixture);
     hoarders_yield();
+    commands_come_first();
     return 0;
 }

@@ -10,6 +10,8 @@
 #include "net/request/envelope.h"
 #include "net/request/key_lookup.h"
 
+enum { ITEMS_A_TURN = 16 }; /* of a batch */
+
 int job_table_create(struct job_table **jobs, struct pipeline *pipeline)
 {
     const struct net_config *config = pipeline->context->config;
@@ -204,6 +206,8 @@ bool job_accept(struct job_table *jobs, struct conn *conn, const char *head_text
         if (has_device)
             memcpy(pending->secret, device, sizeof pending->secret);
         pending->sets_cookie = api_caller_is_own_page(&conn->head, head_text);
+        conn->turns -= (int8_t)(admission_cost(job->request, command_payload(job_command(job))) /
+                                ITEMS_A_TURN);
     }
     if (!decoded) {
         pending->kind = PENDING_PROBLEM;

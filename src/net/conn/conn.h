@@ -31,6 +31,7 @@ struct conn_list {
 
 enum conn_queue_kind {
     CONN_READY,   /* may continue to parse its input */
+    CONN_READS,   /* its next request is complete and no command (protocol.h) */
     CONN_STALLED, /* waits for a job slot */
     CONN_SLOW,    /* waits for room among the slow jobs */
     CONN_DIRTY,   /* the transport must look at it */

@@ -54,6 +54,7 @@ struct conn {
     bool slow_job;            /* a slow signature of this connection waits (job.h) */
     bool last_signature_bad;  /* a signature was bad, and none sent after it good yet */
     bool last_signature_good; /* else: the newest was good, under a known key */
+    int8_t turns;             /* requests that it may still bring in this round (protocol.h) */
     bool continue_due;        /* send 100 Continue after the answers before it */
     bool blocked;             /* has input that could not be parsed yet */
 
