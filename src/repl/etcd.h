@@ -141,7 +141,7 @@ struct etcd_done {
     int64_t compact_revision;
     int64_t lease, ttl_s; /* LEASE_GRANT, LEASE_KEEP */
     const struct etcd_row *rows;
-    uint32_t row_count; /* 0 in the answer of a watch: it stands, from `revision` on */
+    uint32_t row_count; /* 0 of a watch: it stands; again after a broken connection */
     const struct etcd_member *members;
     uint32_t member_count;
     const struct etcd_status *status;

@@ -217,7 +217,8 @@ static void take_events(struct tail *tail, const struct etcd_done *done, uint64_
             begin_again(tail, now_ns + TAIL_RETRY_NS);
             return;
         }
-    tail->is_settled = !done->more;
+    if (done->row_count > 0) /* else it stands, again perhaps, in the middle of a revision */
+        tail->is_settled = !done->more;
     if (is_full(tail) && tail->is_settled) /* ranges begin when this is taken */
         begin_again(tail, now_ns + TAIL_RETRY_NS);
 }

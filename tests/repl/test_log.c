@@ -38,7 +38,7 @@ static struct etcd_sim *sim;
 static struct node nodes[NODES];
 static uint64_t seed, random_state, terms, acks, deposed, gaps;
 static bool has_early_end;
-static uint64_t acked_hash[FRAMES_MAX], acked_most;
+static uint64_t acked_hash[FRAMES_MAX], acked_most, term_most;
 
 static uint64_t below(uint64_t limit)
 {
@@ -94,7 +94,13 @@ static void observe(void *context, const struct etcd_row *row)
 {
     (void)context;
     uint64_t number = repl_key_number("x", row->key);
+    struct repl_key leader = repl_key_of("x", "leader");
     struct frame frame;
+    if (!row->is_delete && row->key.count == strlen(leader.text) &&
+        memcmp(row->key.bytes, leader.text, row->key.count) == 0) {
+        expect(leading_term() > term_most, "terms rise");
+        term_most = leading_term();
+    }
     if (number == 0)
         return;
     if (row->is_delete) {
@@ -367,7 +373,7 @@ static void run(void)
 {
     random_state = seed * 0x9E3779B97F4A7C15 | 1;
     has_early_end = seed % 4 == 0;
-    acked_most = 0;
+    acked_most = term_most = 0;
     const struct etcd_sim_config config = {
         .seed = seed,
         .faults = { .delay_ms = (uint32_t)below(60),
