@@ -173,6 +173,8 @@ void fixture_init(struct fixture *fixture, bool simulated_clock, uint32_t ring_s
     CHECK(address_claims_init(&fixture->connections_of, NET_CONNECTIONS_MAX) == 0);
     CHECK(address_claims_init(&fixture->streams_of, NET_CONNECTIONS_MAX) == 0);
     fixture->config.events = &fixture->events;
+    CHECK(private_log_init(&fixture->private_log, 16) == 0);
+    fixture->config.private_log = &fixture->private_log;
     fixture->config.books = &fixture->books;
     fixture->config.connections_of = &fixture->connections_of;
     fixture->config.streams_of = &fixture->streams_of;
@@ -206,6 +208,7 @@ void fixture_free(struct fixture *fixture)
     free(fixture->queries.slots);
     free(fixture->replies.slots);
     event_log_free(&fixture->events);
+    private_log_free(&fixture->private_log);
     book_board_free(&fixture->books);
     address_claims_free(&fixture->connections_of);
     address_claims_free(&fixture->streams_of);
@@ -294,6 +297,7 @@ static const struct row_account account_row = {
     .subaccount_count = 1,
     .label = "desk \"A\"",
     .volume_14d = 1500000,
+    .private_seq = 500,
 };
 
 static const struct {

@@ -22,6 +22,7 @@ struct fixture {
     struct clock clock;
     struct option_engine options;
     struct event_log events;
+    struct private_log private_log;
     struct book_board books;
     struct address_claims connections_of, streams_of;
     void *memory;

@@ -205,6 +205,107 @@ static void check_resumes(struct fixture *fixture, struct protocol *protocol)
     wire_free(&stream);
 }
 
+/* An event of account 7, the fixture's, in that subaccount. */
+static void add_private(struct fixture *fixture, uint64_t seq, uint32_t subaccount)
+{
+    const struct private_event event = {
+        .account_id = FIXTURE_ACCOUNT,
+        .seq = seq,
+        .sequence = seq + 1000,
+        .subaccount_index = subaccount,
+        .kind = PRIVATE_MMP,
+        .mmp = { .market = "BTC-PERP" },
+    };
+    private_log_add(&fixture->private_log, &event);
+}
+
+static bool has_private(struct wire *wire, unsigned seq, unsigned prev_seq, const char *rest)
+{
+    char text[256];
+    (void)snprintf(text, sizeof text, "{\"channel\":\"private\",\"seq\":%u,\"prev_seq\":%u,%s", seq,
+                   prev_seq, rest);
+    return has_come(wire, text);
+}
+
+static void open_private(struct wire *wire, struct fixture *fixture, struct protocol *protocol,
+                         const char *key)
+{
+    char text[128];
+    open_stream(wire, fixture, protocol);
+    (void)snprintf(text, sizeof text, "{\"op\":\"login\",\"api_key\":\"%s\"}", key);
+    ask(wire, text);
+    CHECK(has_come(wire, "{\"op\":\"login\",\"account_id\":7,\"scope\":\"READ\""));
+}
+
+/* An answer with what must follow it at once. */
+static bool resumes_private(struct wire *wire, const char *from_seq)
+{
+    char text[128];
+    (void)snprintf(text, sizeof text, "{\"op\":\"resume\",\"channel\":\"private\",\"from_seq\":%s}",
+                   from_seq);
+    ask(wire, text);
+    (void)snprintf(text, sizeof text,
+                   "{\"op\":\"resume\",\"channel\":\"private\",\"from_seq\":%s,\"epoch\":1}",
+                   from_seq);
+    wire_turn(wire);
+    return has_come(wire, text);
+}
+
+/* The account's seq is 500 for the follower (fixture.c), whatever the log has. */
+static void check_private(struct fixture *fixture, struct protocol *protocol)
+{
+    static const char update[] = "\"engine_seq\":1501,\"time_ns\":0,\"type\":\"update\",\"data\":"
+                                 "{\"event\":\"mmp\",\"account_id\":7,\"subaccount_index\":0,";
+    const unsigned newest = 502 + PRIVATE_LOG_LANE;
+    struct wire whole, pinned;
+    char rest[160];
+    for (unsigned seq = 480; seq <= 500; seq++)
+        add_private(fixture, seq, 0);
+    open_private(&whole, fixture, protocol, fixture->api_key);
+    ask(&whole, "{\"op\":\"subscribe\",\"channel\":\"private\"}");
+    CHECK(has_come(&whole, "{\"op\":\"subscribe\",\"channel\":\"private\",\"epoch\":1}"));
+    CHECK(has_private(&whole, 500, 500, "\"engine_seq\":0,"));
+    CHECK(has_come(&whole, "\"type\":\"snapshot\",\"data\":{}}"));
+    open_private(&pinned, fixture, protocol, fixture->pinned_api_key); /* to subaccount 1 */
+    CHECK(resumes_private(&pinned, "500"));
+    add_private(fixture, 501, 0);
+    add_private(fixture, 502, 1);
+    wire_turn(&whole);
+    wire_turn(&pinned);
+    CHECK(has_private(&whole, 501, 500, update) && has_private(&whole, 502, 501, "") &&
+          !has_come(&whole, "\"channel\""));
+    CHECK(has_private(&pinned, 502, 500, "") && !has_come(&pinned, "\"channel\""));
+    clock_advance(&fixture->clock, 5 * SECOND_NS);
+    wire_turn(&whole);
+    CHECK(has_private(&whole, 502, 502, "") &&
+          has_come(&whole, "\"type\":\"heartbeat\",\"data\":{}}"));
+    CHECK(resumes_private(&whole, "498") && has_private(&whole, 499, 498, "") &&
+          has_private(&whole, 500, 499, "") && has_private(&whole, 501, 500, ""));
+    CHECK(resumes_private(&whole, "479") && has_private(&whole, 480, 479, ""));
+    CHECK(resumes_private(&whole, "478")); /* 479 is not there */
+    CHECK(has_private(&whole, 500, 478, "") &&
+          has_come(&whole, "\"type\":\"gap\",\"data\":{\"from_seq\":478,\"oldest_seq\":479}}"));
+    CHECK(has_private(&whole, 501, 500, ""));
+    CHECK(resumes_private(&whole, "503")); /* the follower has not got so far */
+    CHECK(has_private(&whole, 500, 503, "") &&
+          has_come(&whole, "\"gap\",\"data\":{\"from_seq\":503,\"oldest_seq\":479}}"));
+    CHECK(has_private(&whole, 501, 500, "") && has_private(&whole, 502, 501, ""));
+    for (unsigned seq = 503; seq <= newest; seq++) /* 503 is overwritten before it is sent */
+        add_private(fixture, seq, 1);
+    add_private(fixture, newest + 1, 1);
+    wire_turn(&whole);
+    (void)snprintf(rest, sizeof rest,
+                   "\"engine_seq\":%u,\"time_ns\":0,\"type\":\"gap\",\"data\":{\"from_seq\":502,"
+                   "\"oldest_seq\":%u}}",
+                   newest + 1001, newest + 1 - PRIVATE_LOG_LANE);
+    CHECK(has_private(&whole, newest + 1, 502, rest) && !has_come(&whole, "{"));
+    add_private(fixture, newest + 2, 0);
+    wire_turn(&whole);
+    CHECK(has_private(&whole, newest + 2, newest + 1, ""));
+    wire_free(&pinned);
+    wire_free(&whole);
+}
+
 int main(void)
 {
     static struct fixture fixture;
@@ -215,6 +316,7 @@ int main(void)
     check_late_answers(&fixture, protocol);
     check_connections(&fixture, protocol);
     check_resumes(&fixture, protocol);
+    check_private(&fixture, protocol);
     fixture_end(&fixture, protocol);
     return 0;
 }

@@ -234,7 +234,7 @@ void exchange_open(struct exchange *exchange, uint32_t capacity, uint32_t accoun
     host_open_bare(host, overrides);
     struct history *history = history_create(capacity, accounts + 2, host->key);
     CHECK(history != NULL);
-    history_sink_init(&exchange->sink, history);
+    history_sink_init(&exchange->sink, history, NULL);
     exchange->capacity = capacity;
     exchange->account_count = accounts;
     exchange->seed = 20251120;

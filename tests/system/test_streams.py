@@ -147,14 +147,12 @@ def refused_ops(world):
             *(({"op": "subscribe", "channel": "book", "market": "ETH-PERP", "depth": depth},
                "subscribe", "invalid_parameter", "depth")
               for depth in (0, 2, -1, 1001, 50.5, "50", True, None, [50], 2**64 + 50)),
-            ({"op": "subscribe", "channel": "private"}, "subscribe", "invalid_parameter",
-             "channel"),
             ({"op": "subscribe", "channel": "trades"}, "subscribe", "invalid_parameter", "market"),
             ({"op": "subscribe", "channel": "trades", "market": "NO-PERP"}, "subscribe",
              "invalid_parameter", "market"),
             ({"op": "subscribe", "channel": "trades", "market": "X" * 99}, "subscribe",
              "invalid_parameter", "market"),
-            ({"op": "login", "api_key": "AAAA"}, None, "invalid_parameter", "op"),
+            ({"op": "signed", "id": 4}, None, "invalid_parameter", "op"),
             ({"id": 9}, None, "invalid_parameter", "op"),
             ({"op": "ping", "id": "x"}, "ping", "invalid_parameter", "id")):
         stream.ask(**op)

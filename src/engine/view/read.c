@@ -192,6 +192,11 @@ bool read_account(const struct engine *engine, uint64_t account_id, struct row_a
     return true;
 }
 
+uint64_t read_private_seq(const struct engine *engine, uint64_t account_id)
+{
+    return engine->accounts.rows[account_id].private_seq;
+}
+
 uint32_t read_market_count(const struct engine *engine)
 {
     return engine->markets.count;

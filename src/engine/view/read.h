@@ -65,6 +65,10 @@ CC_MUST_USE bool read_subaccount(const struct engine *engine, uint64_t account_i
 CC_MUST_USE bool read_account(const struct engine *engine, uint64_t account_id,
                               struct row_account *row);
 
+/* The seq of an account's newest private event (W9): while an effect that is one is emitted, its
+ * own. The account exists. */
+CC_MUST_USE uint64_t read_private_seq(const struct engine *engine, uint64_t account_id);
+
 /* Returns the number of markets, CLOSED ones too. */
 uint32_t read_market_count(const struct engine *engine);
 

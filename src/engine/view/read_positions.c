@@ -34,6 +34,15 @@ static uint64_t liquidation_price_of(const struct holding *holding, const struct
     return liquidation_price(&ask);
 }
 
+void read_positions_id(const struct engine *engine, uint32_t index, uint8_t id[16])
+{
+    const struct holding *holding = &engine->holdings.rows[index];
+    struct uuid made =
+        uuid_engine(holding->position_ns, holding->position_sequence, holding->position_index);
+
+    memcpy(id, made.bytes, sizeof made.bytes);
+}
+
 static void fill_row(const struct engine *engine, const struct holding *holding,
                      struct read_positions *cursor, struct row_position *row)
 {

@@ -32,6 +32,9 @@ void read_positions_begin(struct read_positions *cursor, const struct read_filte
 CC_MUST_USE bool read_positions_next(struct read_positions *cursor, const struct engine *engine,
                                      struct row_position *row);
 
+/* Sets the id of the position that a 2103 tells of; `holding` is its record. */
+void read_positions_id(const struct engine *engine, uint32_t holding, uint8_t id[16]);
+
 /* A holder of a market: it has a position, or only resting orders. */
 struct read_positions_holder {
     uint32_t portfolio; /* creation number */

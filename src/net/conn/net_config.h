@@ -16,6 +16,7 @@
 #include "base/mix.h"
 #include "base/option.h"
 #include "base/origin.h"
+#include "base/private_log.h"
 #include "base/relying_party.h"
 #include "base/reply_pool.h"
 #include "base/ring.h"
@@ -95,7 +96,8 @@ struct net_config {
     bool audits_rejects;           /* report every bad signature */
     const struct symbols *symbols;
     const struct event_log *events; /* of the follower; read only while the source is ready */
-    struct book_board *books;       /* likewise */
+    const struct private_log *private_log; /* likewise */
+    struct book_board *books;              /* likewise */
     struct address_claims *connections_of; /* NET_CONNECTIONS_MAX slots for each thread */
     struct address_claims *streams_of;     /* streams; as many */
     const struct clock *clock;

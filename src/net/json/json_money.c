@@ -147,6 +147,15 @@ static void end_movement(struct writer *writer, const struct row_house *row)
     WRITER_TEXT(writer, "}");
 }
 
+void json_money_cash_row(struct writer *writer, const struct row_cash *row)
+{
+    begin_movement(writer, &row->movement);
+    JSON_FIELD_UINT(writer, "account_id", row->account_id);
+    JSON_FIELD_UINT(writer, "subaccount_index", row->subaccount_index);
+    JSON_FIELD_UINT(writer, "portfolio_index", row->portfolio_index);
+    end_movement(writer, &row->movement);
+}
+
 void json_money_cash(struct writer *writer, const struct reply *reply, const uint8_t *rows)
 {
     struct row_list list;
@@ -158,11 +167,7 @@ void json_money_cash(struct writer *writer, const struct reply *reply, const uin
         memcpy(&row, rows + sizeof list + i * sizeof row, sizeof row);
         if (i > 0)
             WRITER_TEXT(writer, ",");
-        begin_movement(writer, &row.movement);
-        JSON_FIELD_UINT(writer, "account_id", row.account_id);
-        JSON_FIELD_UINT(writer, "subaccount_index", row.subaccount_index);
-        JSON_FIELD_UINT(writer, "portfolio_index", row.portfolio_index);
-        end_movement(writer, &row.movement);
+        json_money_cash_row(writer, &row);
     }
     write_next(writer, reply, list.count, row.movement.sequence, row.movement.index);
 }

@@ -10,6 +10,8 @@
 
 void json_money_payment(struct writer *writer, const struct row_payment *row);
 
+void json_money_cash_row(struct writer *writer, const struct row_cash *row);
+
 /* A struct row_list, then its rows. */
 void json_money_rates(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 void json_money_liquidations(struct writer *writer, const struct reply *reply, const uint8_t *rows);

@@ -46,6 +46,21 @@ static bool find(const struct net_config *config, uint64_t unix_ns, enum keyring
     return api_caller_is_live(config, unix_ns, &key, entry) || api_caller_refuse(&key, problem);
 }
 
+bool api_caller_of_secret(const struct net_config *config, uint64_t unix_ns, enum keyring_kind kind,
+                          const char *text, size_t count, struct keyring_row *entry,
+                          struct problem_detail *problem)
+{
+    uint8_t hash[HASH_BYTES];
+    enum problem code =
+        kind == KEYRING_DEVICE ? PROBLEM_invalid_device_key : PROBLEM_invalid_api_key;
+    if (!hash_of(config, text, count, hash))
+        return problem_detail_set(problem, code, NULL, "the key is not the Base64 of %d bytes",
+                                  SECRET_BYTES);
+    struct keyring_key key = keyring_key(kind, 0, hash);
+    return api_caller_is_live(config, unix_ns, &key, entry) ||
+           problem_detail_set(problem, code, NULL, "there is no live key of this secret");
+}
+
 /* The value of the cookie device_key; count 0: the header has none, an empty one, or two. */
 static struct http_span device_cookie(const struct http_head *head, const char *text)
 {

@@ -43,6 +43,12 @@ CC_MUST_USE bool api_caller_find(const struct net_config *config, uint64_t unix_
                                  enum api_caller_takes takes, struct keyring_row *entry,
                                  struct problem_detail *problem);
 
+/* The live API key (KEYRING_API) or device key (KEYRING_DEVICE) whose Base64 `text` is. False with
+ * invalid_api_key or invalid_device_key in *problem. */
+CC_MUST_USE bool api_caller_of_secret(const struct net_config *config, uint64_t unix_ns,
+                                      enum keyring_kind kind, const char *text, size_t count,
+                                      struct keyring_row *entry, struct problem_detail *problem);
+
 /* The hash of the device key in the header; false with invalid_device_key in *problem. The head has
  * one. */
 CC_MUST_USE bool api_caller_device_hash(const struct net_config *config,

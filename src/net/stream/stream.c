@@ -27,9 +27,12 @@ int stream_init(struct streams *streams, struct pipeline *pipeline)
 {
     streams->pipeline = pipeline;
     streams->coded = calloc(STREAM_CODED, sizeof *streams->coded);
+    streams->private_coded = calloc(STREAM_PRIVATE_CODED, sizeof *streams->private_coded);
     streams->text = malloc(STREAM_TEXT_MAX);
     streams->shared = malloc(STREAM_TEXT_MAX);
-    return streams->coded == NULL || streams->text == NULL || streams->shared == NULL ? -ENOMEM : 0;
+    bool is_whole = streams->coded != NULL && streams->private_coded != NULL &&
+                    streams->text != NULL && streams->shared != NULL;
+    return is_whole ? 0 : -ENOMEM;
 }
 
 void stream_free(struct streams *streams)
@@ -37,8 +40,10 @@ void stream_free(struct streams *streams)
     while (streams->first != NULL)
         stream_close(streams->first->conn);
     free(streams->coded);
+    free(streams->private_coded);
     free(streams->text);
     streams->coded = NULL;
+    streams->private_coded = NULL;
     streams->text = NULL;
     free(streams->shared);
     streams->shared = NULL;
@@ -70,7 +75,7 @@ static ssize_t on_read(wslay_event_context_ptr frames, uint8_t *bytes, size_t co
 {
     struct stream *stream = context;
     (void)flags;
-    if (stream->left == 0 || stream->awaited != NULL || count == 0 || !stream_has_room(stream)) {
+    if (stream->left == 0 || stream_is_waiting(stream) || count == 0 || !stream_has_room(stream)) {
         wslay_event_set_error(frames, WSLAY_ERR_WOULDBLOCK);
         return -1;
     }
@@ -138,7 +143,7 @@ static bool flush(struct stream *stream)
 size_t stream_receive(struct stream *stream, const char *bytes, size_t count)
 {
     size_t given = count < RECEIVE_MAX ? count : RECEIVE_MAX;
-    if (stream->awaited != NULL)
+    if (stream_is_waiting(stream))
         return 0;
     if (!flush(stream) || !stream_has_room(stream)) {
         pipeline_starve(stream->owner->pipeline, stream->conn);
@@ -323,6 +328,7 @@ void stream_close(struct conn *conn)
     streams->count--;
     published_set(&streams->open, streams->count);
     streams->status_count -= stream->has_status;
+    streams->private_count -= stream->private_events.live;
     stream_resume_end(stream);
     drop_claim(streams, conn);
     stream_subs_clear(stream);

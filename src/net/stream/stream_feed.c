@@ -8,6 +8,7 @@
 #include "net/stream/stream.h"
 #include "net/stream/stream_book.h"
 #include "net/stream/stream_op.h"
+#include "net/stream/stream_private.h"
 #include "net/stream/stream_resume.h"
 #include "net/stream/stream_subs.h"
 #include "net/stream/stream_view.h"
@@ -351,6 +352,7 @@ uint32_t stream_feed_run(struct streams *streams)
     if (is_ready)
         read_facts(streams, &facts); /* before the count: what is applied is in the log */
     uint64_t end = event_log_count(config_of(streams)->events);
+    streams->private_seen = private_log_count(config_of(streams)->private_log);
     streams->seen = end;
     streams->behind = false;
     if (is_ready)
@@ -363,6 +365,8 @@ uint32_t stream_feed_run(struct streams *streams)
         if (stream->log_count == 0)
             stream->at = end;
         work += send_events(stream, end);
+        if (stream->private_events.live)
+            work += stream_private_run(stream, &facts);
         if (stream->stale_count != 0)
             stream_book_catch_up(stream);
         if (stream->beat_ns <= context->now_ns)
@@ -375,8 +379,12 @@ uint64_t stream_feed_deadline_ns(const struct streams *streams)
 {
     uint64_t deadline = streams->status_count != 0 ? streams->look_ns : UINT64_MAX;
     for (const struct stream *stream = streams->first; stream != NULL; stream = stream->next)
-        if (!is_over(stream) && stream->beat_ns < deadline)
-            deadline = stream->beat_ns;
+        if (!is_over(stream)) {
+            if (stream->beat_ns < deadline)
+                deadline = stream->beat_ns;
+            if (stream->private_events.live && stream->private_events.beat_ns < deadline)
+                deadline = stream->private_events.beat_ns;
+        }
     return deadline;
 }
 
@@ -388,5 +396,7 @@ bool stream_feed_has_work(const struct streams *streams)
            (streams->views != NULL &&
             streams->books_seen != published_get(&config_of(streams)->books->writes)) ||
            streams->seen != event_log_count(config_of(streams)->events) ||
+           (streams->private_count != 0 &&
+            streams->private_seen != private_log_count(config_of(streams)->private_log)) ||
            conn_queue_count(&streams->pipeline->context->conns, CONN_SHOWN) > 0;
 }

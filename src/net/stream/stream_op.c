@@ -1,33 +1,43 @@
 #include "net/stream/stream_op.h"
 
 #include "base/json_scan.h"
+#include "crypto/secret.h"
 #include "net/json/json_field.h"
 #include "net/json/json_problem.h"
+#include "net/request/api_caller.h"
 #include "net/stream/stream.h"
 #include "net/stream/stream_feed.h"
+#include "net/stream/stream_private.h"
 #include "net/stream/stream_resume.h"
 #include "net/stream/stream_subs.h"
 #include "net/stream/stream_view.h"
 
-enum { OP, ID, CHANNEL, MARKET, DEPTH, FROM_SEQ, MEMBERS };
+enum { OP, ID, CHANNEL, MARKET, DEPTH, FROM_SEQ, API_KEY, DEVICE_KEY, MEMBERS };
 
-enum { SNAPSHOT_TRADES = 50 /* J9 */, DEPTH_DEFAULT = 2 /* in book_board_depths */ };
+/* The channels that have no market, after those of a market (enum stream_channel). */
+enum { CHANNEL_STATUS = STREAM_CHANNELS, CHANNEL_PRIVATE };
+
+enum {
+    SNAPSHOT_TRADES = 50, /* J9 */
+    DEPTH_DEFAULT = 2,    /* in book_board_depths */
+    KEY_TEXT_MAX = 64,    /* bytes of a secret in Base64 */
+};
 
 /* A message, read. */
 struct op {
     struct json_member members[MEMBERS];
     bool has_id;
     int64_t id;
-    unsigned channel;          /* enum stream_channel, STREAM_CHANNELS: status */
+    unsigned channel;          /* enum stream_channel, CHANNEL_STATUS or CHANNEL_PRIVATE */
     uint64_t from_seq;         /* of a resume */
     unsigned depth_index;      /* of a book, in book_board_depths; 0: bbo */
     uint16_t asset_id;         /* as the next, of a channel of a market */
     char market[SYMBOL_BYTES]; /* zero-padded */
 };
 
-static const char *const op_names[] = { "subscribe", "unsubscribe", "resume", "ping" };
+static const char *const op_names[] = { "subscribe", "unsubscribe", "resume", "login", "ping" };
 
-enum op_kind { OP_SUBSCRIBE, OP_UNSUBSCRIBE, OP_RESUME, OP_PING, OP_KINDS };
+enum op_kind { OP_SUBSCRIBE, OP_UNSUBSCRIBE, OP_RESUME, OP_LOGIN, OP_PING, OP_KINDS };
 
 static bool equals(const struct json_member *member, const char *text)
 {
@@ -72,13 +82,20 @@ static void refuse(struct stream *stream, const char *name, const struct op *op,
     stream_answer(stream, &writer);
 }
 
-/* The status has no market. */
+static const char *name_of(unsigned channel)
+{
+    return channel == CHANNEL_STATUS    ? "status"
+           : channel == CHANNEL_PRIVATE ? "private"
+                                        : stream_subs_names[channel];
+}
+
+/* `market` is of a channel that has one. */
 static void write_channel(struct writer *writer, unsigned channel, const char *market)
 {
     WRITER_TEXT(writer, ",\"channel\":\"");
-    writer_text(writer, channel == STREAM_CHANNELS ? "status" : stream_subs_names[channel]);
+    writer_text(writer, name_of(channel));
     WRITER_TEXT(writer, "\"");
-    if (channel == STREAM_CHANNELS)
+    if (channel >= STREAM_CHANNELS)
         return;
     WRITER_TEXT(writer, ",\"market\":");
     json_field_padded(writer, market, SYMBOL_BYTES);
@@ -95,10 +112,29 @@ static void write_epoch(struct stream *stream, struct writer *writer)
 static bool may_subscribe(const struct stream *stream, struct problem_detail *problem)
 {
     uint32_t most = stream->owner->pipeline->context->config->stream_subscriptions;
-    if (stream->sub_count + stream->has_status < most)
+    if (stream->sub_count + stream->has_status + stream->private_events.live < most)
         return true;
     return problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
                               "a connection has at most %u subscriptions", most);
+}
+
+/* Sends a query; stream_op_shown gets its reply. `caller` is NULL or the key that it needs. */
+static void send_query(struct stream *stream, const struct op *op, const struct query *query,
+                       const struct keyring_key *caller)
+{
+    struct pipeline *pipeline = stream->owner->pipeline;
+    struct pending *pending =
+        pending_add(&pipeline->context->pendings, stream->conn, PENDING_READ, PENDING_HELD);
+    pending->query = *query;
+    pending->query.end_ns = UINT64_MAX;
+    pending->query.received_ticks = stream->conn->received_ticks;
+    pending->payload = BODY_NONE;
+    pending->caller.kind = 0;
+    if (caller != NULL)
+        pending->caller = *caller;
+    stream->has_id = op->has_id;
+    stream->id = op->id;
+    pipeline_advance(pipeline, stream->conn);
 }
 
 /* Asks the follower for the snapshot; what happens from now on may follow it. */
@@ -110,29 +146,43 @@ static void ask(struct stream *stream, const struct op *op, struct stream_sub *s
         [STREAM_MARKET_STATE] = QUERY_mark, [STREAM_FUNDING] = QUERY_rates,
         [STREAM_LIQUIDATIONS] = QUERY_mark,
     };
-    struct pipeline *pipeline = stream->owner->pipeline;
-    struct context *context = pipeline->context;
-    struct pending *pending =
-        pending_add(&context->pendings, stream->conn, PENDING_READ, PENDING_HELD);
-    pending->query = (struct query){
+    struct query query = {
         .kind = is_resume ? QUERY_mark : queries[op->channel],
         .limit = sub->view != NULL               ? book_board_depths[op->depth_index]
                  : op->channel == STREAM_FUNDING ? 1
                                                  : SNAPSHOT_TRADES,
-        .end_ns = UINT64_MAX,
         .pin = -1,
-        .received_ticks = stream->conn->received_ticks,
     };
-    memcpy(pending->query.market, sub->market, sizeof pending->query.market);
-    pending->payload = BODY_NONE;
-    pending->caller.kind = 0;
+    memcpy(query.market, sub->market, sizeof query.market);
     stream->awaited = sub;
-    stream->has_id = op->has_id;
-    stream->id = op->id;
-    stream->from = event_log_count(context->config->events);
+    stream->from = event_log_count(stream->owner->pipeline->context->config->events);
     stream->resumes = is_resume;
     stream->resume_seq = op->from_seq;
-    pipeline_advance(pipeline, stream->conn);
+    send_query(stream, op, &query, NULL);
+}
+
+/* Asks the follower where the account is. What the stream had of it ends. */
+static void subscribe_private(struct stream *stream, const struct op *op, enum op_kind kind)
+{
+    struct problem_detail problem;
+    const struct stream_login *login = &stream->login;
+    stream_private_end(stream);
+    if (login->key.kind == 0)
+        (void)problem_detail_set(&problem, PROBLEM_invalid_api_key, NULL,
+                                 "private needs a login before it");
+    else if (may_subscribe(stream, &problem)) {
+        const struct query query = {
+            .kind = QUERY_account,
+            .account_id = login->account_id,
+            .pin = -1,
+        };
+        stream->private_events.awaited = true;
+        stream->resumes = kind == OP_RESUME;
+        stream->resume_seq = op->from_seq;
+        send_query(stream, op, &query, &login->key);
+        return;
+    }
+    refuse(stream, op_names[kind], op, &problem);
 }
 
 static struct stream_sub *find(const struct stream *stream, const struct op *op)
@@ -178,9 +228,11 @@ static void subscribe_status(struct stream *stream, const struct op *op)
 static void unsubscribe(struct stream *stream, const struct op *op)
 {
     struct writer writer = begin_answer(stream, op_names[OP_UNSUBSCRIBE], op->has_id, op->id);
-    if (op->channel == STREAM_CHANNELS) {
+    if (op->channel == CHANNEL_STATUS) {
         stream->owner->status_count -= stream->has_status;
         stream->has_status = false;
+    } else if (op->channel == CHANNEL_PRIVATE) {
+        stream_private_end(stream);
     } else {
         stream_subs_remove(stream, find(stream, op));
     }
@@ -230,9 +282,9 @@ static bool read_from_seq(struct op *op, struct problem_detail *problem)
 {
     const struct json_member *from = &op->members[FROM_SEQ];
     int64_t seq = -1;
-    if (op->channel != STREAM_TRADES)
+    if (op->channel != STREAM_TRADES && op->channel != CHANNEL_PRIVATE)
         return problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
-                                  "trades alone can be resumed");
+                                  "trades and private can be resumed");
     if (from->kind != JSON_NUMBER || !json_scan_int64(&from->value, &seq) || seq < 0)
         return problem_detail_set(problem, PROBLEM_invalid_parameter, "from_seq",
                                   "from_seq is the seq of the last frame that came");
@@ -252,10 +304,64 @@ static bool read_channel(const struct stream *stream, struct op *op, struct prob
         op->channel++;
     if (op->channel < STREAM_CHANNELS)
         return read_market(stream, op, problem);
-    return equals(&op->members[CHANNEL], "status") ||
+    if (equals(&op->members[CHANNEL], "private"))
+        op->channel = CHANNEL_PRIVATE;
+    return op->channel == CHANNEL_PRIVATE || equals(&op->members[CHANNEL], "status") ||
            problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
                               "channel is trades, bbo, book, mark, market_state, funding, "
-                              "liquidations or status");
+                              "liquidations, status or private");
+}
+
+/* ---- login ----------------------------------------------------------------------------------- */
+
+/* Finds the live key of the secret in a login. */
+static bool find_key(const struct stream *stream, const struct op *op, struct keyring_row *row,
+                     struct problem_detail *problem)
+{
+    const struct context *context = stream->owner->pipeline->context;
+    bool is_device = op->members[DEVICE_KEY].kind != JSON_NONE;
+    const struct json_member *member = &op->members[is_device ? DEVICE_KEY : API_KEY];
+    char text[KEY_TEXT_MAX];
+    if (member->kind != JSON_STRING || (is_device && op->members[API_KEY].kind != JSON_NONE))
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, "api_key",
+                                  "a login has api_key or device_key, a text");
+    ptrdiff_t count = json_scan_unescape(&member->value, text, sizeof text);
+    bool is_found = api_caller_of_secret(context->config, context->unix_ns,
+                                         is_device ? KEYRING_DEVICE : KEYRING_API, text,
+                                         count < 0 ? 0 : (size_t)count, row, problem);
+    secret_wipe(text, sizeof text);
+    return is_found;
+}
+
+static void login(struct stream *stream, const struct op *op)
+{
+    const struct net_config *config = stream->owner->pipeline->context->config;
+    struct problem_detail problem;
+    struct keyring_row row;
+    bool is_good = config->source.ready(config->source.context);
+    if (!is_good)
+        (void)problem_detail_set(&problem, PROBLEM_not_ready, NULL, "the service is recovering");
+    is_good = is_good && find_key(stream, op, &row, &problem);
+    if (is_good && stream->login.key.kind != 0 && stream->login.account_id != row.account_id)
+        is_good = problem_detail_set(&problem, PROBLEM_invalid_parameter, "api_key",
+                                     "the connection has logged in to another account");
+    if (!is_good) {
+        refuse(stream, op_names[OP_LOGIN], op, &problem);
+        return;
+    }
+    stream->login = (struct stream_login){
+        .key = row.key,
+        .account_id = row.account_id,
+        .pin = row.subaccount_pin,
+        .may_write = row.key.kind == KEYRING_DEVICE || row.scope == API_CALLER_READ_WRITE,
+    };
+    struct writer writer = begin_answer(stream, op_names[OP_LOGIN], op->has_id, op->id);
+    JSON_FIELD_UINT(&writer, "account_id", row.account_id);
+    JSON_FIELD_WORD(&writer, "scope", stream->login.may_write ? "READ_WRITE" : "READ");
+    if (row.subaccount_pin >= 0)
+        JSON_FIELD_UINT(&writer, "subaccount_index", (uint32_t)row.subaccount_pin);
+    write_epoch(stream, &writer);
+    stream_answer(stream, &writer);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -268,14 +374,18 @@ static void run(struct stream *stream, enum op_kind kind, struct op *op)
         JSON_FIELD_UINT(&writer, "time_ns", stream->owner->pipeline->context->unix_ns);
         WRITER_TEXT(&writer, "}");
         stream_answer(stream, &writer);
+    } else if (kind == OP_LOGIN) {
+        login(stream, op);
     } else if (!read_channel(stream, op, &problem) ||
                (kind == OP_SUBSCRIBE && !read_depth(op, &problem)) ||
                (kind == OP_RESUME && !read_from_seq(op, &problem))) {
         refuse(stream, op_names[kind], op, &problem);
     } else if (kind == OP_UNSUBSCRIBE) {
         unsubscribe(stream, op);
-    } else if (op->channel == STREAM_CHANNELS) {
+    } else if (op->channel == CHANNEL_STATUS) {
         subscribe_status(stream, op);
+    } else if (op->channel == CHANNEL_PRIVATE) {
+        subscribe_private(stream, op, kind);
     } else {
         subscribe_market(stream, op, kind);
     }
@@ -285,7 +395,8 @@ void stream_op_run(struct stream *stream, const char *text, size_t count)
 {
     struct op op = { .members = { JSON_MEMBER("op"), JSON_MEMBER("id"), JSON_MEMBER("channel"),
                                   JSON_MEMBER("market"), JSON_MEMBER("depth"),
-                                  JSON_MEMBER("from_seq") } };
+                                  JSON_MEMBER("from_seq"), JSON_MEMBER("api_key"),
+                                  JSON_MEMBER("device_key") } };
     struct problem_detail problem;
     enum json_error error = json_scan_members(text, count, op.members, MEMBERS, NULL);
     unsigned kind = 0;
@@ -305,7 +416,7 @@ void stream_op_run(struct stream *stream, const char *text, size_t count)
         refuse(stream, name, &op, &problem);
     } else if (name == NULL) {
         (void)problem_detail_set(&problem, PROBLEM_invalid_parameter, "op",
-                                 "op is subscribe, unsubscribe, resume or ping");
+                                 "op is login, subscribe, unsubscribe, resume or ping");
         refuse(stream, name, &op, &problem);
     } else {
         run(stream, (enum op_kind)kind, &op);
@@ -346,9 +457,21 @@ void stream_op_resumed(struct stream *stream)
     stream_answer(stream, &writer);
 }
 
+void stream_op_private_answer(struct stream *stream)
+{
+    struct writer writer = begin_answer(
+        stream, op_names[stream->resumes ? OP_RESUME : OP_SUBSCRIBE], stream->has_id, stream->id);
+    write_channel(&writer, CHANNEL_PRIVATE, NULL);
+    if (stream->resumes)
+        JSON_FIELD_UINT(&writer, "from_seq", stream->resume_seq);
+    write_epoch(stream, &writer);
+    stream_answer(stream, &writer);
+}
+
 void stream_op_finish(struct stream *stream)
 {
     stream->awaited = NULL;
+    stream->private_events.awaited = false;
     stream->conn->blocked = true;
     conn_queue_push(&stream->owner->pipeline->context->conns, CONN_READY, stream->conn);
 }
@@ -363,7 +486,8 @@ bool stream_op_shown(struct stream *stream)
     if (pending->kind == PENDING_PROBLEM)
         problem = pending->problem;
     else if (reply->problem != PROBLEM_none)
-        (void)problem_detail_set(&problem, (enum problem)reply->problem, "market",
+        (void)problem_detail_set(&problem, (enum problem)reply->problem,
+                                 stream->private_events.awaited ? NULL : "market",
                                  "the snapshot cannot be read at the moment");
     if (stream->ended) {
         /* Nobody reads it. */
@@ -375,7 +499,10 @@ bool stream_op_shown(struct stream *stream)
         stream_subs_remove(stream, stream->awaited);
     } else {
         const uint8_t *rows = reply_pool_at(context->config->reply_pool, reply->buffer);
-        if (stream->resumes)
+        if (stream->private_events.awaited) {
+            if (!stream_private_begin(stream, reply, rows))
+                return false;
+        } else if (stream->resumes)
             stream_resume_begin(stream, reply, rows);
         else if (!show(stream, reply, rows))
             return false;

@@ -1,5 +1,5 @@
-/* stream_op.h - what clients ask of a stream: subscribe, unsubscribe, resume, ping (json.md J9).
- * Net thread. */
+/* stream_op.h - what clients ask of a stream: login, subscribe, unsubscribe, resume, ping (json.md
+ * J9). Net thread. */
 #ifndef NET_STREAM_STREAM_OP_H
 #define NET_STREAM_STREAM_OP_H
 
@@ -15,6 +15,9 @@ CC_MUST_USE bool stream_op_shown(struct stream *stream);
 
 /* Answers a resume that has found its place. There is room. */
 void stream_op_resumed(struct stream *stream);
+
+/* Answers the awaited subscribe or resume of `private`. There is room. */
+void stream_op_private_answer(struct stream *stream);
 
 /* The awaited op is done: the stream's input goes on. */
 void stream_op_finish(struct stream *stream);

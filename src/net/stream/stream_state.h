@@ -6,6 +6,7 @@
 #define NET_STREAM_STREAM_STATE_H
 
 #include "base/published.h"
+#include "net/json/json_private.h"
 #include "net/response/pipeline.h"
 
 enum {
@@ -14,9 +15,11 @@ enum {
                                   that takes its place fit */
     STREAM_ANSWER_MAX =
         4096, /* bytes of the frames that answer an op, but for snapshots of markets */
-    STREAM_FRAME_HEAD = 10, /* bytes of a frame's head, at most */
-    STREAM_CODED_MAX = 704, /* bytes of an encoded event */
-    STREAM_CODED = 1024,    /* encoded events kept */
+    STREAM_FRAME_HEAD = 10,                      /* bytes of a frame's head, at most */
+    STREAM_CODED_MAX = 704,                      /* bytes of an encoded event */
+    STREAM_CODED = 1024,                         /* encoded events kept */
+    STREAM_PRIVATE_MAX = JSON_PRIVATE_MAX + 128, /* bytes of an encoded private event */
+    STREAM_PRIVATE_CODED = 128,                  /* of those that are kept */
 };
 
 /* Close codes (RFC 6455, 7.4; W9). */
@@ -25,6 +28,7 @@ enum {
     STREAM_CLOSE_PROTOCOL = 1002,
     STREAM_CLOSE_UNSUPPORTED = 1003,
     STREAM_CLOSE_TEXT = 1007,
+    STREAM_CLOSE_POLICY = 1008, /* the key of the login has ended */
     STREAM_CLOSE_SLOW = 4008,
 };
 
@@ -63,6 +67,23 @@ struct stream_scan {
     uint64_t time_ns;
 };
 
+/* Who the client has shown to be. */
+struct stream_login {
+    struct keyring_key key; /* kind 0: nobody yet */
+    uint64_t account_id;
+    int32_t pin; /* API_CALLER_NO_PIN: all subaccounts */
+    bool may_write;
+};
+
+/* The subscription to the account's private events. */
+struct stream_private {
+    uint64_t at;      /* events up to this seq of the account have been looked at */
+    uint64_t seq;     /* of the frame sent last */
+    uint64_t beat_ns; /* of its next heartbeat, while it is live */
+    bool awaited;     /* the stream's input waits for its snapshot or its resume */
+    bool live;
+};
+
 struct wslay_event_context;
 
 struct stream {
@@ -84,6 +105,8 @@ struct stream {
     bool scans;                 /* it looks for them in the log */
     struct stream_scan scan;
     uint64_t resume_seq;
+    struct stream_login login;
+    struct stream_private private_events;
     bool has_status;
     bool status_late; /* it found no room for the newest */
     uint64_t status_seq;
@@ -105,6 +128,15 @@ struct stream_coded {
     char text[STREAM_CODED_MAX];
 };
 
+/* A private event as text from its "engine_seq" to its last brace. */
+struct stream_private_coded {
+    uint64_t account_id; /* 0: none */
+    uint64_t seq;
+    uint32_t count;
+    uint32_t subaccounts[2]; /* that it is of; PRIVATE_OUTSIDE: of the whole account alone */
+    char text[STREAM_PRIVATE_MAX];
+};
+
 struct streams {
     struct pipeline *pipeline;
     struct stream *first;
@@ -113,15 +145,24 @@ struct streams {
     uint64_t seen;         /* events in the log when it was looked at last */
     uint64_t books_seen;   /* writes of the board when it was looked at last */
     struct stream_view *views;
-    uint32_t resuming;     /* streams that scan */
-    uint32_t status_count; /* streams with the channel `status` */
-    uint64_t look_ns;      /* when the status is looked at again */
+    uint32_t resuming;      /* streams that scan */
+    uint32_t private_count; /* streams with live private events */
+    uint64_t private_seen;  /* events in the private log when it was looked at last */
+    uint32_t status_count;  /* streams with the channel `status` */
+    uint64_t look_ns;       /* when the status is looked at again */
     uint64_t status_beat_ns;
     uint32_t status_shown;      /* what the last status frames said, packed */
     bool behind;                /* some stream is behind the log and may go on at once */
     struct stream_coded *coded; /* [STREAM_CODED] */
-    char *text;                 /* [STREAM_TEXT_MAX], the frame being written */
-    char *shared;               /* [STREAM_TEXT_MAX], an update's data that many frames carry */
+    struct stream_private_coded *private_coded; /* [STREAM_PRIVATE_CODED] */
+    char *text;                                 /* [STREAM_TEXT_MAX], the frame being written */
+    char *shared; /* [STREAM_TEXT_MAX], an update's data that many frames carry */
 };
+
+/* Whether an op awaits the follower, and the stream's input waits with it. */
+CC_MUST_USE static inline bool stream_is_waiting(const struct stream *stream)
+{
+    return stream->awaited != NULL || stream->private_events.awaited;
+}
 
 #endif

@@ -215,7 +215,7 @@ static void show(const struct history_sink *self, const struct effect *effect)
 static void emit(struct engine_sink *sink, const struct effect *effect)
 {
     /* The sink is the first member. */
-    const struct history_sink *self = (struct history_sink *)(void *)sink;
+    struct history_sink *self = (struct history_sink *)(void *)sink;
     struct history *history = self->history;
 
     if (effect->code == EFFECT_order_state) {
@@ -225,6 +225,11 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
         order_summary_make(&order, effect, &state);
         order_log_append(&history->orders, &order, effect->sequence,
                          command_request_id(effect->command));
+        private_feed_order(&self->feed, history, effect, &order);
+        return;
+    }
+    if (effect->code == EFFECT_position) {
+        private_feed_add(&self->feed, history, effect);
         return;
     }
     if (self->watch != NULL)
@@ -234,24 +239,26 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
     money_log_append(&history->money, effect,
                      history->fills.sequence == effect->sequence ? history->fills.counted : 0);
     fill_log_append(&history->fills, effect);
+    private_feed_add(&self->feed, history, effect);
     if (self->events != NULL)
         show(self, effect);
     request_log_append(&history->requests, effect);
     withdrawal_log_append(&history->withdrawals, effect);
 }
 
-void history_sink_init(struct history_sink *sink, struct history *history)
+void history_sink_init(struct history_sink *sink, struct history *history, struct private_log *log)
 {
     /* Effects that neither a log nor the watch needs are not even emitted. */
-    const uint32_t ignored = EFFECT_BIT(EFFECT_position) | EFFECT_BIT(EFFECT_book_level) |
-                             EFFECT_BIT(EFFECT_book_order) | EFFECT_BIT(EFFECT_timer) |
-                             EFFECT_BIT(EFFECT_fund);
+    const uint32_t ignored = (log == NULL ? EFFECT_BIT(EFFECT_position) : 0) |
+                             EFFECT_BIT(EFFECT_book_level) | EFFECT_BIT(EFFECT_book_order) |
+                             EFFECT_BIT(EFFECT_timer) | EFFECT_BIT(EFFECT_fund);
 
     sink->sink.emit = emit;
     sink->sink.ignores = ignored;
     sink->history = history;
     sink->exchange_counters = NULL;
     sink->events = NULL;
+    sink->feed = (struct private_feed){ .log = log };
     sink->watch = NULL;
 }
 

@@ -24,6 +24,7 @@
 #include "node/history/market_names.h"
 #include "node/history/money_log.h"
 #include "node/history/order_log.h"
+#include "node/history/private_feed.h"
 #include "node/history/request_log.h"
 #include "node/history/withdrawal_log.h"
 
@@ -49,6 +50,7 @@ struct history_sink {
     struct history *history;
     struct exchange_counters *exchange_counters; /* NULL: effects are not counted, as in a replay */
     struct event_log *events; /* gets what is public; NULL: a replay shows nobody anything */
+    struct private_feed feed; /* shows what is private; in a replay too */
     struct watch *watch;      /* gets every effect but order states; NULL: nothing is watched */
 };
 
@@ -65,8 +67,9 @@ CC_MUST_USE int history_attach(struct history *history, struct history_file *fil
  * must be empty. Accounts and markets created later are complete. */
 void history_forget(struct history *history, const struct engine *engine);
 
-/* Prepares a sink that keeps effects in `history`, which outlives it. */
-void history_sink_init(struct history_sink *sink, struct history *history);
+/* Prepares a sink that keeps effects in `history`, which outlives it, and shows private events in
+ * `log`; NULL: in none. */
+void history_sink_init(struct history_sink *sink, struct history *history, struct private_log *log);
 
 /* Shows public events in the log from now on. It is empty; the engine is the one whose effects the
  * sink gets, and tells where each market is. */

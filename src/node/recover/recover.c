@@ -65,11 +65,14 @@ static int lay_out(struct recover_engines *engines)
         engines->memory[i] = memory;
         *both[i] = engine_init(memory, engines->memory_bytes, key, &engines->layout);
     }
+    uint32_t account_count = (uint32_t)engines->layout.values[OPTION_engine_accounts] + 1;
+    struct private_log *log = engines->config.private_log;
+    int failed = log == NULL ? 0 : private_log_init(log, account_count);
     history_destroy(engines->config.sink->history);
-    struct history *history =
-        history_create(engines->config.history_rows,
-                       (uint32_t)engines->layout.values[OPTION_engine_accounts] + 1, key);
-    history_sink_init(engines->config.sink, history);
+    struct history *history = history_create(engines->config.history_rows, account_count, key);
+    history_sink_init(engines->config.sink, history, log);
+    if (failed != 0)
+        return failed;
     return history == NULL ? -ENOMEM : history_attach(history, engines->config.history_file);
 }
 

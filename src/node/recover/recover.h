@@ -17,9 +17,10 @@
 /* The inputs of a recovery. Everything named here outlives it. */
 struct recover_config {
     struct disk *disk;
-    struct exchange_file *exchange; /* its boot is raised and written at the end */
-    const struct clock *clock;      /* as in struct recovery_config */
-    struct history_sink *sink;      /* takes the replica's effects; its history is created again */
+    struct exchange_file *exchange;  /* its boot is raised and written at the end */
+    const struct clock *clock;       /* as in struct recovery_config */
+    struct history_sink *sink;       /* takes the replica's effects; its history is created again */
+    struct private_log *private_log; /* made again likewise; NULL: none */
     struct history_file *history_file; /* keeps rows of the history; NULL: none */
     struct option_engine capacities;   /* that this start wants */
     uint32_t segment_bytes;

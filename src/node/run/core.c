@@ -114,6 +114,7 @@ static enum refusal_kind recover_both(struct core *core, struct refusal *refusal
         .exchange = &core->exchange,
         .clock = config->clock,
         .sink = &core->follower.sink,
+        .private_log = &core->private_log,
         .history_file = core->history_file,
         .capacities = core->options,
         .segment_bytes = config->segment_bytes,
@@ -390,6 +391,7 @@ void core_destroy(struct core *core)
     disconnect_restart_free(&core->matcher.disconnect_restart);
     follower_free(&core->follower);
     event_log_free(&core->events);
+    private_log_free(&core->private_log);
     book_board_free(&core->books);
     history_file_close(core->history_file);
     recover_unmap(&core->engines);

@@ -73,8 +73,9 @@ struct core {
     struct segment_pool *pool;
     struct journal *journal;
     struct matcher matcher;
-    struct event_log events; /* of the follower, for streams */
-    struct book_board books; /* likewise */
+    struct event_log events;        /* of the follower, for streams */
+    struct private_log private_log; /* of recovery and the follower, likewise */
+    struct book_board books;        /* of the follower */
     struct follower follower;
     uint8_t configuration[REQUEST_BODY_MAX]; /* body of record 2013 of this start */
     uint32_t configuration_bytes;

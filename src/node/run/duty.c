@@ -224,7 +224,9 @@ static uint32_t step_follower(struct duty *duty, enum phase_name phase)
         lifecycle_fail(node, NODE_EXIT_FAILED);
         return 0;
     }
-    uint64_t events = event_log_count(&node->core.events) + published_get(&node->core.books.writes);
+    uint64_t events = event_log_count(&node->core.events) +
+                      private_log_count(&node->core.private_log) +
+                      published_get(&node->core.books.writes);
     bool is_shown = events != node->events_woken;
     node->events_woken = events;
     for (uint32_t i = 0; done != 0 && i < node->topology.net_count; i++) {

@@ -226,6 +226,11 @@ static void read_relying_party(const struct config *options, struct relying_part
     INVARIANT(is_read); /* config_load has read it */
 }
 
+static uint32_t number_of(const struct node *node, enum option option)
+{
+    return (uint32_t)config_number(node->options, option);
+}
+
 static int open_net(struct node *node, uint32_t number)
 {
     struct node_net *net = &node->nets[number];
@@ -250,6 +255,7 @@ static int open_net(struct node *node, uint32_t number)
         .audits_rejects = config_is(node->options, OPTION_crypto_shadow, "rejects"),
         .symbols = &node->core.primary_sink.symbols,
         .events = &node->core.events,
+        .private_log = &node->core.private_log,
         .books = &node->core.books,
         .connections_of = &node->connections_of,
         .streams_of = &node->streams_of,
@@ -262,16 +268,14 @@ static int open_net(struct node *node, uint32_t number)
         .epoch = node->core.exchange.epoch,
         .codes_off = node->poison.off,
         .codes_off_count = node->poison.off_count,
-        .credit_wait_ms = (uint32_t)config_number(node->options, OPTION_net_credit_wait_ms),
+        .credit_wait_ms = number_of(node, OPTION_net_credit_wait_ms),
         .output_pool_bytes = config_number(node->options, OPTION_net_output_pool),
         .debug_payload = config_switch(node->options, OPTION_net_debug_payload),
         .console = config_switch(node->options, OPTION_net_console),
-        .connections = (uint32_t)config_number(node->options, OPTION_limits_connections),
-        .stream_connections =
-            (uint32_t)config_number(node->options, OPTION_limits_stream_connections),
-        .stream_subscriptions =
-            (uint32_t)config_number(node->options, OPTION_limits_stream_subscriptions),
-        .stream_backlog = (uint32_t)config_number(node->options, OPTION_limits_stream_backlog),
+        .connections = number_of(node, OPTION_limits_connections),
+        .stream_connections = number_of(node, OPTION_limits_stream_connections),
+        .stream_subscriptions = number_of(node, OPTION_limits_stream_subscriptions),
+        .stream_backlog = number_of(node, OPTION_limits_stream_backlog),
     };
     rates_configure(node, &config);
     if (!list_proxies(node->options, &config.proxies))

@@ -168,7 +168,7 @@ static void begin(struct rebuilding *rebuilding)
         return;
     struct history *history =
         history_create(HISTORY_ROWS_DEFAULT, accounts + 1, mix_key_load(exchange->hash_key));
-    history_sink_init(&rebuilding->rows, history);
+    history_sink_init(&rebuilding->rows, history, NULL);
     rebuilding->error = history == NULL ? -ENOMEM : history_attach(history, rebuilding->file);
 }
 
