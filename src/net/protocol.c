@@ -21,7 +21,7 @@ int protocol_init(struct protocol *protocol, const struct net_config *config, ui
     if (error == 0)
         error = job_table_create(&protocol->jobs, &protocol->pipeline);
     if (error == 0)
-        error = stream_init(&protocol->streams, &protocol->pipeline);
+        error = stream_init(&protocol->streams, protocol->jobs);
     if (error != 0) {
         protocol_free(protocol);
         return error;

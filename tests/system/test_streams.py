@@ -125,8 +125,8 @@ def frames(world):
             ("UTF-8 cut off", frame(TEXT, b"\xe2\x82"), 1007),
             ("bad UTF-8 in a close reason", frame(CLOSE, b"\x03\xe8\xff"), 1007),
             ("binary", frame(BINARY, b"x"), 1003),
-            ("4,097 bytes", frame(TEXT, b" " * 4097), 1009),
-            ("4,097 bytes in two", frame(TEXT, b" " * 4096, fin=False) + frame(0, b" "), 1009)):
+            ("16,897 bytes", frame(TEXT, b" " * 16897), 1009),
+            ("16,897 bytes in two", frame(TEXT, b" " * 16896, fin=False) + frame(0, b" "), 1009)):
         stream = Stream(world.exchange)
         stream.raw(data)
         table.same(name, stream.closed(), code)
@@ -152,7 +152,9 @@ def refused_ops(world):
              "invalid_parameter", "market"),
             ({"op": "subscribe", "channel": "trades", "market": "X" * 99}, "subscribe",
              "invalid_parameter", "market"),
-            ({"op": "signed", "id": 4}, None, "invalid_parameter", "op"),
+            ({"op": "signed"}, "signed", "invalid_parameter", "id"),
+            ({"op": "signed", "id": 3, "ack": "binary"}, "signed", "invalid_parameter", "ack"),
+            ({"op": "cancel", "id": 4}, None, "invalid_parameter", "op"),
             ({"id": 9}, None, "invalid_parameter", "op"),
             ({"op": "ping", "id": "x"}, "ping", "invalid_parameter", "id")):
         stream.ask(**op)

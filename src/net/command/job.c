@@ -94,6 +94,25 @@ void job_refuse_signature(struct job_table *jobs, struct job *job, enum problem 
     pipeline_finish(jobs->pipeline, pending);
 }
 
+/* A signed request as it came. */
+struct arrival {
+    const char *body;
+    size_t count;
+    const struct route_path *path; /* NULL: of a stream, whose requests may be of any */
+    enum ack_form form;
+    bool is_frame;         /* the body is binary */
+    const char *head_text; /* with a device key in its head: of a logout; else NULL */
+};
+
+/* What became of one that has a slot. */
+struct taken {
+    uint32_t number;
+    bool decoded; /* else `problem` says why not */
+    bool slow;
+    uint8_t device[HASH_BYTES]; /* of the logout's device key */
+    struct problem_detail problem;
+};
+
 /* The requested form of the answer; parser.c refused all other headers. */
 static enum ack_form ack_form_of(const struct http_head *head)
 {
@@ -117,8 +136,8 @@ static bool is_off(const struct job_table *jobs, const struct request *request,
 }
 
 /* Decodes the envelope into the job: steps 5 to 9 of R11. */
-static bool decode(const struct job_table *jobs, struct conn *conn, struct job *job,
-                   const char *body, size_t count, struct problem_detail *problem)
+static bool decode(const struct job_table *jobs, const struct conn *conn, struct job *job,
+                   const struct arrival *arrival, struct problem_detail *problem)
 {
     const struct context *context = jobs->context;
     struct command *command = job_command(job);
@@ -128,13 +147,14 @@ static bool decode(const struct job_table *jobs, struct conn *conn, struct job *
         .past_ms = context->config->options->values[OPTION_exchange_clock_past_ms],
         .future_ms = context->config->options->values[OPTION_exchange_clock_future_ms],
     };
-    bool read =
-        conn->head.media == HTTP_MEDIA_OCTETS
-            ? envelope_frame(&envelope, (const uint8_t *)body, count, command->bytes, problem)
-            : envelope_json(&envelope, body, count, command->bytes, problem);
+    const char *body = arrival->body;
+    bool read = arrival->is_frame
+                    ? envelope_frame(&envelope, (const uint8_t *)body, arrival->count,
+                                     command->bytes, problem)
+                    : envelope_json(&envelope, body, arrival->count, command->bytes, problem);
     if (!read)
         return false;
-    job->request = admission_check(&envelope, conn->route.path, &window, problem);
+    job->request = admission_check(&envelope, arrival->path, &window, problem);
     if (job->request == NULL || is_off(jobs, job->request, problem))
         return false;
     job->key_sent = envelope.key_sent;
@@ -147,7 +167,7 @@ static bool decode(const struct job_table *jobs, struct conn *conn, struct job *
         .extra_bytes = (uint16_t)envelope.extra_bytes,
         .received_ticks = conn->received_ticks,
     };
-    if (ack_form_of(&conn->head) != ACK_BRIEF && ack_has_evidence(command->code))
+    if (arrival->form != ACK_BRIEF && ack_has_evidence(command->code))
         command->flags = COMMAND_WANTS_EVIDENCE;
     return true;
 }
@@ -166,60 +186,110 @@ static bool judge_key(const struct job_table *jobs, const struct conn *conn, str
     return false;
 }
 
-bool job_accept(struct job_table *jobs, struct conn *conn, const char *head_text, const char *body,
-                size_t count)
+/* Decodes the request into a slot. False: too many slow jobs wait; nothing has changed but that the
+ * connection is in CONN_SLOW. */
+static bool take(struct job_table *jobs, struct conn *conn, const struct arrival *arrival,
+                 struct taken *taken)
 {
     struct context *context = jobs->context;
-    uint32_t number;
-    struct job *job = alloc_job(jobs, &number);
-    struct problem_detail problem;
-    bool slow = false;
-    uint8_t device[HASH_BYTES];
-    bool is_logout = conn->route.path->is_logout;
-    bool has_device = is_logout && conn->head.has_device_key;
+    struct job *job = alloc_job(jobs, &taken->number);
     /* One that found no room among the slow jobs is charged already. */
-    bool charged = conn->is_charged || charge_signature(context, conn, &problem);
-    bool decoded = charged && decode(jobs, conn, job, body, count, &problem) &&
-                   (!has_device || api_caller_device_hash(context->config, &conn->head, head_text,
-                                                          device, &problem));
-    if (decoded) {
-        slow = judge_key(jobs, conn, job);
-        if (slow && job_queue_count(&jobs->slow) >= JOBS_SLOW_MAX) {
-            jobs->free_count++; /* as if it had not been allocated */
-            conn_queue_push(&context->conns, CONN_SLOW, conn);
-            conn->is_charged = true;
-            return false;
-        }
+    bool charged = conn->is_charged || charge_signature(context, conn, &taken->problem);
+    taken->decoded = charged && decode(jobs, conn, job, arrival, &taken->problem) &&
+                     (arrival->head_text == NULL ||
+                      api_caller_device_hash(context->config, &conn->head, arrival->head_text,
+                                             taken->device, &taken->problem));
+    taken->slow = taken->decoded && judge_key(jobs, conn, job);
+    conn->is_charged = taken->slow && job_queue_count(&jobs->slow) >= JOBS_SLOW_MAX;
+    if (conn->is_charged) {
+        jobs->free_count++; /* as if it had not been allocated */
+        conn_queue_push(&context->conns, CONN_SLOW, conn);
+        return false;
     }
-    conn->is_charged = false;
-    if (!decoded)
-        charge_mistake(context, conn, &problem);
+    if (!taken->decoded)
+        charge_mistake(context, conn, &taken->problem);
+    return true;
+}
+
+/* Makes the pending of a request that was taken. */
+static struct pending *add_pending(struct job_table *jobs, struct conn *conn,
+                                   const struct arrival *arrival, const struct taken *taken)
+{
+    struct context *context = jobs->context;
+    struct job *job = &jobs->items[taken->number];
     struct pending *pending = pending_add(&context->pendings, conn, PENDING_WRITE, PENDING_QUEUED);
     context->metrics.counters.signed_requests++;
     job->pending = pending_index(&context->pendings, pending);
     job->deadline_ns = 0;
-    if (decoded) {
-        pending->ack_form = (uint8_t)ack_form_of(&conn->head);
+    if (taken->decoded) {
+        pending->ack_form = (uint8_t)arrival->form;
         memcpy(pending->request_id, command_request_id(job_command(job)), REQUEST_ID_BYTES);
+    }
+    return pending;
+}
+
+/* Puts the job into its queue, or answers that it is none. */
+static void enter(struct job_table *jobs, struct conn *conn, struct pending *pending,
+                  const struct taken *taken)
+{
+    if (!taken->decoded) {
+        pending->kind = PENDING_PROBLEM;
+        pending->problem = taken->problem;
+        job_free(jobs, taken->number);
+        pipeline_finish(jobs->pipeline, pending);
+    } else if (taken->slow) {
+        conn->slow_job = true;
+        job_queue_push(&jobs->slow, taken->number);
+    } else {
+        job_queue_push(&jobs->fresh, taken->number);
+    }
+}
+
+bool job_accept(struct job_table *jobs, struct conn *conn, const char *head_text, const char *body,
+                size_t count)
+{
+    bool is_logout = conn->route.path->is_logout;
+    bool has_device = is_logout && conn->head.has_device_key;
+    const struct arrival arrival = {
+        .body = body,
+        .count = count,
+        .path = conn->route.path,
+        .form = ack_form_of(&conn->head),
+        .is_frame = conn->head.media == HTTP_MEDIA_OCTETS,
+        .head_text = has_device ? head_text : NULL,
+    };
+    struct taken taken;
+    if (!take(jobs, conn, &arrival, &taken))
+        return false;
+    struct pending *pending = add_pending(jobs, conn, &arrival, &taken);
+    if (taken.decoded) {
         pending->is_logout = is_logout;
         pending->has_device = has_device;
         if (has_device)
-            memcpy(pending->secret, device, sizeof pending->secret);
+            memcpy(pending->secret, taken.device, sizeof pending->secret);
         pending->sets_cookie = api_caller_is_own_page(&conn->head, head_text);
         conn->turns -= (int8_t)(admission_cost(job->request, command_payload(job_command(job))) /
                                 ITEMS_A_TURN);
     }
-    if (!decoded) {
-        pending->kind = PENDING_PROBLEM;
-        pending->problem = problem;
-        job_free(jobs, number);
-        pipeline_finish(jobs->pipeline, pending);
-    } else if (slow) {
-        conn->slow_job = true;
-        job_queue_push(&jobs->slow, number);
-    } else {
-        job_queue_push(&jobs->fresh, number);
-    }
+    enter(jobs, conn, pending, &taken);
+    return true;
+}
+
+bool job_accept_op(struct job_table *jobs, struct conn *conn, const char *body, size_t count,
+                   bool wants_full, int64_t op_id)
+{
+    const struct arrival arrival = {
+        .body = body,
+        .count = count,
+        .form = wants_full ? ACK_FULL : ACK_BRIEF,
+    };
+    struct taken taken;
+    if (!take(jobs, conn, &arrival, &taken))
+        return false;
+    struct pending *pending = add_pending(jobs, conn, &arrival, &taken);
+    pending->is_op = true;
+    pending->op_id = op_id;
+    enter(jobs, conn, pending, &taken);
     return true;
 }
 

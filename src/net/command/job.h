@@ -81,6 +81,11 @@ static inline bool job_table_has_room(const struct job_table *jobs)
 CC_MUST_USE bool job_accept(struct job_table *jobs, struct conn *conn, const char *head_text,
                             const char *body, size_t count);
 
+/* The same for an envelope that is a message of a stream, of any code that has a path; the answer
+ * is for the op with that id. */
+CC_MUST_USE bool job_accept_op(struct job_table *jobs, struct conn *conn, const char *body,
+                               size_t count, bool wants_full, int64_t op_id);
+
 /* Accepts a command without a signature (W3b), checked as far as net can; a slot is free. Returns
  * its pending, which waits for the answer like that of a signed request. */
 struct pending *job_accept_plain(struct job_table *jobs, struct conn *conn, uint16_t code,

@@ -59,6 +59,7 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
     pending->by_device = false;
     pending->sets_cookie = false;
     pending->wrote = false;
+    pending->is_op = false;
     pending->pipelined = false;
     pending->payload = BODY_NONE;
     pending->expected_bytes = 0;

@@ -76,6 +76,8 @@ struct pending {
     uint8_t origin;                /* as in struct conn */
     bool asks_timing;              /* X-Timing: 1 */
     struct client_rate_state rate; /* shown by its answer; limit 0: none */
+    bool is_op;                    /* a write of a stream: op_id is that of its message */
+    int64_t op_id;
     union {
         struct {
             struct answer answer;

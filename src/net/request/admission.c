@@ -73,14 +73,17 @@ bool admission_check_header(const uint8_t *payload, struct problem_detail *probl
     return true;
 }
 
-/* The row of the code, if the path takes it. */
+/* The row of the code, if the path takes it; without a path, if any does. */
 static const struct request *check_code(uint16_t code, const struct route_path *path,
                                         struct problem_detail *problem)
 {
-    if (CC_LIKELY(route_has_code(path, code)))
+    if (CC_LIKELY(path != NULL && route_has_code(path, code)))
         return request_find(code);
     const struct request *request = request_find(code);
-    if (request == NULL || request->path[0] == '\0' || !request->built)
+    bool has_path = request != NULL && request->path[0] != '\0' && request->built;
+    if (has_path && path == NULL)
+        return request;
+    if (!has_path)
         problem_detail_set_number(problem, PROBLEM_request_type_not_allowed, code,
                                   "request type %u has no path", code);
     else

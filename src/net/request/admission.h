@@ -16,7 +16,8 @@ struct admission_window {
     uint64_t future_ms;
 };
 
-/* Returns the row of the request, or NULL with 400 or 401 in *problem. */
+/* Returns the row of the request, or NULL with 400 or 401 in *problem. `path` NULL: it may be of
+ * any. */
 CC_MUST_USE const struct request *admission_check(const struct envelope *envelope,
                                                   const struct route_path *path,
                                                   const struct admission_window *window,

@@ -481,30 +481,32 @@ static void write_logout(struct context *context, struct writer *writer,
     write_problem(writer, &problem, frame);
 }
 
+void response_write_op(const struct context *context, struct writer *writer,
+                       const struct pending *pending)
+{
+    const uint8_t *secret = pending->has_secret ? pending->secret : NULL;
+    bool is_full = pending->ack_form == ACK_FULL;
+    struct ack_stages stages = { 0 };
+    if (CC_UNLIKELY(is_full))
+        stages = stages_of(context, pending);
+    ack_write(writer, &pending->answer, secret, is_full ? &stages : NULL);
+}
+
 static void write_ack(struct context *context, struct writer *writer, const struct pending *pending,
                       struct frame *frame)
 {
-    const uint8_t *secret = pending->has_secret ? pending->secret : NULL;
     enum answer_style style = request_find(pending->answer.code)->answer;
     if (style == ANSWER_HTTP) {
         write_plain(context, writer, pending, frame);
-        return;
-    }
-    if (pending->is_logout) {
+    } else if (pending->is_logout) {
         write_logout(context, writer, pending, frame);
-        return;
+    } else if (CC_LIKELY(pending->ack_form != ACK_BINARY) || style == ANSWER_SUCCESS) {
+        response_write_op(context, writer, pending);
+    } else {
+        const struct ack_stages stages = stages_of(context, pending);
+        frame->media = MEDIA_OCTETS;
+        ack_write_binary(writer, &pending->answer, pending->request_id, &stages);
     }
-    if (CC_LIKELY(pending->ack_form == ACK_BRIEF)) {
-        ack_write(writer, &pending->answer, secret, NULL);
-        return;
-    }
-    const struct ack_stages stages = stages_of(context, pending);
-    if (pending->ack_form == ACK_FULL || style == ANSWER_SUCCESS) {
-        ack_write(writer, &pending->answer, secret, pending->ack_form == ACK_FULL ? &stages : NULL);
-        return;
-    }
-    frame->media = MEDIA_OCTETS;
-    ack_write_binary(writer, &pending->answer, pending->request_id, &stages);
 }
 
 static void write_body(struct context *context, struct writer *writer, struct pending *pending,

@@ -34,6 +34,10 @@ void response_writer_free(struct response_writer *responses);
 CC_MUST_USE bool response_write(struct response_writer *responses, struct conn *conn,
                                 struct pending *pending);
 
+/* Writes the JSON of a signed request's answer, without anything around it: for streams. */
+void response_write_op(const struct context *context, struct writer *writer,
+                       const struct pending *pending);
+
 /* Writes the interim response 100 Continue. False without room. */
 CC_MUST_USE bool response_write_continue(struct response_writer *responses, struct conn *conn);
 

@@ -23,9 +23,10 @@ enum {
     LENGTH_64 = 127,
 };
 
-int stream_init(struct streams *streams, struct pipeline *pipeline)
+int stream_init(struct streams *streams, struct job_table *jobs)
 {
-    streams->pipeline = pipeline;
+    streams->pipeline = jobs->pipeline;
+    streams->jobs = jobs;
     streams->coded = calloc(STREAM_CODED, sizeof *streams->coded);
     streams->private_coded = calloc(STREAM_PRIVATE_CODED, sizeof *streams->private_coded);
     streams->text = malloc(STREAM_TEXT_MAX);
@@ -68,6 +69,17 @@ bool stream_has_room(const struct stream *stream)
     return output_fits(&context->outputs, &stream->conn->output, STREAM_ANSWER_MAX);
 }
 
+/* Whether another message may be read, whatever it is: a signed request finds a slot. */
+static bool may_read(const struct stream *stream)
+{
+    const struct job_table *jobs = stream->owner->jobs;
+    const struct conn *conn = stream->conn;
+    return !stream_is_waiting(stream) && !conn->slow_job &&
+           conn->pending_count < CONN_PENDING_MAX && pending_available(&jobs->context->pendings) &&
+           job_table_has_room(jobs) && job_queue_count(&jobs->slow) < JOBS_SLOW_MAX &&
+           stream_has_room(stream);
+}
+
 /* wslay gets one byte at a time: it then knows of no message behind the one that must be answered
  * first. */
 static ssize_t on_read(wslay_event_context_ptr frames, uint8_t *bytes, size_t count, int flags,
@@ -75,7 +87,7 @@ static ssize_t on_read(wslay_event_context_ptr frames, uint8_t *bytes, size_t co
 {
     struct stream *stream = context;
     (void)flags;
-    if (stream->left == 0 || stream_is_waiting(stream) || count == 0 || !stream_has_room(stream)) {
+    if (stream->left == 0 || count == 0 || !may_read(stream)) {
         wslay_event_set_error(frames, WSLAY_ERR_WOULDBLOCK);
         return -1;
     }
@@ -143,8 +155,14 @@ static bool flush(struct stream *stream)
 size_t stream_receive(struct stream *stream, const char *bytes, size_t count)
 {
     size_t given = count < RECEIVE_MAX ? count : RECEIVE_MAX;
+    const struct job_table *jobs = stream->owner->jobs;
     if (stream_is_waiting(stream))
         return 0;
+    if (!job_table_has_room(jobs) || job_queue_count(&jobs->slow) >= JOBS_SLOW_MAX) {
+        conn_queue_push(&jobs->context->conns, job_table_has_room(jobs) ? CONN_SLOW : CONN_STALLED,
+                        stream->conn);
+        return 0;
+    }
     if (!flush(stream) || !stream_has_room(stream)) {
         pipeline_starve(stream->owner->pipeline, stream->conn);
         return 0;

@@ -12,8 +12,8 @@
 #include "net/http/writer.h"
 #include "net/stream/stream_state.h"
 
-/* 0 or -ENOMEM. The streams must be all zeros before. */
-CC_MUST_USE int stream_init(struct streams *streams, struct pipeline *pipeline);
+/* 0 or -ENOMEM. The streams must be all zeros before. Their signed requests become jobs. */
+CC_MUST_USE int stream_init(struct streams *streams, struct job_table *jobs);
 void stream_free(struct streams *streams);
 
 /* Answers the handshake in conn->head, whose first byte is `text`. The connection has no request in

@@ -5,6 +5,7 @@
 #include "net/json/json_field.h"
 #include "net/json/json_problem.h"
 #include "net/request/api_caller.h"
+#include "net/request/charge.h"
 #include "net/stream/stream.h"
 #include "net/stream/stream_feed.h"
 #include "net/stream/stream_private.h"
@@ -12,7 +13,7 @@
 #include "net/stream/stream_subs.h"
 #include "net/stream/stream_view.h"
 
-enum { OP, ID, CHANNEL, MARKET, DEPTH, FROM_SEQ, API_KEY, DEVICE_KEY, MEMBERS };
+enum { OP, ID, CHANNEL, MARKET, DEPTH, FROM_SEQ, API_KEY, DEVICE_KEY, ACK, MEMBERS };
 
 /* The channels that have no market, after those of a market (enum stream_channel). */
 enum { CHANNEL_STATUS = STREAM_CHANNELS, CHANNEL_PRIVATE };
@@ -35,9 +36,10 @@ struct op {
     char market[SYMBOL_BYTES]; /* zero-padded */
 };
 
-static const char *const op_names[] = { "subscribe", "unsubscribe", "resume", "login", "ping" };
+static const char *const op_names[] = { "subscribe", "unsubscribe", "resume",
+                                        "login",     "signed",      "ping" };
 
-enum op_kind { OP_SUBSCRIBE, OP_UNSUBSCRIBE, OP_RESUME, OP_LOGIN, OP_PING, OP_KINDS };
+enum op_kind { OP_SUBSCRIBE, OP_UNSUBSCRIBE, OP_RESUME, OP_LOGIN, OP_SIGNED, OP_PING, OP_KINDS };
 
 static bool equals(const struct json_member *member, const char *text)
 {
@@ -78,7 +80,9 @@ static struct writer problem_answer(struct stream *stream, const char *op, bool 
 static void refuse(struct stream *stream, const char *name, const struct op *op,
                    const struct problem_detail *problem)
 {
-    struct writer writer = problem_answer(stream, name, op->has_id, op->id, problem);
+    struct problem_detail charged = *problem;
+    charge_mistake(stream->owner->pipeline->context, stream->conn, &charged);
+    struct writer writer = problem_answer(stream, name, op->has_id, op->id, &charged);
     stream_answer(stream, &writer);
 }
 
@@ -364,9 +368,59 @@ static void login(struct stream *stream, const struct op *op)
     stream_answer(stream, &writer);
 }
 
+/* ---- signed requests ------------------------------------------------------------------------- */
+
+/* What the message asks for beside its envelope. */
+static bool read_signed(const struct op *op, bool *wants_full, struct problem_detail *problem)
+{
+    const struct json_member *ack = &op->members[ACK];
+    *wants_full = equals(ack, "full");
+    if (!op->has_id)
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, "id",
+                                  "a signed request needs an id, by which its answer is known");
+    return ack->kind == JSON_NONE || *wants_full ||
+           problem_detail_set(problem, PROBLEM_invalid_parameter, "ack", "ack is full or absent");
+}
+
+/* Hands the envelope in the message to the jobs. */
+static void run_signed(struct stream *stream, const struct op *op, const char *text, size_t count)
+{
+    struct streams *streams = stream->owner;
+    struct problem_detail problem;
+    bool wants_full = false;
+    if (!read_signed(op, &wants_full, &problem)) {
+        refuse(stream, op_names[OP_SIGNED], op, &problem);
+        return;
+    }
+    bool is_taken = job_accept_op(streams->jobs, stream->conn, text, count, wants_full, op->id);
+    INVARIANT(is_taken); /* may_read in stream.c has made sure of a slot */
+    streams->pipeline->context->metrics.counters.requests++;
+}
+
+/* Answers a signed request whose outcome is known. False without room; nothing has changed. */
+static bool answer_signed(struct stream *stream, const struct pending *pending)
+{
+    struct context *context = stream->owner->pipeline->context;
+    if (pending->kind == PENDING_PROBLEM) {
+        struct writer writer =
+            problem_answer(stream, op_names[OP_SIGNED], true, pending->op_id, &pending->problem);
+        return stream_send(stream, &writer);
+    }
+    struct writer writer = begin_answer(stream, op_names[OP_SIGNED], true, pending->op_id);
+    char *brace = writer.at;
+    response_write_op(context, &writer, pending);
+    INVARIANT(!writer.full && *brace == '{');
+    *brace = ','; /* the members join those before */
+    bool is_sent = stream_send(stream, &writer);
+    if (pending->has_secret)
+        secret_wipe(brace, (size_t)(writer.at - brace));
+    return is_sent;
+}
+
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static void run(struct stream *stream, enum op_kind kind, struct op *op)
+static void run(struct stream *stream, enum op_kind kind, struct op *op, const char *text,
+                size_t count)
 {
     struct problem_detail problem;
     if (kind == OP_PING) {
@@ -374,6 +428,8 @@ static void run(struct stream *stream, enum op_kind kind, struct op *op)
         JSON_FIELD_UINT(&writer, "time_ns", stream->owner->pipeline->context->unix_ns);
         WRITER_TEXT(&writer, "}");
         stream_answer(stream, &writer);
+    } else if (kind == OP_SIGNED) {
+        run_signed(stream, op, text, count);
     } else if (kind == OP_LOGIN) {
         login(stream, op);
     } else if (!read_channel(stream, op, &problem) ||
@@ -396,7 +452,7 @@ void stream_op_run(struct stream *stream, const char *text, size_t count)
     struct op op = { .members = { JSON_MEMBER("op"), JSON_MEMBER("id"), JSON_MEMBER("channel"),
                                   JSON_MEMBER("market"), JSON_MEMBER("depth"),
                                   JSON_MEMBER("from_seq"), JSON_MEMBER("api_key"),
-                                  JSON_MEMBER("device_key") } };
+                                  JSON_MEMBER("device_key"), JSON_MEMBER("ack") } };
     struct problem_detail problem;
     enum json_error error = json_scan_members(text, count, op.members, MEMBERS, NULL);
     unsigned kind = 0;
@@ -416,10 +472,10 @@ void stream_op_run(struct stream *stream, const char *text, size_t count)
         refuse(stream, name, &op, &problem);
     } else if (name == NULL) {
         (void)problem_detail_set(&problem, PROBLEM_invalid_parameter, "op",
-                                 "op is login, subscribe, unsubscribe, resume or ping");
+                                 "op is login, subscribe, unsubscribe, resume, signed or ping");
         refuse(stream, name, &op, &problem);
     } else {
-        run(stream, (enum op_kind)kind, &op);
+        run(stream, (enum op_kind)kind, &op, text, count);
     }
 }
 
@@ -476,11 +532,11 @@ void stream_op_finish(struct stream *stream)
     conn_queue_push(&stream->owner->pipeline->context->conns, CONN_READY, stream->conn);
 }
 
-bool stream_op_shown(struct stream *stream)
+/* The awaited op: its snapshot has come, or was refused. */
+static bool show_awaited(struct stream *stream, const struct pending *pending)
 {
     struct pipeline *pipeline = stream->owner->pipeline;
     struct context *context = pipeline->context;
-    const struct pending *pending = pending_at(&context->pendings, stream->conn->pending_head);
     const struct reply *reply = &pending->reply;
     struct problem_detail problem = { 0 };
     if (pending->kind == PENDING_PROBLEM)
@@ -510,5 +566,27 @@ bool stream_op_shown(struct stream *stream)
     pipeline_remove_first(pipeline, stream->conn);
     if (!stream->scans)
         stream_op_finish(stream);
+    return true;
+}
+
+bool stream_op_shown(struct stream *stream)
+{
+    struct pipeline *pipeline = stream->owner->pipeline;
+    struct conn *conn = stream->conn;
+    while (conn->pending_head != PENDING_NONE) {
+        struct pending *pending = pending_at(&pipeline->context->pendings, conn->pending_head);
+        if (pending->state != PENDING_DONE)
+            return true;
+        if (!pending->is_op) {
+            if (!show_awaited(stream, pending))
+                return false;
+            continue;
+        }
+        if (!stream->ended && !answer_signed(stream, pending))
+            return false;
+        pipeline_remove_first(pipeline, conn);
+        conn->blocked = true;
+        conn_queue_push(&pipeline->context->conns, CONN_READY, conn);
+    }
     return true;
 }

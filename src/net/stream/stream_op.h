@@ -1,5 +1,5 @@
-/* stream_op.h - what clients ask of a stream: login, subscribe, unsubscribe, resume, ping (json.md
- * J9). Net thread. */
+/* stream_op.h - what clients ask of a stream: login, subscribe, unsubscribe, resume, signed,
+ * ping (json.md J9). Net thread. */
 #ifndef NET_STREAM_STREAM_OP_H
 #define NET_STREAM_STREAM_OP_H
 
@@ -9,8 +9,8 @@
  * stream_op_shown. */
 void stream_op_run(struct stream *stream, const char *text, size_t count);
 
-/* The snapshot that the stream awaits has come, or was refused: it is the oldest request of the
- * connection. False: the output pool has no room; nothing has changed. */
+/* Outcomes are known, of the oldest requests of the connection: answers signed ones, and takes the
+ * snapshot that the stream awaits. False: the output pool has no room for the next. */
 CC_MUST_USE bool stream_op_shown(struct stream *stream);
 
 /* Answers a resume that has found its place. There is room. */

@@ -6,15 +6,16 @@
 #define NET_STREAM_STREAM_STATE_H
 
 #include "base/published.h"
+#include "net/command/job.h"
 #include "net/json/json_private.h"
-#include "net/response/pipeline.h"
 
 enum {
-    STREAM_MESSAGE_MAX = 4096, /* bytes of a client's message */
-    STREAM_TEXT_MAX = 262144,  /* bytes of a frame to a client, with its head: a whole book and one
+    STREAM_MESSAGE_MAX =
+        REQUEST_PASSKEY_ENVELOPE_MAX + 512, /* bytes of a client's message: of any envelope */
+    STREAM_TEXT_MAX = 262144, /* bytes of a frame to a client, with its head: a whole book and one
                                   that takes its place fit */
     STREAM_ANSWER_MAX =
-        4096, /* bytes of the frames that answer an op, but for snapshots of markets */
+        6144, /* bytes of the frames that answer an op, but for snapshots of markets */
     STREAM_FRAME_HEAD = 10,                      /* bytes of a frame's head, at most */
     STREAM_CODED_MAX = 704,                      /* bytes of an encoded event */
     STREAM_CODED = 1024,                         /* encoded events kept */
@@ -139,6 +140,7 @@ struct stream_private_coded {
 
 struct streams {
     struct pipeline *pipeline;
+    struct job_table *jobs;
     struct stream *first;
     uint32_t count;
     struct published open; /* the count, for other threads */
