@@ -224,6 +224,8 @@ static struct pending *add_pending(struct job_table *jobs, struct conn *conn,
     if (taken->decoded) {
         pending->ack_form = (uint8_t)arrival->form;
         memcpy(pending->request_id, command_request_id(job_command(job)), REQUEST_ID_BYTES);
+        conn->turns -= (int8_t)(admission_cost(job->request, command_payload(job_command(job))) /
+                                ITEMS_A_TURN);
     }
     return pending;
 }
@@ -268,8 +270,6 @@ bool job_accept(struct job_table *jobs, struct conn *conn, const char *head_text
         if (has_device)
             memcpy(pending->secret, taken.device, sizeof pending->secret);
         pending->sets_cookie = api_caller_is_own_page(&conn->head, head_text);
-        conn->turns -= (int8_t)(admission_cost(job->request, command_payload(job_command(job))) /
-                                ITEMS_A_TURN);
     }
     enter(jobs, conn, pending, &taken);
     return true;
