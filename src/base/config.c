@@ -519,10 +519,12 @@ bool config_is(const struct config *config, enum option option, const char *word
 }
 
 ptrdiff_t config_engine_text(const struct config *config, const uint8_t exchange_id[32],
-                             uint8_t body[CONFIG_ENGINE_TEXT_MAX])
+                             const uint8_t *signing_public, uint8_t body[CONFIG_ENGINE_TEXT_MAX])
 {
-    char id[2 * KEY_BYTES + 1];
+    char id[2 * KEY_BYTES + 1], public[BASE64_TEXT_BYTES(KEY_BYTES) + 1] = "";
     hex_encode(id, exchange_id, KEY_BYTES);
+    if (signing_public != NULL)
+        (void)base64_encode(public, signing_public, KEY_BYTES);
     memset(body, 0, CONFIG_ENGINE_TEXT_MAX);
     size_t used = 0;
     const char *before = "";
@@ -539,7 +541,8 @@ ptrdiff_t config_engine_text(const struct config *config, const uint8_t exchange
         }
         if (next == NULL)
             return (ptrdiff_t)((used + 7) & ~(size_t)7);
-        const char *text = option == OPTION_exchange_id ? id
+        const char *text = option == OPTION_exchange_id               ? id
+                           : option == OPTION_exchange_signing_public ? public
                            : next->type == OPTION_TYPE_SWITCH
                                ? (config_switch(config, option) ? "on" : "off")
                                : config_text(config, option);

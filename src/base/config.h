@@ -75,9 +75,11 @@ CC_MUST_USE bool config_relying_party(const struct config *config, struct relyin
                                       char error[RELYING_PARTY_ERROR_BYTES]);
 
 /* Writes the canonical body of record 2013: a sorted `key=value\n` for each engine option that this
- * binary has, zero-padded to a multiple of 8. `exchange_id` is that of the data directory. Returns
- * the number of bytes, or -E2BIG when they exceed CONFIG_ENGINE_TEXT_MAX (exit 2). */
+ * binary has, zero-padded to a multiple of 8. `exchange_id` and `signing_public` (NULL: none) are
+ * those of the data directory. Returns the number of bytes, or -E2BIG when they exceed
+ * CONFIG_ENGINE_TEXT_MAX (exit 2). */
 CC_MUST_USE ptrdiff_t config_engine_text(const struct config *config, const uint8_t exchange_id[32],
+                                         const uint8_t *signing_public,
                                          uint8_t body[CONFIG_ENGINE_TEXT_MAX]);
 
 /* Prints the text of --help: every key with its default and meaning. */

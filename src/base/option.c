@@ -118,6 +118,8 @@ static bool parse_value(struct option_engine *options, enum option option, struc
         return parse_optional_key(value, options->operator_key, &options->has_operator_key);
     case OPTION_exchange_treasury_key:
         return parse_optional_key(value, options->treasury_key, &options->has_treasury_key);
+    case OPTION_exchange_signing_public:
+        return parse_optional_key(value, options->signing_public, &options->has_signing_public);
     case OPTION_exchange_oracle_keys:
         return parse_keys(value, options->oracle_keys, &options->oracle_key_count);
     case OPTION_exchange_id:

@@ -66,6 +66,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(exchange, operator_key,           KEY,    1, 1, "",               0, 0, "signs codes 1001-1099") \
     X(exchange, oracle_keys,            KEYS,   1, 1, "",               0, 0, "sign code 1000 only") \
     X(exchange, treasury_key,           KEY,    1, 1, "",               0, 0, "signs 1003, 1004, 1006 in the operator's place") \
+    X(exchange, signing_public,         KEY,    7, 1, "",               0, 0, "of signing.key, which the first start makes") \
     X(exchange, testnet,                SWITCH, 4, 1, "off",            0, 0, "faucet") \
     X(exchange, restart,                CHOICE, 0, 1, "resume",         0, 0, "+resume +staged") \
     X(exchange, oracle_max_age_ms,      INT,    1, 1, "10000",          0, 86400000, "0: never stale") \
@@ -135,9 +136,10 @@ struct option_engine {
     uint8_t exchange_id[32];
     uint8_t operator_key[32];
     uint8_t treasury_key[32];
+    uint8_t signing_public[32];
     uint8_t oracle_keys[OPTION_KEYS_MAX][32];
     uint32_t oracle_key_count;
-    bool has_operator_key, has_treasury_key, has_exchange_id;
+    bool has_operator_key, has_treasury_key, has_signing_public, has_exchange_id;
 };
 
 /* Parses the body of a record 2013 (wire.md W3b): sorted `key=value\n` lines of every engine option

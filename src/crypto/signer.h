@@ -1,4 +1,5 @@
-/* signer.h - the signing side: tools and tests only; perpd never holds a client's private key. */
+/* signer.h - the signing side: tools, tests, and the exchange's own key (attest.h). perpd never
+ * holds a client's private key. */
 #ifndef CRYPTO_SIGNER_H
 #define CRYPTO_SIGNER_H
 

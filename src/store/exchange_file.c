@@ -17,7 +17,8 @@ struct exchange_image {
     uint64_t boot;
     uint64_t counter;
     uint64_t epoch;
-    uint8_t zero[120];
+    uint8_t signing_public[32];
+    uint8_t zero[88];
 };
 
 static_assert(sizeof(struct exchange_image) == EXCHANGE_FILE_FORMER_BYTES, "journal.md, exchange");
@@ -29,6 +30,7 @@ static_assert(offsetof(struct exchange_image, boot) == 112, "journal.md, exchang
 static_assert(offsetof(struct exchange_image, counter) == SLOT_COUNTER_OFFSET,
               "journal.md, exchange");
 static_assert(offsetof(struct exchange_image, epoch) == 128, "journal.md, exchange");
+static_assert(offsetof(struct exchange_image, signing_public) == 136, "journal.md, exchange");
 
 static const struct file_kind slot_kind = {
     .magic = { 'p', 'e', 'r', 'p', 'd', 'E', 'X', 'C' },
@@ -54,6 +56,7 @@ static void image_take(struct exchange_file *out, const uint8_t *bytes)
     memcpy(out->secret_key, image.secret_key, sizeof out->secret_key);
     out->boot = image.boot;
     out->epoch = image.epoch;
+    memcpy(out->signing_public, image.signing_public, sizeof out->signing_public);
     explicit_bzero(&image, sizeof image);
 }
 
@@ -65,6 +68,7 @@ void exchange_file_encode(uint8_t out[SLOT_BYTES], const struct exchange_file *e
     memcpy(image.exchange_id, exchange->exchange_id, sizeof image.exchange_id);
     memcpy(image.hash_key, exchange->hash_key, sizeof image.hash_key);
     memcpy(image.secret_key, exchange->secret_key, sizeof image.secret_key);
+    memcpy(image.signing_public, exchange->signing_public, sizeof image.signing_public);
     memset(out, 0, SLOT_BYTES);
     memcpy(out, &image, sizeof image);
     explicit_bzero(&image, sizeof image);

@@ -17,7 +17,8 @@ enum {
     EXCHANGE_FILE_JOURNAL_ID_BYTES = 16,
     EXCHANGE_FILE_ID_BYTES = 32,
     EXCHANGE_FILE_HASH_KEY_BYTES = 16,
-    EXCHANGE_FILE_SECRET_KEY_BYTES = 32
+    EXCHANGE_FILE_SECRET_KEY_BYTES = 32,
+    EXCHANGE_FILE_PUBLIC_KEY_BYTES = 32
 };
 
 struct exchange_file {
@@ -25,8 +26,9 @@ struct exchange_file {
     uint8_t exchange_id[EXCHANGE_FILE_ID_BYTES]; /* the option exchange.id; EIP-712 salt */
     uint8_t hash_key[EXCHANGE_FILE_HASH_KEY_BYTES];
     uint8_t secret_key[EXCHANGE_FILE_SECRET_KEY_BYTES];
-    uint64_t boot;           /* of the last start; 0 before the first */
-    uint64_t epoch;          /* raised when an end of the journal is given up; 1 at first */
+    uint64_t boot;  /* of the last start; 0 before the first */
+    uint64_t epoch; /* raised when an end of the journal is given up; 1 at first */
+    uint8_t signing_public[EXCHANGE_FILE_PUBLIC_KEY_BYTES]; /* of signing.key; 0: none yet */
     struct slot_place slots; /* of the file, as it was read or written last */
     bool is_former;          /* the file has the former format, or is not there yet */
 };

@@ -18,6 +18,7 @@
     X(exchange_missing,     3, "holds files but no `exchange`") \
     X(exchange_damaged,     3, "has an `exchange` file that is damaged or of another version") \
     X(exchange_id,          3, "belongs to another exchange.id") \
+    X(signing_key,          3, "lacks its signing key") \
     X(segment_missing,      3, "lacks a journal segment") \
     X(segment_size,         3, "has a journal segment of a wrong size") \
     X(segment_header,       3, "has a journal segment with a wrong header") \

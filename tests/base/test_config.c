@@ -223,7 +223,7 @@ static void test_engine_text(void)
         id[i] = (uint8_t)i;
     CHECK(load(FLAGS("--exchange.oracle_keys=" KEY_2 "," KEY_1, "--engine.makers_max=9"), NULL) ==
           CONFIG_RUN);
-    ptrdiff_t count = config_engine_text(&config, id, body);
+    ptrdiff_t count = config_engine_text(&config, id, NULL, body);
     CHECK(count > 0 && count % 8 == 0);
     CHECK(memcmp(body, "engine.accounts=65536\nengine.credentials=262144\n", 48) == 0);
     CHECK(option_parse_engine(&options, body, (size_t)count));
@@ -234,7 +234,7 @@ static void test_engine_text(void)
     static uint8_t again[CONFIG_ENGINE_TEXT_MAX];
     CHECK(load(FLAGS("--engine.makers_max=0009", "--exchange.oracle_keys=" KEY_2 "," KEY_1),
                NULL) == CONFIG_RUN);
-    CHECK(config_engine_text(&config, id, again) == count);
+    CHECK(config_engine_text(&config, id, NULL, again) == count);
     CHECK(memcmp(body, again, sizeof body) == 0);
 }
 

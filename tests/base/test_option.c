@@ -188,6 +188,8 @@ static void test_younger(void)
                                            "limits.portfolios", "limits.subaccounts" };
 
     make_lines();
+    leave_out("exchange.signing_public"); /* of version 7 */
+    CHECK(parse() && !options.has_signing_public);
     leave_out("limits.admin_keys"); /* the four of version 6 */
     CHECK(!parse());
     leave_out("limits.scoped_keys");

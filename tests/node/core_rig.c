@@ -181,7 +181,7 @@ static void configure(void)
     if (core_rig.more != NULL)
         argv[count++] = core_rig.more;
     CHECK(config_load(&config, (int)count, argv, NULL) == CONFIG_RUN);
-    ptrdiff_t bytes = config_engine_text(&config, core_rig.core.exchange.exchange_id, body);
+    ptrdiff_t bytes = config_engine_text(&config, core_rig.core.exchange.exchange_id, NULL, body);
     CHECK(bytes > 0);
     CHECK(core_configure(&core_rig.core, body, (uint32_t)bytes));
     config_free(&config);

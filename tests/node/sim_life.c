@@ -130,7 +130,7 @@ static void configure(struct sim *sim)
         argv[i + 1] = texts[i];
     enum config_outcome outcome = config_load(&config, count + 1, argv, NULL);
     INVARIANT(outcome == CONFIG_RUN);
-    ptrdiff_t bytes = config_engine_text(&config, sim->core.exchange.exchange_id, body);
+    ptrdiff_t bytes = config_engine_text(&config, sim->core.exchange.exchange_id, NULL, body);
     INVARIANT(bytes > 0);
     bool parsed = core_configure(&sim->core, body, (uint32_t)bytes);
     INVARIANT(parsed);

@@ -58,7 +58,7 @@ static ptrdiff_t configuration(uint8_t body[CONFIG_ENGINE_TEXT_MAX], const char 
     memcpy(argv, small, sizeof small);
     argv[1] = accounts;
     CHECK(config_load(&config, (int)CC_COUNT(argv), argv, NULL) == CONFIG_RUN);
-    ptrdiff_t bytes = config_engine_text(&config, rig.exchange.exchange_id, body);
+    ptrdiff_t bytes = config_engine_text(&config, rig.exchange.exchange_id, NULL, body);
     CHECK(bytes > 0 && option_parse_engine(options, body, (size_t)bytes));
     config_free(&config);
     return bytes;

@@ -27,6 +27,7 @@ def copy(name):
     target = house.copy(name)
     for snapshot in (target / "snapshot").glob("*.snap"):  # the forged are no longer of it
         snapshot.unlink()
+    (target / "heads").unlink()  # nor are its heads: tests/system/test_heads.py
     return target, Directory(target)
 
 

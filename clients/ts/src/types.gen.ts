@@ -516,6 +516,14 @@ export interface State {
   readonly text?: string;
 }
 
+export interface Head {
+  readonly head: string;
+}
+
+export interface Heads {
+  readonly heads: readonly Head[];
+}
+
 export interface Window {
   readonly past: number;
   readonly future: number;
@@ -550,6 +558,7 @@ export interface ReasonCode {
 
 export interface Exchange {
   readonly exchange_id: string;
+  readonly signing_public: string;
   readonly eip712_domain: Domain;
   readonly operator_domain: string;
   readonly rules_version: number;

@@ -108,6 +108,7 @@ struct net_config {
     struct mix_key hash_key;                 /* of the data directory */
     uint8_t secret_key[32];                  /* of the data directory: keyed hash of API keys */
     uint8_t exchange_id[32];                 /* EIP-712 salt */
+    uint8_t signing_public[32];              /* of the exchange's own key, which signs heads */
     char admin_token[NET_ADMIN_TOKEN_BYTES]; /* opens /audit and /admin (admin_token.h) */
     const char *durability;                  /* shown by /exchange: "local" or "none" */
     uint32_t rules_version;                  /* shown by /exchange */

@@ -25,6 +25,7 @@ enum { TARGET_MAX = 256 };
     X(market, false, "/api/v1/markets/")                  \
     X(fund, false, "/api/v1/insurance-fund")              \
     X(fees, false, "/api/v1/fee-account")                 \
+    X(heads, false, "/api/v1/heads")                      \
     X(audit, true, "/audit")                              \
     X(withdrawals, true, "/admin/withdrawals")
 

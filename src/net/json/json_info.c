@@ -184,6 +184,8 @@ void json_info_exchange(const struct net_config *config, struct writer *writer)
     const uint64_t *values = config->options->values;
     WRITER_TEXT(writer, "{\"exchange_id\":");
     writer_hex(writer, config->exchange_id, sizeof config->exchange_id);
+    WRITER_TEXT(writer, ",\"signing_public\":");
+    writer_base64(writer, config->signing_public, sizeof config->signing_public);
     WRITER_TEXT(writer, ",\"eip712_domain\":");
     json_typed_data_domain(config, writer);
     WRITER_TEXT(writer, ",\"operator_domain\":\"" OPERATOR_DOMAIN "\",\"rules_version\":");

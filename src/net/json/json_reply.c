@@ -3,6 +3,7 @@
 #include "base/row.h"
 #include "base/row_history.h"
 #include "net/json/json_credential.h"
+#include "net/json/json_head.h"
 #include "net/json/json_history.h"
 #include "net/json/json_holding.h"
 #include "net/json/json_market.h"
@@ -74,6 +75,7 @@ struct form {
 #define FORM_fund             ALL(json_money_house)
 #define FORM_fees             ALL(json_money_house)
 #define FORM_mark             ALL(json_money_mark)
+#define FORM_heads            ALL(json_head_list)
 #define FORM_withdrawals      ALL(json_money_withdrawals)
 #define FORM_pairing_open     ALL(json_pairing_changed) /* response.c writes it with the token */
 #define FORM_pairing_deposit  ALL(json_pairing_changed)

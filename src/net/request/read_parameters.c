@@ -29,6 +29,7 @@ enum parameter {
     IS_DEVICE = 16384,  /* X-DEVICE-KEY and no API key */
     HAS_TOKEN = 32768,  /* Authorization: Bearer and the pairing's token */
     HAS_KIND = 65536,   /* kind of rows of the cash ledger */
+    HAS_LIMIT = 131072, /* limit and nothing else of a page */
 };
 
 #define PAGE   (HAS_PAGE)
@@ -62,6 +63,7 @@ enum parameter {
 #define PARAMETERS_mark        HAS_SYMBOL
 #define PARAMETERS_fund        PAGE
 #define PARAMETERS_fees        PAGE
+#define PARAMETERS_heads       HAS_LIMIT
 #define PARAMETERS_withdrawals HAS_OUTCOME | PAGE
 #define PARAMETERS_pairing_open     HAS_KEY | IS_DEVICE
 #define PARAMETERS_pairing_deposit  HAS_TOKEN | HAS_ID
@@ -213,6 +215,16 @@ static bool parse_times(const struct parameters *parameters, struct query *query
     return true;
 }
 
+static bool parse_limit(const struct parameters *parameters, struct query *query,
+                        struct problem_detail *problem)
+{
+    uint64_t limit = LIMIT_DEFAULT;
+    if (parameter_number(parameters, "limit", 1, LIMIT_MAX, &limit, problem) == PARAMETER_BAD)
+        return false;
+    query->limit = (uint32_t)limit;
+    return true;
+}
+
 static bool parse_depth(const struct parameters *parameters, struct query *query,
                         struct problem_detail *problem)
 {
@@ -238,6 +250,7 @@ static bool parse_parameters(unsigned has, const struct parameters *parameters, 
            ((has & HAS_KIND) == 0 || parse_kind(parameters, query, problem)) &&
            ((has & HAS_PAGE) == 0 || parse_page(parameters, query, problem)) &&
            ((has & HAS_TIMES) == 0 || parse_times(parameters, query, problem)) &&
+           ((has & HAS_LIMIT) == 0 || parse_limit(parameters, query, problem)) &&
            ((has & HAS_DEPTH) == 0 || parse_depth(parameters, query, problem));
 }
 

@@ -104,6 +104,17 @@ static void run_account(struct query_task *task, const struct query_sources *sou
         query_task_put(task, &row, sizeof row);
 }
 
+static void run_heads(struct query_task *task, const struct query_sources *sources)
+{
+    uint32_t limit = task->query.limit;
+
+    INVARIANT(limit * HEAD_LOG_BYTES <= REPLY_BUFFER_BYTES);
+    if (sources->heads == NULL)
+        return;
+    task->reply.row_count = head_log_newest(sources->heads, limit, task->rows);
+    task->reply.row_bytes = task->reply.row_count * HEAD_LOG_BYTES;
+}
+
 static void run_markets(struct query_task *task, const struct query_sources *sources)
 {
     struct row_market row;
@@ -222,6 +233,9 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
         return;
     case QUERY_mark:
         run_mark(task, sources);
+        return;
+    case QUERY_heads:
+        run_heads(task, sources);
         return;
     case QUERY_pairing_open:
     case QUERY_pairing_deposit:

@@ -4,6 +4,7 @@
 #ifndef NODE_QUERY_QUERY_TASK_H
 #define NODE_QUERY_QUERY_TASK_H
 
+#include "base/head_log.h"
 #include "base/problem.h"
 #include "base/reply_pool.h"
 #include "engine/engine.h"
@@ -20,8 +21,9 @@ struct query_sources {
     struct history *history;
     struct adl_rank *ranks;
     struct pairing_table *pairings;
-    uint64_t now_ns;            /* node clock */
-    uint32_t invariants_failed; /* bit k - 1: I<k>, as the follower has found */
+    const struct head_log *heads; /* NULL: none are made */
+    uint64_t now_ns;              /* node clock */
+    uint32_t invariants_failed;   /* bit k - 1: I<k>, as the follower has found */
 };
 
 struct query_task {

@@ -66,6 +66,7 @@ static int make_writer(struct core *core)
         .position = core->recovered.position,
         .witness = core->recovered.witness_slots,
         .clock = config->clock,
+        .frames = &core->frames,
         .durability = config->durability,
         .boot = core->recovered.boot,
         .buffer_bytes = config->journal_buffer_bytes,
@@ -76,6 +77,40 @@ static int make_writer(struct core *core)
     };
     core->journal = journal_create(&journal);
     return core->journal == NULL ? -ENOMEM : 0;
+}
+
+static bool makes_heads(const struct core *core)
+{
+    return core->config.signer != NULL && core->config.durability == JOURNAL_LOCAL;
+}
+
+/* The journal's signing key is this start's, or it has none yet; `exchange` names it then. */
+static enum refusal_kind check_signer(struct core *core, struct refusal *refusal)
+{
+    const struct option_engine *last = engine_options(core->primary);
+    struct exchange_file *exchange = &core->exchange;
+
+    if (core->config.signer == NULL)
+        return REFUSAL_none;
+    const uint8_t *own = core->config.signer->key;
+    if (last != NULL && last->has_signing_public &&
+        memcmp(last->signing_public, own, sizeof last->signing_public) != 0)
+        return refusal_set(refusal, REFUSAL_signing_key,
+                           "signing.key is another key than the journal's; put that back");
+    if (memcmp(exchange->signing_public, own, sizeof exchange->signing_public) == 0)
+        return REFUSAL_none;
+    memcpy(exchange->signing_public, own, sizeof exchange->signing_public);
+    int failed = exchange_file_write(core->config.disk, exchange);
+    return failed != 0 ? refusal_machine(refusal, "writing exchange", failed) : REFUSAL_none;
+}
+
+static enum refusal_kind open_heads(struct core *core, struct refusal *refusal)
+{
+    if (!makes_heads(core))
+        return REFUSAL_none;
+    int failed =
+        head_keeper_open(&core->heads, core->config.disk, &core->exchange, core->config.signer);
+    return failed != 0 ? refusal_machine(refusal, "reading heads", failed) : REFUSAL_none;
 }
 
 static bool history_has(void *context, uint64_t sequence)
@@ -156,11 +191,17 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
 {
     open_history(core);
     enum refusal_kind kind = recover_both(core, refusal);
+    if (kind == REFUSAL_none)
+        kind = check_signer(core, refusal);
+    if (kind == REFUSAL_none)
+        kind = open_heads(core, refusal);
     if (kind != REFUSAL_none)
         return kind;
 
     history_keep_cut(&core->follower.sink.history->keep, engine_sequence(core->replica));
-    int failed = make_writer(core);
+    int failed = frame_board_init(&core->frames);
+    if (failed == 0)
+        failed = make_writer(core);
     if (failed != 0)
         return refusal_machine(refusal, "the journal's writer", failed);
     struct follow *follow = follow_create(core->journal);
@@ -173,6 +214,9 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
                            core->config.follower_lag_max_ns, core->config.follower_commands_a_turn);
     if (failed != 0)
         return refusal_machine(refusal, "the follower", failed);
+    core->follower.heads.clock = core->config.clock;
+    core->follower.heads.frames = makes_heads(core) ? &core->frames : NULL;
+    core->follower.head_log = makes_heads(core) ? &core->heads.log : NULL;
     failed = event_log_init(&core->events);
     if (failed != 0)
         return refusal_machine(refusal, "the events of streams", failed);
@@ -342,6 +386,31 @@ int core_end_history(struct core *core)
     return history_keep_flush(&core->follower.sink.history->keep, true);
 }
 
+int core_keep_heads(struct core *core, uint64_t now_ns)
+{
+    return makes_heads(core) ? head_keeper_step(&core->heads, &core->follower.heads, now_ns) : 0;
+}
+
+/* The head of the closing frame, and those that wait. */
+static int end_heads(struct core *core, const struct frame_tail *tail)
+{
+    struct head_draft draft;
+    struct frame_place frame = { .number = tail->number,
+                                 .first_sequence = tail->last_sequence + 1,
+                                 .last_sequence = tail->last_sequence,
+                                 .boot = tail->boot };
+
+    if (!makes_heads(core))
+        return 0;
+    memcpy(frame.hash, tail->hash, sizeof frame.hash);
+    int failed = core_keep_heads(core, clock_monotonic_ns(core->config.clock));
+    if (failed < 0)
+        return failed;
+    head_draft_fill(&draft, &frame, clock_now_ns(core->config.clock), core->replica);
+    failed = head_keeper_add(&core->heads, &draft);
+    return failed == 0 ? head_keeper_sync(&core->heads) : failed;
+}
+
 void core_stop(struct core *core)
 {
     journal_stop(core->journal);
@@ -362,6 +431,9 @@ enum refusal_kind core_write_snapshot(struct core *core, struct refusal *refusal
 
     INVARIANT(core_stopped(core));
     snapshotter_end(&core->snapshotter);
+    int failed = end_heads(core, &tail);
+    if (failed != 0)
+        log_line(LOG_ERROR, "heads", "the head of the stop was not kept: %s", strerror(-failed));
     fold_image_hash(core->primary, primary);
     fold_image_hash(core->replica, replica);
     if (memcmp(primary, replica, sizeof primary) != 0) {
@@ -388,6 +460,8 @@ void core_destroy(struct core *core)
         segment_pool_destroy(core->pool);
     if (core->keyring != NULL)
         keyring_free(core->keyring);
+    frame_board_free(&core->frames);
+    head_keeper_close(&core->heads);
     disconnect_restart_free(&core->matcher.disconnect_restart);
     follower_free(&core->follower);
     event_log_free(&core->events);

@@ -21,6 +21,7 @@
 #include "node/recover/recover.h"
 #include "node/recover/snapshotter.h"
 #include "node/serve/follower.h"
+#include "node/serve/head_keeper.h"
 #include "store/recovery.h"
 
 /* One market record as JSON text, for an empty data directory (code 1001). */
@@ -52,9 +53,10 @@ struct core_config {
     struct snapshotter_host snapshotter; /* begin NULL: no snapshots are made while it runs */
     uint64_t follower_lag_max_ns;
     int follower_commands_a_turn;
-    struct key_keeper *key_keeper; /* NULL: sessions' keys have no tables */
-    bool is_staged;                /* exchange.restart=staged */
-    const _Atomic bool *give_up;   /* true: core_recover ends, record_refused; NULL: never */
+    struct key_keeper *key_keeper;       /* NULL: sessions' keys have no tables */
+    bool is_staged;                      /* exchange.restart=staged */
+    const struct signer_ed25519 *signer; /* of the exchange's own key; NULL: no heads are made */
+    const _Atomic bool *give_up;         /* true: core_recover ends, record_refused; NULL: never */
 };
 
 struct core {
@@ -71,6 +73,8 @@ struct core {
     struct engine *primary;            /* of `engines`, after recovery */
     struct engine *replica;
     struct segment_pool *pool;
+    struct frame_board frames; /* that are durable, newest */
+    struct head_keeper heads;  /* with a signer and durability local */
     struct journal *journal;
     struct matcher matcher;
     struct event_log events;        /* of the follower, for streams */
@@ -98,7 +102,7 @@ CC_MUST_USE bool core_configure(struct core *core, const uint8_t *body, uint32_t
 CC_MUST_USE int core_make_keyring(struct core *core);
 
 /* Recovers the state from the newest whole snapshot, if any, and the journal after it, then makes
- * the journal's writer (recover.h). Blocking. */
+ * the journal's writer (recover.h). Refuses a signer whose key is not the journal's. Blocking. */
 CC_MUST_USE enum refusal_kind core_recover(struct core *core, struct refusal *refusal);
 
 /* Adds the rings to one net thread. */
@@ -136,15 +140,18 @@ uint32_t core_snapshot(struct core *core, uint64_t now_ns);
 int core_keep_history(struct core *core, uint64_t now_ns);
 int core_end_history(struct core *core);
 
+/* Also the history thread's: signs and keeps heads. Returns their number or -errno. */
+int core_keep_heads(struct core *core, uint64_t now_ns);
+
 /* Begins a clean stop, after which no command may come: journal and follower step until
  * core_stopped. */
 void core_stop(struct core *core);
 bool core_stopped(const struct core *core);
 
-/* After core_stopped, when no step runs any more: compares the images of both engines and writes
- * the replica's as a snapshot that ends with the closing frame (docs/decisions/0042). Unmaps the
- * primary. After a refusal the journal is unharmed; follower.diverged says whether the images
- * differ. */
+/* After core_stopped, when no step runs any more: makes the head of the closing frame, compares
+ * the images of both engines and writes the replica's as a snapshot that ends with the closing
+ * frame (docs/decisions/0042). Unmaps the primary. After a refusal the journal is unharmed;
+ * follower.diverged says whether the images differ. */
 CC_MUST_USE enum refusal_kind core_write_snapshot(struct core *core, struct refusal *refusal);
 
 /* Frees everything, after all steps have ended. Works in every state after core_create. */

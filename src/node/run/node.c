@@ -91,6 +91,14 @@ static void *keys_main(void *context)
     }
 }
 
+static void keep_heads(struct node *node)
+{
+    int kept = core_keep_heads(&node->core, clock_monotonic_ns(&node->clock));
+
+    if (kept < 0)
+        log_line(LOG_ERROR, "heads", "a head was not kept: %s", strerror(-kept));
+}
+
 static void *history_main(void *context)
 {
     struct node *node = context;
@@ -109,6 +117,8 @@ static void *history_main(void *context)
             written = core_end_history(&node->core);
         else if (phase_serves(phase))
             written = core_keep_history(&node->core, clock_monotonic_ns(&node->clock));
+        if (phase_serves(phase))
+            keep_heads(node);
         if (written < 0)
             log_line(LOG_ERROR, "history", "history/ was not written: %s", strerror(-written));
         if (phase == PHASE_STOPPED)

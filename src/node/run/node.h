@@ -58,6 +58,7 @@ struct node {
     struct core core;
     char history_folder[NODE_PATH_BYTES];
     char admin_token[NET_ADMIN_TOKEN_BYTES];
+    struct signer_ed25519 signer; /* of signing.key */
     struct certificate certificate;
     struct address_claims connections_of, streams_of; /* client addresses */
     struct poison poison;

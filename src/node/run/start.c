@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/arena.h"
+#include "base/base64.h"
 #include "base/hex.h"
 #include "base/log.h"
 #include "crypto/p256.h"
@@ -13,6 +14,7 @@
 #include "node/run/net_source.h"
 #include "node/run/opening.h"
 #include "node/run/rates.h"
+#include "node/run/signing_key.h"
 #include "node/run/verifier.h"
 #include "store/disk_real.h"
 
@@ -84,10 +86,29 @@ static int open_admin_token(struct node *node)
     return NODE_EXIT_FAILED;
 }
 
+static int open_signing_key(struct node *node)
+{
+    const char *text = config_text(node->options, OPTION_exchange_signing_public);
+    uint8_t wanted[SIGNER_ED25519_KEY_BYTES];
+    bool is_wanted =
+        base64_decode(wanted, sizeof wanted, text, strlen(text), NULL) == sizeof wanted;
+
+    if (signer_init() != 0) {
+        log_line(LOG_ERROR, "start", "the cryptographic library does not start");
+        return NODE_EXIT_FAILED;
+    }
+    if (signing_key_open(node->disk, &node->core.exchange, is_wanted ? wanted : NULL, &node->signer,
+                         &node->refusal) != REFUSAL_none)
+        return opening_refuse(node);
+    node->core.config.signer = &node->signer;
+    return 0;
+}
+
 static int configure(struct node *node)
 {
     uint8_t body[CONFIG_ENGINE_TEXT_MAX];
-    ptrdiff_t bytes = config_engine_text(node->options, node->core.exchange.exchange_id, body);
+    ptrdiff_t bytes =
+        config_engine_text(node->options, node->core.exchange.exchange_id, node->signer.key, body);
 
     if (bytes < 0) {
         log_line(LOG_ERROR, "configuration", "the engine options are longer than 4120 bytes");
@@ -151,6 +172,8 @@ static int open_core(struct node *node, const struct market_file *markets)
         return opening_refuse(node);
     snapshot_child_unwant(node->disk); /* of a process that ended with the lock's last holder */
     int code = open_admin_token(node);
+    if (code == 0)
+        code = open_signing_key(node);
     return code != 0 ? code : configure(node);
 }
 
@@ -231,6 +254,14 @@ static uint32_t number_of(const struct node *node, enum option option)
     return (uint32_t)config_number(node->options, option);
 }
 
+static void copy_keys(const struct node *node, struct net_config *config)
+{
+    memcpy(config->secret_key, node->core.exchange.secret_key, sizeof config->secret_key);
+    memcpy(config->exchange_id, node->core.exchange.exchange_id, sizeof config->exchange_id);
+    memcpy(config->signing_public, node->signer.key, sizeof config->signing_public);
+    memcpy(config->admin_token, node->admin_token, sizeof config->admin_token);
+}
+
 static int open_net(struct node *node, uint32_t number)
 {
     struct node_net *net = &node->nets[number];
@@ -283,9 +314,7 @@ static int open_net(struct node *node, uint32_t number)
     list_hosts(node->options, &config.hosts);
     list_origins(node->options, &config.origins);
     read_relying_party(node->options, &config.relying_party);
-    memcpy(config.secret_key, node->core.exchange.secret_key, sizeof config.secret_key);
-    memcpy(config.exchange_id, node->core.exchange.exchange_id, sizeof config.exchange_id);
-    memcpy(config.admin_token, node->admin_token, sizeof config.admin_token);
+    copy_keys(node, &config);
 
     int failed = net_create(&net->net, &config, &diagnosis);
     explicit_bzero(config.secret_key, sizeof config.secret_key);
@@ -415,6 +444,7 @@ void start_undo(struct node *node)
     address_claims_free(&node->streams_of);
     core_destroy(&node->core);
     explicit_bzero(&node->core.exchange, sizeof node->core.exchange);
+    explicit_bzero(&node->signer, sizeof node->signer);
     if (node->disk != NULL)
         disk_real_close(node->disk);
     for (uint32_t i = 0; i < node->topology.net_count; i++) {

@@ -150,6 +150,7 @@ static struct query_sources sources_of(struct follower *follower)
         .history = follower->sink.history,
         .ranks = follower->ranks,
         .pairings = &follower->pairings,
+        .heads = follower->head_log,
         .now_ns = clock_now_ns(follower->clock),
         .invariants_failed =
             atomic_load_explicit(&follower->invariants_failed, memory_order_relaxed),
@@ -286,6 +287,7 @@ int follower_step(struct follower *follower)
     uint64_t sequence;
     int work = 0;
 
+    head_maker_aim(&follower->heads, engine_sequence(follower->engine));
     while (work < follower->commands_a_turn &&
            !history_keep_is_full(&follower->sink.history->keep)) {
         int got = follow_next(follower->follow, &record, &sequence);
@@ -296,6 +298,8 @@ int follower_step(struct follower *follower)
         int applied = apply(follower, &record, sequence);
         if (applied < 0)
             return applied;
+        if (CC_UNLIKELY(sequence == follower->heads.target))
+            head_maker_take(&follower->heads, follower->engine);
         work++;
     }
     if (work != 0)

@@ -31,6 +31,7 @@
 #include "node/query/query.h"
 #include "node/recover/rebuild.h"
 #include "node/serve/book_writer.h"
+#include "node/serve/head_maker.h"
 #include "store/follow.h"
 
 enum {
@@ -75,6 +76,7 @@ struct follower {
     struct history_sink sink;
     struct adl_rank *ranks;
     struct pairing_table pairings;
+    const struct head_log *head_log; /* that reads show; NULL: none */
     uint64_t lag_max_ns;
     uint64_t began_ns; /* node clock: its lag does not count the time before */
     int commands_a_turn;
@@ -84,6 +86,7 @@ struct follower {
     uint32_t link_next; /* the link that is served first */
     struct rebuild_buffer rebuilt;
     struct book_writer books;
+    struct head_maker heads; /* makes none until it is given frames */
     struct follower_counters counters;
     struct exchange_counters exchange_counters;
     struct watch watch;   /* of I7, I8 and I10 */

@@ -16,13 +16,16 @@ enum { CHECKPOINT_SEQUENCES = 65536 };
 struct auditing {
     struct replay_run run;
     struct chain_marks marks;
+    struct chain_heads heads;
     uint64_t end;         /* with --accept-end */
     uint64_t checkpoints; /* that the sequences passed must hold */
 };
 
 static bool see_frame(void *context, const struct chain_frame *frame)
 {
-    chain_marks_pass(context, frame);
+    struct auditing *audit = context;
+    chain_marks_pass(&audit->marks, frame);
+    chain_heads_pass(&audit->heads, frame);
     return true;
 }
 
@@ -49,14 +52,14 @@ static void show(const struct auditing *audit, const struct chain_walk *walk)
     const struct replay_run *run = &audit->run;
     const struct chain_marks *marks = &audit->marks;
     json_t *object = json_pack(
-        "{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "passed",
+        "{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "passed",
         run->context->exit_code == 0, "last_sequence", (json_int_t)run->fold.sequence,
         "from_snapshot", (json_int_t)run->fold.start_sequence, "frames", (json_int_t)walk->frames,
         "archived_frames", (json_int_t)walk->archived_frames, "records",
         (json_int_t)run->fold.records, "effects_hashes", (json_int_t)run->fold.hashes,
         "invariant_checks", (json_int_t)run->audits, "snapshots", (json_int_t)run->snapshots_equal,
         "snapshot_frames", (json_int_t)marks->compared[MARK_SNAPSHOT], "witness_slots",
-        (json_int_t)marks->compared[MARK_WITNESS]);
+        (json_int_t)marks->compared[MARK_WITNESS], "heads", (json_int_t)audit->heads.compared);
     INVARIANT(object != NULL);
     if (run->signatures != NULL) {
         (void)json_object_set_new(object, "signatures",
@@ -64,7 +67,8 @@ static void show(const struct auditing *audit, const struct chain_walk *walk)
         (void)json_object_set_new(object, "unsigned",
                                   json_integer((json_int_t)run->unsigned_records));
     }
-    json_int_t findings = (json_int_t)run->findings + (json_int_t)marks->findings;
+    json_int_t findings =
+        (json_int_t)run->findings + (json_int_t)marks->findings + (json_int_t)audit->heads.findings;
     (void)json_object_set_new(object, "findings", json_integer(findings));
     report_object(stdout, object, run->context->arguments->json);
 }
@@ -76,13 +80,15 @@ static void prove(struct auditing *audit)
     struct replay_run *run = &audit->run;
     struct chain_walk walk = { 0 };
     struct refusal refusal;
-    if (!chain_marks_read(&audit->marks))
+    if (!chain_marks_read(&audit->marks) ||
+        !chain_heads_read(&audit->heads, run->context->arguments->values[FLAG_head]))
         return;
-    if (chain_walk_run(run->directory, &walk, see_frame, &audit->marks, &refusal) != REFUSAL_none) {
+    if (chain_walk_run(run->directory, &walk, see_frame, audit, &refusal) != REFUSAL_none) {
         (void)data_directory_refused(run->context, run->directory, &refusal);
         return;
     }
     chain_marks_judge(&audit->marks, &walk.end.tail);
+    chain_heads_judge(&audit->heads);
     run->last_sequence = walk.end.tail.last_sequence; /* a primary may be running */
     if (!replay_run(run))
         return;
@@ -122,6 +128,9 @@ int command_audit(struct context *context)
     audit.run = (struct replay_run){
         .context = context, .directory = &directory, .snapshots = true, .invariants = true
     };
+    audit.run.heads = &audit.heads;
+    audit.heads.context = context;
+    audit.heads.directory = &directory;
     audit.marks.context = context;
     audit.marks.directory = &directory;
     if (!read_arguments(context, &audit, &eip712) ||
@@ -131,6 +140,7 @@ int command_audit(struct context *context)
         (void)context_fail(context, EXIT_CODE_usage, "the cryptographic library does not start");
     else
         prove(&audit);
+    chain_heads_free(&audit.heads);
     data_directory_close(&directory);
     return context->exit_code;
 }

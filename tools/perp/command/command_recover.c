@@ -108,6 +108,17 @@ static bool keep_reason(const struct recovery *recovery)
     return error == 0 || failed(recovery, "recovered", error);
 }
 
+/* The heads of what is given up stay, but under a name that no audit and no start reads: the frames
+ * after the end get the same numbers again. */
+static bool set_heads_aside(const struct recovery *recovery)
+{
+    char name[SMALL_FILE_NAME_MAX];
+
+    (void)snprintf(name, sizeof name, "heads.%" PRIu64, recovery->exchange.epoch);
+    int error = disk_rename(recovery->directory->disk, "heads", name);
+    return error == 0 || error == -ENOENT || failed(recovery, "heads", error);
+}
+
 /* First the epoch and the reason: a witness that fits is the last thing to appear. */
 static bool accept(struct recovery *recovery)
 {
@@ -116,7 +127,7 @@ static bool accept(struct recovery *recovery)
     struct witness witness = { .frame = end->number,
                                .sequence = end->last_sequence,
                                .boot = recovery->exchange.boot,
-                               .wall_ns = recovery->wall_ns };
+                               .wall_ns = recovery->check.named.wall_ns };
     struct slot_place all = { 0 };
 
     memcpy(witness.hash, end->hash, sizeof witness.hash);
@@ -124,7 +135,7 @@ static bool accept(struct recovery *recovery)
     int error = exchange_file_write(disk, &recovery->exchange);
     if (error != 0)
         return failed(recovery, "exchange", error);
-    if (!keep_reason(recovery))
+    if (!keep_reason(recovery) || !set_heads_aside(recovery))
         return false;
     error = witness_write(disk, &recovery->exchange, &witness, &all); /* every slot */
     return error == 0 || failed(recovery, "witness", error);

@@ -79,6 +79,8 @@ static void begin(struct replay_run *run)
     run->findings = run->last_hash_sequence = run->seen = 0;
     run->next_snapshot = run->listed_count - 1;
     run->rules_version = ENGINE_RULES_VERSION;
+    if (run->heads != NULL)
+        chain_heads_rewind(run->heads);
 }
 
 static void check_invariants(struct replay_run *run)
@@ -148,6 +150,8 @@ static int check_record(void *context, const struct chain_frame *frame, uint64_t
         if (run->invariants)
             check_invariants(run);
     }
+    if (run->heads != NULL)
+        chain_heads_effects(run->heads, sequence, run->fold.engine);
     if (run->snapshots)
         check_snapshot(run, sequence);
     return 0;

@@ -9,6 +9,7 @@
 #define PERP_DATA_REPLAY_RUN_H
 
 #include "node/recover/fold.h"
+#include "perp/data/chain_heads.h"
 #include "perp/data/data_directory.h"
 #include "perp/data/signature_check.h"
 
@@ -21,6 +22,7 @@ struct replay_run {
     uint64_t start_sequence;         /* with FOLD_SNAPSHOT */
     uint64_t last_sequence;          /* UINT64_MAX: to the end */
     const struct eip712 *signatures; /* NULL: not checked */
+    struct chain_heads *heads;       /* whose effects hashes are compared; NULL: none */
     bool snapshots, invariants;
     struct fold fold; /* out: the state reached; free it */
     uint64_t snapshots_equal, audits, signatures_good, unsigned_records, findings;

@@ -72,6 +72,7 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(hash,          NULL,       "show effects hash and image hash") \
     X(diff,          NULL,       "say what differs first: from the directory's own hashes and snapshots, or from OTHER") \
     X(accept_end,    "SEQUENCE", "the sequence with which the journal ends, as the refusal says") \
+    X(head,          "FILE",     "heads that somebody kept: as GET /heads shows them, or their bytes") \
     X(root,          "DIR",      "read /proc and /sys below this folder, as of another machine's copy") \
     X(reason,        "TEXT",     "why, 1 to 64 characters; kept in the data directory") \
     X(market,        "MARKET",   "lists: only this market; decode: show prices and sizes in its units")

@@ -514,6 +514,14 @@ class State(TypedDict):
     text: NotRequired[str]
 
 
+class Head(TypedDict):
+    head: str
+
+
+class Heads(TypedDict):
+    heads: list[Head]
+
+
 class Window(TypedDict):
     past: int
     future: int
@@ -548,6 +556,7 @@ class ReasonCode(TypedDict):
 
 class Exchange(TypedDict):
     exchange_id: str
+    signing_public: str
     eip712_domain: Domain
     operator_domain: str
     rules_version: int

@@ -1,0 +1,32 @@
+/* attest.h - what the exchange signs about itself (journal.md, Heads): a head names the end of its
+ * journal at a moment. Who keeps one can prove later whether the journal still contains it. */
+#ifndef CRYPTO_ATTEST_H
+#define CRYPTO_ATTEST_H
+
+#include "crypto/signer.h"
+
+enum { ATTEST_HEAD_BYTES = 224, ATTEST_HASH_BYTES = 32, ATTEST_KEY_BYTES = 32 };
+
+struct attest_head {
+    uint8_t exchange_id[32];
+    uint8_t journal_id[16];
+    uint64_t boot;
+    uint64_t frame;    /* number */
+    uint64_t sequence; /* the last one up to that frame */
+    uint64_t wall_ns;  /* node clock */
+    uint8_t frame_hash[ATTEST_HASH_BYTES];
+    uint8_t effects_hash[ATTEST_HASH_BYTES]; /* after that sequence */
+};
+
+/* Writes and signs a head. */
+void attest_head_sign(const struct attest_head *head, const struct signer_ed25519 *signer,
+                      uint8_t out[ATTEST_HEAD_BYTES]);
+
+/* Reads a head. False if the bytes are none; the signature is not looked at. */
+CC_MUST_USE bool attest_head_read(struct attest_head *head, const uint8_t bytes[ATTEST_HEAD_BYTES]);
+
+/* Whether the key signed this head. */
+CC_MUST_USE bool attest_head_verify(const uint8_t bytes[ATTEST_HEAD_BYTES],
+                                    const uint8_t key[ATTEST_KEY_BYTES]);
+
+#endif
