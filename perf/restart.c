@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/version.h"
-#include "system/rig.h"
+#include "perp/bench/rig.h"
 
 enum {
     SENDERS = 2,

@@ -12,7 +12,7 @@
 
 #include "base/json_scan.h"
 #include "check.h"
-#include "system/rig.h"
+#include "perp/bench/rig.h"
 
 enum {
     CYCLES = 100, /* docs/reliability.md */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "system/rig.h"
+#include "perp/bench/rig.h"
 
 enum {
     SECONDS = 15,

@@ -19,6 +19,13 @@
     (FLAGS_ORDER | FLAG(tif) | FLAG(post_only) | FLAG(reduce_only) | FLAG(stp) | \
      FLAG(max_slippage) | FLAG(expires) | FLAG(oco))
 #define FLAGS_JOURNAL (FLAG(data) | FLAG(from) | FLAG(to) | FLAG(code) | FLAG(account))
+#define FLAGS_BENCH \
+    (FLAG(rate) | FLAG(schedule) | FLAG(seconds) | FLAG(accounts) | FLAG(mix) | FLAG(seed) | \
+     FLAG(market) | FLAG(price) | FLAG(binary) | FLAG(ack) | FLAG(operator_key) | FLAG(oracle_key))
+#define FLAGS_LOAD \
+    (FLAG(warm_up) | FLAG(repeats) | FLAG(connections) | FLAG(pipeline) | FLAG(sign) | \
+     FLAG(corpus) | FLAG(perpd) | FLAG(durability) | FLAG(set) | FLAG(results) | FLAG(data) | \
+     FLAG(admin_url) | FLAG(beside) | FLAG(websocket))
 /* clang-format on */
 
 static const struct command_row commands[] = {

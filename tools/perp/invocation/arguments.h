@@ -36,7 +36,7 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(ack,           "ACK",      "full: all evidence of what happened; binary: the 64-byte acknowledgement") \
     X(reduce_by,     "SIZE",     "take this much off; the order keeps its place") \
     X(size,          "SIZE",     "new remaining size; default as it is") \
-    X(price,         "PRICE",    "new price; default as it is") \
+    X(price,         "PRICE",    "new price; default as it is; bench: that the oracle publishes") \
     X(expected_remaining, "SIZE", "change nothing unless this much of the order is left") \
     X(open,          NULL,       "only orders that are live") \
     X(status,        "STATUS",   "only orders of this order_status") \
@@ -64,7 +64,7 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(format,        "FORM",     "base64, hex or raw; default: told from the text") \
     X(frame,         NULL,       "the bytes are a binary frame: payload, public key, signature") \
     X(exchange_id,   "HEX",      "exchange_id of GET /exchange, by which a Secp256k1 signature is verified") \
-    X(data,          "DIR",      "data directory; default PERPD_STORE_DATA, else ./perpd-data") \
+    X(data,          "DIR",      "data directory; default PERPD_STORE_DATA, else ./perpd-data; bench: where to make it") \
     X(from,          "SEQUENCE", "the first record; follow: default what comes from now on") \
     X(to,            "SEQUENCE", "the last record; default the journal's last") \
     X(code,          "N",        "only records of this request code") \
@@ -75,7 +75,28 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(head,          "FILE",     "heads that somebody kept: as GET /heads shows them, or their bytes") \
     X(root,          "DIR",      "read /proc and /sys below this folder, as of another machine's copy") \
     X(reason,        "TEXT",     "why, 1 to 64 characters; kept in the data directory") \
-    X(market,        "MARKET",   "lists: only this market; decode: show prices and sizes in its units")
+    X(rate,          "RATE",     "requests that are due a second; default 1000") \
+    X(schedule,      "FORM",     "constant (default), poisson, bursts:N, ramp:FROM:TO:STEPS, closed") \
+    X(seconds,       "S",        "length of a pass, of each step of a ramp; default 5") \
+    X(warm_up,       "S",        "the same load before each pass, in no figure; default 1") \
+    X(repeats,       "N",        "passes, 1 to 1000; default 1") \
+    X(connections,   "N",        "open connections, 1 to 16384; default 64") \
+    X(pipeline,      "N",        "requests in flight on a connection, 1 to 256; default 1") \
+    X(accounts,      "N",        "accounts that sign, 1 to 100000; default 16") \
+    X(mix,           "KINDS",    "parts of place, amend, cancel, market, read; default place=1") \
+    X(sign,          "WHEN",     "ahead (default): before the run; inline: when a request is sent") \
+    X(corpus,        "FILE",     "send what 'bench gen' signed instead") \
+    X(seed,          "N",        "of the requests and of the schedule; default 1") \
+    X(perpd,         "FILE",     "the perpd to start; default the one beside perp") \
+    X(durability,    "MODE",     "store.durability of it: local (default) or none") \
+    X(set,           "OPTIONS",  "further options of it, as node.topology=shared,net.threads=1") \
+    X(results,       "DIR",      "write result.json, percentiles, histogram log and pictures there") \
+    X(admin_url,     "URL",      "admin listener of the exchange at --url, for the server's figures") \
+    X(beside,        "COMMAND",  "a shell command that runs beside the load; PERF_URL is the address") \
+    X(start_in,      "S",        "seconds from the signing to the first request; default 10, with --run 0") \
+    X(run,           "COMMAND",  "shell command that sends the corpus: PERP_CORPUS, PERP_URL, PERP_ADMIN_URL, PERP_DATA") \
+    X(websocket,     NULL,       "send over the stream: refused, for its op 'signed' is not built") \
+    X(market,        "MARKET",   "lists: only this market; decode: show prices and sizes in its units; bench: the market")
 /* clang-format on */
 
 enum flag {

@@ -1,10 +1,10 @@
-/* rig.h - a real perpd in a fresh data directory, and clients with accounts: for system tests and
- * for whole-system measurements (perf/).
+/* rig.h - a real perpd in a fresh data directory, and clients with accounts: for `perp bench`, for
+ * system tests and for whole-system measurements (perf/).
  *
  * Owner. One thread per struct client; a rig is started and ended by one thread.
  * Wait.  rig_start waits for the ready line, at most RIG_READY_S_MAX. */
-#ifndef TESTS_SYSTEM_RIG_H
-#define TESTS_SYSTEM_RIG_H
+#ifndef PERP_BENCH_RIG_H
+#define PERP_BENCH_RIG_H
 
 #include <sys/types.h>
 
@@ -12,11 +12,12 @@
 #include "perp/request/draft.h"
 #include "perp/request/outcome.h"
 
-enum { RIG_PATH_BYTES = 512, RIG_URL_BYTES = 64, RIG_OPTIONS_MAX = 24, RIG_READY_S_MAX = 60 };
+enum { RIG_PATH_BYTES = 512, RIG_URL_BYTES = 64, RIG_OPTIONS_MAX = 40, RIG_READY_S_MAX = 60 };
 
 struct rig {
     char perpd[RIG_PATH_BYTES];
-    char folder[RIG_PATH_BYTES]; /* made by rig_init, holds data/ and perpd's log */
+    char folder[RIG_PATH_BYTES];    /* made by rig_init, holds data/ and perpd's log */
+    char data[RIG_PATH_BYTES + 32]; /* data directory, whose token opens the admin pages */
     char url[RIG_URL_BYTES];
     char admin_url[RIG_URL_BYTES];
     pid_t pid; /* 0: not running */
@@ -40,6 +41,9 @@ CC_MUST_USE bool rig_start(struct rig *rig, const char *const *options);
 
 /* Sends the signal and waits for the end; gives waitpid's status. */
 int rig_end(struct rig *rig, int signal_number);
+
+/* Reads the exchange's id, with which accounts are signed. rig_start does it. Fails the process. */
+void rig_learn_exchange(struct rig *rig);
 
 /* Removes the folder, and what a killed perpd left in memory. */
 void rig_remove(struct rig *rig);

@@ -1,4 +1,4 @@
-#include "system/rig.h"
+#include "perp/bench/rig.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,6 +44,7 @@ void rig_init(struct rig *rig, const char *perpd, const char *parent)
     snprintf(rig->folder, sizeof rig->folder, "%s/perpd-rig-XXXXXX", parent);
     if (mkdtemp(rig->folder) == NULL)
         die(rig->folder, strerror(errno));
+    snprintf(rig->data, sizeof rig->data, "%s/data", rig->folder);
     if (signer_init() != 0 || key_file_make(&rig->operator_key, SIGNATURE_ED25519) != 0 ||
         key_file_make(&rig->oracle_key, SIGNATURE_ED25519) != 0)
         die("keys", "could not be made");
@@ -52,12 +53,12 @@ void rig_init(struct rig *rig, const char *perpd, const char *parent)
 /* In the child: perpd with its output in the folder, ended with us. */
 static _Noreturn void run_perpd(const struct rig *rig, const char *const *options)
 {
-    char data[RIG_PATH_BYTES + 32], operator_key[128], oracle_keys[128], path[RIG_PATH_BYTES + 32];
+    char data[RIG_PATH_BYTES + 64], operator_key[128], oracle_keys[128], path[RIG_PATH_BYTES + 32];
     char text[BASE64_TEXT_BYTES(32) + 1];
     const char *argv[RIG_OPTIONS_MAX + 8];
     size_t count = 0;
 
-    snprintf(data, sizeof data, "--store.data=%s/data", rig->folder);
+    snprintf(data, sizeof data, "--store.data=%s", rig->data);
     base64_encode(text, rig->operator_key.public_key, 32);
     snprintf(operator_key, sizeof operator_key, "--exchange.operator_key=%s", text);
     base64_encode(text, rig->oracle_key.public_key, 32);
@@ -115,11 +116,11 @@ static bool learn_ports(struct rig *rig)
     if (last == NULL)
         return false;
     snprintf(rig->admin_url, sizeof rig->admin_url, "http://127.0.0.1:%d",
-             atoi(last + strlen("admin_port=")));
+             (int)strtol(last + strlen("admin_port="), NULL, 10));
     return true;
 }
 
-static void learn_exchange(struct rig *rig)
+void rig_learn_exchange(struct rig *rig)
 {
     struct client client;
     struct client_request request = { .method = "GET", .target = "/api/v1/exchange" };
@@ -152,7 +153,7 @@ bool rig_start(struct rig *rig, const char *const *options)
     for (int turn = 0; turn < RIG_READY_S_MAX * 1000000 / READY_POLL_US; turn++) {
         int status;
         if (learn_ports(rig)) {
-            learn_exchange(rig);
+            rig_learn_exchange(rig);
             return true;
         }
         if (waitpid(rig->pid, &status, WNOHANG) == rig->pid) {
@@ -208,10 +209,8 @@ void rig_remove(struct rig *rig)
 
 void rig_connect(const struct rig *rig, struct client *client, bool admin)
 {
-    char data[RIG_PATH_BYTES + 32];
-    snprintf(data, sizeof data, "%s/data", rig->folder);
     if (!client_init(client, admin ? rig->admin_url : rig->url, CLIENT_TIMEOUT_MS) ||
-        (admin && !client_read_token(client, data)))
+        (admin && !client_read_token(client, rig->data)))
         die(rig->url, client->error);
     const char *certificate = getenv("PERPD_NET_TLS_CERTIFICATE"); /* perpd's, signed by itself */
     if (certificate != NULL)

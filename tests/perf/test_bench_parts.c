@@ -1,0 +1,263 @@
+/* The parts of perp bench: schedules, HDR histograms, corpora, answers, readings of /metrics. */
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "perp/bench/corpus.h"
+#include "perp/bench/hdr.h"
+#include "perp/bench/reading.h"
+#include "perp/bench/schedule.h"
+
+/* ---- schedules ------------------------------------------------------------------------------- */
+
+static uint64_t *make(enum schedule_kind kind, uint32_t burst, uint64_t seed, uint32_t *count)
+{
+    struct schedule schedule = { .kind = kind,
+                                 .rate_per_s = 3000,
+                                 .length_ns = UINT64_C(2000000000),
+                                 .burst = burst,
+                                 .seed = seed };
+    uint64_t *due_ns = schedule_make(&schedule, 100000, count);
+
+    for (uint32_t i = 1; i < *count; i++)
+        CHECK(due_ns[i - 1] <= due_ns[i]);
+    CHECK(*count == 0 || due_ns[*count - 1] < schedule.length_ns);
+    return due_ns;
+}
+
+static void check_schedules(void)
+{
+    uint32_t count, again;
+    uint64_t *due_ns = make(SCHEDULE_constant, 1, 1, &count);
+
+    CHECK(count == 6000);
+    for (uint32_t i = 0; i < count; i++)
+        CHECK(due_ns[i] == (uint64_t)(i * 1e9 / 3000));
+    free(due_ns);
+
+    due_ns = make(SCHEDULE_bursts, 25, 1, &count);
+    CHECK(count == 6000 || count == 6025); /* rounding of the last burst's time */
+    for (uint32_t i = 0; i < count; i++)
+        CHECK(due_ns[i] == due_ns[i - i % 25] && (i < 25 || due_ns[i] > due_ns[i - 25]));
+    free(due_ns);
+
+    /* 6,000 of a Poisson process: the deviation of the count is 77, of the mean distance 1.3 %; the
+     * share of distances above the mean is 1/e. */
+    due_ns = make(SCHEDULE_poisson, 1, 7, &count);
+    CHECK(count > 6000 - 5 * 77 && count < 6000 + 5 * 77);
+    uint32_t above = 0;
+    for (uint32_t i = 1; i < count; i++)
+        above += due_ns[i] - due_ns[i - 1] > 333333;
+    CHECK(fabs((double)above / count - exp(-1)) < 0.035);
+    uint64_t *same = make(SCHEDULE_poisson, 1, 7, &again);
+    CHECK(again == count && memcmp(same, due_ns, count * sizeof *same) == 0);
+    free(same);
+    same = make(SCHEDULE_poisson, 1, 8, &again);
+    CHECK(memcmp(same, due_ns, 100 * sizeof *same) != 0);
+    free(same);
+    free(due_ns);
+    CHECK(make(SCHEDULE_closed, 1, 1, &count) == NULL && count == 0);
+}
+
+/* ---- histograms ------------------------------------------------------------------------------ */
+
+static void check_histogram(void)
+{
+    static struct hdr hdr;
+    static const struct {
+        uint64_t value, greatest; /* of its class, by HdrHistogram's layout */
+    } rows[] = { { 0, 0 },       { 1, 1 },       { 2047, 2047 },       { 2048, 2049 },
+                 { 4095, 4095 }, { 4096, 4099 }, { 1000000, 1000447 }, { 123456789, 123469823 } };
+
+    for (size_t i = 0; i < CC_COUNT(rows); i++) {
+        hdr_clear(&hdr);
+        hdr_add(&hdr, rows[i].value);
+        hdr_add(&hdr, HDR_MOST_NS * 2);
+        CHECK(hdr_quantile(&hdr, 0.5) == rows[i].greatest);
+        CHECK(hdr_quantile(&hdr, 1) == HDR_MOST_NS && hdr.max == HDR_MOST_NS);
+    }
+    hdr_clear(&hdr);
+    CHECK(hdr_quantile(&hdr, 0.5) == 0);
+    for (uint64_t i = 1; i <= 1000; i++)
+        hdr_add(&hdr, i);
+    CHECK(hdr_quantile(&hdr, 0) == 1 && hdr_quantile(&hdr, 0.5) == 500);
+    CHECK(hdr_quantile(&hdr, 0.99) == 990 && hdr_quantile(&hdr, 0.9991) == 1000);
+    CHECK(hdr.count == 1000 && hdr.sum == 500500);
+}
+
+/* ---- corpora --------------------------------------------------------------------------------- */
+
+static bool reads(const char *text, size_t count)
+{
+    char path[] = "/tmp/test_bench_corpus_XXXXXX", error[256];
+    struct corpus corpus;
+    int file = mkstemp(path);
+
+    CHECK(file >= 0 && write(file, text, count) == (ssize_t)count && close(file) == 0);
+    bool is_read = corpus_read(&corpus, path, error);
+    CHECK(is_read || (corpus.items == NULL && strstr(error, path) != NULL));
+    unlink(path);
+    corpus_free(&corpus);
+    return is_read;
+}
+
+static void check_corpora(void)
+{
+    static const char good[] = "perp-corpus 1 2 1700000000000 10.000\n"
+                               "place 0 3\na\nb\nread 100000 1\nx\n";
+    char path[] = "/tmp/test_bench_corpus_XXXXXX", error[256], text[sizeof good + 8];
+    struct corpus corpus = { .begin_unix_ms = 1700000000000, .rate_per_s = 10 };
+    struct load_request request;
+    int file = mkstemp(path);
+
+    CHECK(file >= 0 && close(file) == 0);
+    CHECK(corpus_add(&corpus, CORPUS_place, 0, "a\nb", 3));
+    CHECK(corpus_add(&corpus, CORPUS_read, 100000000, "x", 1));
+    CHECK(corpus_write(&corpus, path, error));
+    FILE *in = fopen(path, "r");
+    CHECK(in != NULL && fread(text, 1, sizeof text, in) == sizeof good - 1);
+    CHECK(memcmp(text, good, sizeof good - 1) == 0 && fclose(in) == 0);
+    corpus_free(&corpus);
+    CHECK(corpus_read(&corpus, path, error) && corpus.count == 2 && corpus.rate_per_s == 10);
+    CHECK(corpus.begin_unix_ms == 1700000000000 && corpus.items[1].due_ns == 100000000);
+    corpus_request(&corpus, 0, &request);
+    CHECK(request.count == 3 && memcmp(request.bytes, "a\nb", 3) == 0 && !request.is_read);
+    corpus_request(&corpus, 1, &request);
+    CHECK(request.count == 1 && request.is_read && request.kind == CORPUS_read);
+    corpus_free(&corpus);
+    unlink(path);
+    CHECK(!corpus_read(&corpus, path, error));
+
+    CHECK(reads(good, sizeof good - 1));
+    for (size_t cut = 0; cut < sizeof good - 1; cut++)
+        CHECK(!reads(good, cut));
+    static const char *const bad[] = {
+        "perp-corpus 2 1 1 1\nplace 0 1\na\n",
+        "perp-corpus 1 0 1 1\n",
+        "perp-corpus 1 1 1 0\nplace 0 1\na\n",
+        "perp-corpus 1 1 1 1\nbuy 0 1\na\n",
+        "perp-corpus 1 1 1 1\nplace 0 0\n\n",
+        "perp-corpus 1 1 1 1\nplace 0 2049\na\n",
+        "perp-corpus 1 1 1 1\nplace 0 1\na\nb",
+        "perp-corpus 1 2000001 1 1\nplace 0 1\na\n",
+        "perp-corpus 1 2 1 1\nplace 5 1\na\nplace 4 1\na\n",
+        "perp-corpus 1 1 99999999999999999999 1\nplace 0 1\na\n",
+    };
+    for (size_t i = 0; i < CC_COUNT(bad); i++)
+        CHECK(!reads(bad[i], strlen(bad[i])));
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+/* An answer of this status line, type and body. */
+static struct answer take(const char *status, const char *type, const char *body, size_t count,
+                          bool is_read, struct outcomes *outcomes)
+{
+    char text[512];
+    struct answer answer;
+    size_t head = (size_t)snprintf(text, sizeof text,
+                                   "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n",
+                                   status, type, count);
+
+    memcpy(text + head, body, count);
+    memcpy(text + head + count, "HTTP", 5); /* the next one follows */
+    for (size_t part = 0; part < head + count; part++)
+        CHECK(answer_bytes(text, part) == 0);
+    CHECK(answer_bytes(text, head + count + 4) == head + count);
+    answer_take(&answer, text, head + count, is_read, outcomes);
+    return answer;
+}
+
+static const char *word(const struct outcomes *outcomes, const struct answer *answer)
+{
+    return outcomes->words[answer->outcome];
+}
+
+static void check_answers(void)
+{
+    static const char JSON[] = "application/json", OK[] = "200 OK";
+    static const char full[] = "{\"status\":\"insufficient_margin_to_place\",\"timing_ns\":{"
+                               "\"verified\":4100,\"sequenced\":5200,\"matched\":5500,"
+                               "\"ack\":9999999999}}";
+    static const char problem[] = "{\"status\":503,\"code\":\"overloaded\"}";
+    static const char read[] = "{\"status\":\"OPEN\"}";
+    static struct outcomes outcomes;
+    char binary[64] = { 0 };
+
+    outcomes_init(&outcomes);
+    struct answer answer = take(OK, JSON, full, strlen(full), false, &outcomes);
+    CHECK(answer.outcome == STATUS_insufficient_margin_to_place && answer.http == 200);
+    CHECK(answer.stage_ns[ANSWER_STAGE_verified] == 4100);
+    CHECK(answer.stage_ns[ANSWER_STAGE_sequenced] == 5200);
+    CHECK(answer.stage_ns[ANSWER_STAGE_matched] == 5500);
+    CHECK(answer.stage_ns[ANSWER_STAGE_ack] == UINT32_MAX);
+    answer = take("503 Busy", JSON, problem, strlen(problem), false, &outcomes);
+    CHECK(strcmp(word(&outcomes, &answer), "overloaded") == 0 && answer.http == 503);
+    answer = take("404 No", JSON, problem, strlen(problem), true, &outcomes);
+    CHECK(strcmp(word(&outcomes, &answer), "overloaded") == 0 && answer.http == 404);
+    answer = take(OK, JSON, read, strlen(read), true, &outcomes);
+    CHECK(strcmp(word(&outcomes, &answer), "read") == 0);
+    answer = take(OK, JSON, "{}", 2, false, &outcomes);
+    CHECK(answer.outcome == outcomes.unreadable);
+
+    cc_store16(binary, STATUS_self_trade_prevention);
+    binary[3] = 1;
+    cc_store32(binary + 56, 71);
+    cc_store32(binary + 60, 72);
+    answer = take(OK, "application/octet-stream", binary, 64, false, &outcomes);
+    CHECK(answer.outcome == STATUS_self_trade_prevention);
+    CHECK(answer.stage_ns[ANSWER_STAGE_verified] == 71);
+    CHECK(answer.stage_ns[ANSWER_STAGE_matched] == 72 && answer.stage_ns[ANSWER_STAGE_ack] == 0);
+    cc_store16(binary, STATUS_COUNT);
+    answer = take(OK, "application/octet-stream", binary, 64, false, &outcomes);
+    CHECK(answer.outcome == outcomes.unreadable);
+
+    for (char text[8] = "w"; outcomes.count < OUTCOMES_MAX;) {
+        snprintf(text, sizeof text, "w%u", outcomes.count);
+        CHECK(outcomes_number(&outcomes, text, strlen(text)) == outcomes.count - 1);
+    }
+    CHECK(outcomes_number(&outcomes, "one more", 8) == outcomes.other);
+    CHECK(outcomes_number(&outcomes, "overloaded", 10) != outcomes.other);
+}
+
+/* ---- readings -------------------------------------------------------------------------------- */
+
+static void check_readings(void)
+{
+    char then_text[] = "\nlatency_bucket{stage=\"a\",le=\"10\"} 1\n"
+                       "latency_bucket{stage=\"a\",le=\"20\"} 1\n"
+                       "latency_bucket{stage=\"a\",le=\"+Inf\"} 1\ncount 5\n";
+    char now_text[] = "\nlatency_bucket{stage=\"a\",le=\"10\"} 51\n"
+                      "latency_bucket{stage=\"a\",le=\"20\"} 100\n"
+                      "latency_bucket{stage=\"a\",le=\"+Inf\"} 101\ncount 9\n"
+                      "info{x=\"1\",commit=\"abc\"} 1\nother{commit=\"no\"} 1\n";
+    struct reading then = { then_text }, now = { now_text }, none = { NULL };
+    char text[READING_NAME_MAX];
+    uint64_t count;
+    double value;
+
+    CHECK(reading_value(&now, "count", &value) && value == 9);
+    CHECK(!reading_value(&now, "coun", &value) && !reading_value(&none, "count", &value));
+    CHECK(reading_quantile(&then, &now, "latency", "stage=\"a\"", 0.5, &count) == 10);
+    CHECK(count == 100);
+    CHECK(reading_quantile(&then, &now, "latency", "stage=\"a\"", 0.99, &count) == 20);
+    CHECK(reading_quantile(&then, &now, "latency", "stage=\"a\"", 1, &count) < 0);
+    CHECK(reading_quantile(&now, &now, "latency", "stage=\"a\"", 0.5, &count) < 0 && count == 0);
+    CHECK(reading_quantile(&then, &now, "latency", "stage=\"b\"", 0.5, &count) < 0);
+    CHECK(reading_quantile(&none, &now, "latency", "stage=\"a\"", 0.5, &count) < 0);
+    CHECK(reading_label(&now, "info", "commit", text, sizeof text) && strcmp(text, "abc") == 0);
+    CHECK(!reading_label(&now, "info", "build", text, sizeof text));
+    CHECK(reading_next(&now, "latency_bucket", 2, text) && strstr(text, "+Inf") != NULL);
+    CHECK(!reading_next(&now, "latency_bucket", 3, text));
+}
+
+int main(void)
+{
+    check_schedules();
+    check_histogram();
+    check_corpora();
+    check_answers();
+    check_readings();
+    return 0;
+}

@@ -1,0 +1,345 @@
+#include "perp/bench/load.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "perp/request/instant.h"
+
+enum {
+    EVENTS = 256,
+    SPIN_NS = 60000, /* a sleep ends at most so much late; the rest is waited for awake */
+    SLEEP_NS_MOST = 10000000,
+};
+
+struct connection {
+    int fd; /* -1: it has ended */
+    uint32_t oldest, in_flight;
+    uint32_t unwritten; /* the newest of those in flight, of which no byte has been written */
+    size_t in_used;     /* bytes of an answer that is not whole */
+    size_t out_begin, out_end;
+    uint32_t *rows; /* ring of `depth`: those in flight */
+    char *in;
+    uint8_t *out;
+};
+
+struct sender {
+    struct load *load;
+    struct connection *connections;
+    int poll_file;
+    uint32_t next; /* connection that is looked at first */
+    uint32_t in_flight, places, alive;
+    uint64_t begin_ns;
+    uint64_t told_ns;
+};
+
+static uint64_t passed(const struct sender *sender)
+{
+    return instant_monotonic_ns() - sender->begin_ns;
+}
+
+static void lose(struct sender *sender, struct connection *connection)
+{
+    struct load *load = sender->load;
+
+    (void)epoll_ctl(sender->poll_file, EPOLL_CTL_DEL, connection->fd, NULL);
+    connection->fd = -1;
+    sender->in_flight -= connection->in_flight;
+    sender->places -= load->depth;
+    sender->alive--;
+    load->lost_connections++;
+}
+
+/* Writes what waits. The requests of it are sent now. */
+static void flush(struct sender *sender, struct connection *connection)
+{
+    struct load *load = sender->load;
+    uint64_t now_ns = passed(sender);
+
+    for (; connection->unwritten > 0; connection->unwritten--) {
+        uint32_t at = connection->oldest + connection->in_flight - connection->unwritten;
+        load->rows[connection->rows[at % load->depth]].sent_ns = now_ns;
+    }
+    while (connection->out_begin < connection->out_end) {
+        ssize_t wrote = send(connection->fd, connection->out + connection->out_begin,
+                             connection->out_end - connection->out_begin, MSG_NOSIGNAL);
+        if (wrote < 0 && errno == ENOTSOCK)
+            wrote = write(connection->fd, connection->out + connection->out_begin,
+                          connection->out_end - connection->out_begin);
+        if (wrote < 0 && errno == EAGAIN)
+            return;
+        if (wrote <= 0) {
+            lose(sender, connection);
+            return;
+        }
+        connection->out_begin += (size_t)wrote;
+    }
+    connection->out_begin = connection->out_end = 0;
+}
+
+static void flush_all(struct sender *sender)
+{
+    for (uint32_t i = 0; i < sender->load->connection_count; i++) {
+        struct connection *connection = &sender->connections[i];
+        if (connection->fd >= 0 && connection->out_end != 0)
+            flush(sender, connection);
+    }
+}
+
+/* A connection with a free place; NULL: there is none. */
+static struct connection *free_place(struct sender *sender)
+{
+    const struct load *load = sender->load;
+
+    if (sender->in_flight == sender->places)
+        return NULL;
+    for (uint32_t i = 0; i < load->connection_count; i++) {
+        struct connection *connection = &sender->connections[sender->next];
+        sender->next = sender->next + 1 == load->connection_count ? 0 : sender->next + 1;
+        if (connection->fd >= 0 && connection->in_flight < load->depth)
+            return connection;
+    }
+    return NULL;
+}
+
+static void post(struct sender *sender, struct connection *connection, uint32_t index)
+{
+    struct load *load = sender->load;
+    struct load_request request;
+
+    load->make(load->context, index, &request);
+    INVARIANT(request.count <= LOAD_REQUEST_MAX);
+    if (connection->out_begin == connection->out_end)
+        connection->out_begin = connection->out_end = 0;
+    if (connection->out_end + request.count > (size_t)load->depth * LOAD_REQUEST_MAX) {
+        memmove(connection->out, connection->out + connection->out_begin,
+                connection->out_end - connection->out_begin);
+        connection->out_end -= connection->out_begin;
+        connection->out_begin = 0;
+    }
+    memcpy(connection->out + connection->out_end, request.bytes, request.count);
+    connection->out_end += request.count;
+    load->rows[index].kind = request.kind;
+    load->rows[index].is_read = request.is_read;
+    connection->rows[(connection->oldest + connection->in_flight) % load->depth] = index;
+    connection->in_flight++;
+    connection->unwritten++;
+    sender->in_flight++;
+    load->sent++;
+}
+
+static void begin_row(struct load *load, uint64_t due_ns)
+{
+    load->rows[load->due_count++] =
+        (struct load_row){ .due_ns = due_ns, .sent_ns = LOAD_NEVER, .done_ns = LOAD_NEVER };
+}
+
+/* Sends what is due by now and finds a place. */
+static void send_due(struct sender *sender)
+{
+    struct load *load = sender->load;
+    uint64_t now_ns = passed(sender);
+    bool has_queued = false;
+
+    while (load->sent < load->row_count) {
+        if (load->due_ns != NULL && load->due_ns[load->sent] > now_ns)
+            break;
+        struct connection *connection = free_place(sender);
+        if (connection == NULL)
+            break;
+        if (load->due_ns == NULL)
+            begin_row(load, now_ns);
+        post(sender, connection, load->sent);
+        if (load->depth == 1)
+            flush(sender, connection);
+        has_queued |= load->depth > 1;
+    }
+    if (has_queued)
+        flush_all(sender);
+}
+
+static void take_one(struct sender *sender, struct connection *connection, const char *text,
+                     size_t bytes)
+{
+    struct load *load = sender->load;
+    struct load_row *row = &load->rows[connection->rows[connection->oldest % load->depth]];
+
+    answer_take(&row->answer, text, bytes, row->is_read, load->outcomes);
+    row->done_ns = passed(sender);
+    connection->oldest = (connection->oldest + 1) % load->depth;
+    connection->in_flight--;
+    sender->in_flight--;
+    load->answered++;
+}
+
+static void take_answers(struct sender *sender, struct connection *connection)
+{
+    ssize_t got = read(connection->fd, connection->in + connection->in_used,
+                       LOAD_ANSWER_MAX - connection->in_used);
+    size_t at = 0, bytes;
+
+    if (got < 0 && errno == EAGAIN)
+        return;
+    if (got <= 0) {
+        lose(sender, connection);
+        return;
+    }
+    connection->in_used += (size_t)got;
+    connection->in[connection->in_used] = '\0';
+    while ((bytes = answer_bytes(connection->in + at, connection->in_used - at)) != 0) {
+        if (connection->in_flight == 0) { /* an answer to nothing */
+            lose(sender, connection);
+            return;
+        }
+        take_one(sender, connection, connection->in + at, bytes);
+        at += bytes;
+    }
+    memmove(connection->in, connection->in + at, connection->in_used - at);
+    connection->in_used -= at;
+    if (connection->in_used == LOAD_ANSWER_MAX) /* longer than any that is asked for */
+        lose(sender, connection);
+}
+
+/* Waits for answers, at most `wait_ns`. */
+static void wait_for_answers(struct sender *sender, uint64_t wait_ns)
+{
+    struct epoll_event events[EVENTS];
+    struct timespec wait = { .tv_nsec = (long)wait_ns };
+    int ready = epoll_pwait2(sender->poll_file, events, EVENTS, &wait, NULL);
+
+    for (int i = 0; i < ready; i++) {
+        struct connection *connection = &sender->connections[events[i].data.u32];
+        if (connection->fd >= 0)
+            take_answers(sender, connection);
+        if (connection->fd >= 0 && connection->out_end != 0)
+            flush(sender, connection);
+    }
+}
+
+/* How long nothing is due, less what a sleep may end late. */
+static uint64_t idle_ns(const struct sender *sender)
+{
+    const struct load *load = sender->load;
+    uint64_t now_ns = passed(sender), until_ns = load->run_ns;
+
+    if (load->due_ns != NULL && load->sent < load->row_count)
+        until_ns = load->due_ns[load->sent];
+    if (load->due_ns == NULL || sender->in_flight == sender->places)
+        until_ns = now_ns + SLEEP_NS_MOST; /* an answer ends the wait */
+    if (until_ns > load->run_ns)
+        until_ns = load->run_ns;
+    if (until_ns < now_ns + SPIN_NS)
+        return 0;
+    uint64_t wait_ns = until_ns - now_ns - SPIN_NS;
+    return wait_ns < SLEEP_NS_MOST ? wait_ns : SLEEP_NS_MOST;
+}
+
+static void tell(struct sender *sender, uint64_t now_ns)
+{
+    struct load *load = sender->load;
+
+    if (load->progress == NULL || now_ns - sender->told_ns < 1000000000)
+        return;
+    sender->told_ns = now_ns;
+    load->progress(load->context, load, now_ns);
+}
+
+static void run(struct sender *sender)
+{
+    struct load *load = sender->load;
+    uint64_t now_ns;
+
+    if (load->due_ns != NULL)
+        while (load->due_count < load->row_count)
+            begin_row(load, load->due_ns[load->due_count]);
+    while (load->begin_ns > instant_monotonic_ns())
+        usleep(100);
+    sender->begin_ns = load->begin_ns != 0 ? load->begin_ns : instant_monotonic_ns();
+    while ((now_ns = passed(sender)) < load->run_ns && sender->alive > 0) {
+        if (load->answered == load->row_count)
+            break;
+        send_due(sender);
+        wait_for_answers(sender, idle_ns(sender));
+        tell(sender, now_ns);
+    }
+    send_due(sender); /* what became due in the last turn */
+    load->took_ns = now_ns;
+    flush_all(sender);
+    while (sender->in_flight > 0 && passed(sender) < now_ns + load->drain_ns)
+        wait_for_answers(sender, SLEEP_NS_MOST);
+    load->end_ns = passed(sender);
+    /* What is due later is due all the same: it is as late as the end that was planned. */
+    if (load->due_ns != NULL && load->answered < load->row_count) {
+        load->took_ns = load->took_ns < load->run_ns ? load->run_ns : load->took_ns;
+        load->end_ns = load->end_ns < load->run_ns ? load->run_ns : load->end_ns;
+    }
+}
+
+static bool prepare(struct sender *sender)
+{
+    const struct load *load = sender->load;
+
+    for (uint32_t i = 0; i < load->connection_count; i++) {
+        struct connection *connection = &sender->connections[i];
+        struct epoll_event event = { .events = EPOLLIN, .data.u32 = i };
+        connection->fd = load->files[i];
+        connection->rows = calloc(load->depth, sizeof *connection->rows);
+        connection->in = malloc(LOAD_ANSWER_MAX + 1);
+        connection->out = malloc((size_t)load->depth * LOAD_REQUEST_MAX);
+        if (connection->rows == NULL || connection->in == NULL || connection->out == NULL ||
+            epoll_ctl(sender->poll_file, EPOLL_CTL_ADD, connection->fd, &event) != 0)
+            return false;
+    }
+    return true;
+}
+
+bool load_run(struct load *load, char error[128])
+{
+    struct sender sender = { .load = load,
+                             .poll_file = epoll_create1(EPOLL_CLOEXEC),
+                             .places = load->connection_count * load->depth,
+                             .alive = load->connection_count };
+
+    INVARIANT(load->depth >= 1 && load->depth <= LOAD_DEPTH_MAX && load->connection_count >= 1);
+    INVARIANT(sender.places <= LOAD_PLACES_MAX);
+    (void)prctl(PR_SET_TIMERSLACK, 1);
+    sender.connections = calloc(load->connection_count, sizeof *sender.connections);
+    bool is_ready = sender.poll_file >= 0 && sender.connections != NULL && prepare(&sender);
+    if (is_ready)
+        run(&sender);
+    else
+        snprintf(error, 128, "%s", strerror(errno));
+    for (uint32_t i = 0; sender.connections != NULL && i < load->connection_count; i++) {
+        free(sender.connections[i].rows);
+        free(sender.connections[i].in);
+        free(sender.connections[i].out);
+    }
+    free(sender.connections);
+    if (sender.poll_file >= 0)
+        (void)close(sender.poll_file);
+    return is_ready;
+}
+
+bool load_is_valid(const struct load *load)
+{
+    if (load->due_ns == NULL)
+        return load->answered > 0 && load->lost_connections == 0;
+    return (uint64_t)load->answered * 100 >= (uint64_t)load->due_count * LOAD_VALID_PERCENT;
+}
+
+uint64_t load_latency_ns(const struct load *load, const struct load_row *row)
+{
+    return (row->done_ns == LOAD_NEVER ? load->end_ns : row->done_ns) - row->due_ns;
+}
+
+uint64_t load_service_ns(const struct load *load, const struct load_row *row)
+{
+    if (row->sent_ns == LOAD_NEVER)
+        return LOAD_NEVER;
+    return (row->done_ns == LOAD_NEVER ? load->end_ns : row->done_ns) - row->sent_ns;
+}
