@@ -8,10 +8,12 @@ process, user and system, a request; client and server share the machine.
   small    GET /api/v1/time, 16 connections that stay open
   large    GET /api/v1/openapi.json, 4 connections
   connect  GET /api/v1/time on a connection of its own each; with TLS a handshake each
+  orders   signed orders (binary frames, IOC), each id once, 64 connections
 """
 import os
 import pathlib
 import re
+import ssl
 import statistics
 import subprocess
 import sys
@@ -25,7 +27,10 @@ import command_line  # noqa: E402
 from tls_peer import make_certificate  # noqa: E402
 
 KINDS = {"small": ("/api/v1/time", 16, ()), "large": ("/api/v1/openapi.json", 4, ()),
-         "connect": ("/api/v1/time", 16, ("-H", "Connection: close"))}
+         "connect": ("/api/v1/time", 16, ("-H", "Connection: close")),
+         "orders": (client.PATHS[client.PLACE_LIMIT], 64, ("-s", ROOT / "perf/orders.lua"))}
+ORDERS_A_SECOND = 40_000  # signed before a run: more than are asked for
+BTC_PRICE = 1_000_000
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -34,13 +39,28 @@ def cpu_s(perpd):
     return (int(fields[11]) + int(fields[12])) / TICK
 
 
+def sign(account, count, file):
+    """Writes orders that cancel at once, for perf/orders.lua."""
+    body = client.limit_body(account.id, BTC_PRICE - 1000, 20, client.IOC)
+    with open(file, "wb") as out:
+        for _ in range(count):
+            payload = client.payload_of(client.PLACE_LIMIT, body, account.session)
+            out.write(client.frame(payload, account.session.public, account.session.sign(payload)))
+
+
 def run(perpd, scheme, kind, seconds):
     """Requests a second, microseconds of perpd's CPU a request."""
     path, connections, more = KINDS[kind]
+    frames = perpd.folder / "frames"
+    if kind == "orders":
+        sign(perpd.trader, seconds * ORDERS_A_SECOND, frames)
     before = cpu_s(perpd)
     said = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", *more,
                            f"{scheme}://127.0.0.1:{perpd.exchange.port}{path}"],
-                          capture_output=True, text=True, check=True).stdout
+                          capture_output=True, text=True, check=True,
+                          env={**os.environ, "PERF_FRAMES": str(frames)}).stdout
+    if "Non-2xx" in said:
+        sys.exit(f"perf/tls.py: {kind}: {said}")
     count = int(re.search(r"(\d+) requests in", said)[1])
     rate = float(re.search(r"Requests/sec:\s*([\d.]+)", said)[1])
     return rate, (cpu_s(perpd) - before) / count * 1e6
@@ -57,10 +77,17 @@ def main():
     program = pathlib.Path(words[0] if words else "build/release/perpd").resolve()
     with tempfile.TemporaryDirectory(prefix="perpd-tls-") as name:
         pair = make_certificate(pathlib.Path(name), "perf")
-        options = client.SMALL_TABLES
+        options = (*client.SMALL_TABLES, "--exchange.oracle_max_age_ms=0",
+                   "--limits.rate_limits=off", "--limits.connections=16384")
         with client.Perpd(program, *options) as plain, client.Perpd(
                 program, *options, f"--net.tls_certificate={pair[0]}",
                 f"--net.tls_key={pair[1]}") as secure:
+            context = ssl.create_default_context(cafile=pair[0])
+            secure.exchange.wrap_socket = lambda raw: context.wrap_socket(
+                raw, server_hostname="localhost")
+            for perpd in (plain, secure):
+                perpd.exchange.set_price(BTC_PRICE)
+                perpd.trader = client.Account(perpd.exchange, 100_000_000_000)
             measure(plain, secure, rounds, seconds)
 
 
