@@ -1,0 +1,167 @@
+"""test_damage.py - each file of a stopped data directory deleted, cut short, replaced by an older
+copy, and with a bit changed, in turn: a start either shows what it showed before, or ends with 3
+and the reason (journal.md).
+
+    python3 test_damage.py BUILD [CASE...]
+"""
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import time
+
+import client
+from client import Account, Perpd, id_text, new_id
+from harness import Suite, Table
+from world import BTC, BTC_PRICE, USDC
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
+from journal_reader import newest_slot
+
+suite = Suite("damage")
+BUILD = pathlib.Path(sys.argv[1])
+REFUSED = 3
+WAIT_S = 100
+# What holds no state: an empty lock, and what a start makes again under a new value.
+STATELESS = ("lock", "admin.token")
+WAYS = ("deleted", "cut", "older", "flipped")
+
+
+def files_of(data):
+    return sorted(str(path.relative_to(data)) for path in data.rglob("*") if path.is_file())
+
+
+def written(path):
+    """The bytes up to the last that is not zero: the rest of a segment was never written."""
+    data = path.read_bytes()
+    return len(data.rstrip(b"\0"))
+
+
+class World:
+    """Two runs: `older` is the directory after the first, `whole` after the second, which was killed:
+    its last orders are in the journal alone."""
+
+    def __init__(self):
+        self.perpd = Perpd(BUILD / "perpd", *client.SMALL_TABLES)
+        self.data, self.older = self.perpd.folder / "data", self.perpd.folder / "older"
+        self.whole = self.perpd.folder / "whole"
+        exchange = self.perpd.start()
+        assert exchange.set_price(BTC_PRICE, BTC)["status"] == "request_completed"
+        self.account = Account(exchange, 100_000 * USDC)
+        self.orders = [self.order(exchange, 900_000 + 1000 * i) for i in range(3)]
+        self.stop()
+        self.copy(self.data, self.older)
+        exchange = self.perpd.start()
+        self.orders += [self.order(exchange, 910_000 + 1000 * i) for i in range(3)]
+        last = exchange.get("/api/v1/status").json["durable"]
+        until = time.monotonic() + WAIT_S  # the witness is told once a second
+        while self.witnessed() < last and time.monotonic() < until:
+            time.sleep(0.05)
+        self.perpd.process.kill()
+        self.perpd.process.wait()
+        self.perpd.process.stdout.close()
+        self.copy(self.data, self.whole)
+        self.before = self.shown(self.perpd.start())
+        self.stop()
+
+    def witnessed(self):
+        """The sequence that the newest slot of `witness` names."""
+        return struct.unpack_from("<Q", newest_slot((self.data / "witness").read_bytes()), 112)[0]
+
+    @staticmethod
+    def copy(source, target):
+        shutil.rmtree(target, ignore_errors=True)
+        subprocess.run(["cp", "-a", "--sparse=always", source, target], check=True)
+
+    def order(self, exchange, price):
+        self.account.exchange = exchange
+        raw = new_id()
+        assert self.account.limit(price, 100, raw)["status"] == "request_completed"
+        return raw
+
+    def stop(self):
+        assert self.perpd.stop() == 0
+        self.perpd.process.stdout.close()
+
+    def shown(self, exchange):
+        self.account.exchange = exchange
+        paths = ["/api/v1/orders?limit=1000", "/api/v1/cash/history?subaccount_index=0",
+                 "/api/v1/subaccounts", "/api/v1/auth/sessions"]
+        paths += [f"/api/v1/orders/{id_text(raw)}" for raw in self.orders]
+        rows = [(path, answer.status, answer.json) for path in paths
+                for answer in (self.account.read(path),)]
+        rows.append(("book", [level for side in ("bids", "asks") for level in
+                              exchange.get("/api/v1/markets/BTC-PERP/book").json[side]]))
+        public = exchange.get("/api/v1/exchange").json
+        return rows + [public["exchange_id"], public["signing_public"], public["epoch"]]
+
+
+def damage(world, name, way):
+    """False: this file cannot be damaged so."""
+    path, older = world.data / name, world.older / name
+    if way == "deleted":
+        path.unlink()
+    elif way == "older":
+        if not older.exists() or older.read_bytes() == path.read_bytes():
+            return False
+        shutil.copy2(older, path)
+    else:
+        size = written(path)
+        if size == 0:
+            return False
+        if way == "cut":
+            os.truncate(path, size // 2)
+        else:
+            with open(path, "r+b") as file:
+                file.seek(size // 2)
+                byte = file.read(1)
+                file.seek(size // 2)
+                file.write(bytes([byte[0] ^ 0x10]))
+    return True
+
+
+@suite.case
+def every_file_in_every_way(world):
+    """Equal to before, or exit 3 with the reason."""
+    table = Table()
+    ends = {}
+    for name in files_of(world.whole):
+        for way in WAYS:
+            if name in STATELESS and way != "deleted":
+                continue
+            world.copy(world.whole, world.data)
+            if not damage(world, name, way):
+                continue
+            row = f"{name} {way}"
+            process = subprocess.Popen(world.perpd.arguments(), stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True)
+            line = process.stdout.readline()
+            if line.startswith("ready"):
+                process.kill()
+                process.communicate()
+                world.copy(world.whole, world.data)
+                damage(world, name, way)
+                table.same(f"{row}: equal", world.shown(world.perpd.start()), world.before)
+                world.perpd.stop()
+                world.perpd.process.stdout.close()
+                ends[row] = "equal"
+                continue
+            _, log = process.communicate(timeout=WAIT_S)
+            table.same(f"{row}: exit code", process.returncode, REFUSED)
+            table.true(f"{row}: the reason", " error refused the data directory " in log, log)
+            ends[row] = "refused"
+    table.true("both ends are met", set(ends.values()) == {"equal", "refused"}, ends)
+    print("\n".join(f"{row}: {end}" for row, end in ends.items())
+          if os.environ.get("PERPD_SHOW") else f"{len(ends)} ways")
+    return table.wrong
+
+
+if __name__ == "__main__":
+    world = World()
+    try:
+        code = suite.run(world, sys.argv[2:])
+    finally:
+        world.perpd.remove()
+    sys.exit(code)
