@@ -40,8 +40,8 @@ def written(path):
 
 
 class World:
-    """Two runs: `older` is the directory after the first, `whole` after the second, which was killed:
-    its last orders are in the journal alone."""
+    """Two runs: `older` is the directory after the first, `whole` after the second, which was
+    killed: its last orders are in the journal alone."""
 
     def __init__(self):
         self.perpd = Perpd(BUILD / "perpd", *client.SMALL_TABLES)
