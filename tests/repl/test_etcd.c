@@ -1,41 +1,257 @@
-/* The client of the seam against a running etcd of three members; skipped where there is none. */
+/* The client of the seam against a running etcd of three members; skipped where there is none.
+ *
+ * Besides what every etcd must do: members that die and stop under it, and certificates. */
+#include <errno.h>
 #include <signal.h>
+#include <time.h>
 
 #include "check.h"
 #include "contract.h"
 #include "etcd_server.h"
+#include "repl/etcd_ask.h"
 #include "repl/etcd_real.h"
 
+enum { FRAMES = 400, WINDOW = 4, FRAME_BYTES = 4096, STRIKE_EACH = 100 };
+
+static const uint64_t ASK_NS = UINT64_C(1000000000);
 static struct etcd_server server;
+
+static uint64_t now_ns(void)
+{
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
 
 static void pass(struct contract *contract, uint64_t ms)
 {
     CHECK(etcd_wait(contract->etcd, -1, ms * 1000 * 1000) == 0);
 }
 
-static struct etcd *connect_to(int members)
+static struct etcd *connect_with(int members, uint32_t request_ms, const char *certificates,
+                                 const char *ca)
 {
+    static char names[3][128];
     struct link_endpoint endpoints[ETCD_SERVER_MEMBERS];
     char why[ETCD_TEXT_BYTES];
     struct etcd *etcd = NULL;
+    struct etcd_real_config config = { .endpoints = endpoints,
+                                       .endpoint_count = (uint32_t)members,
+                                       .request_ms = request_ms };
     for (int i = 0; i < members; i++)
         etcd_server_endpoint(&server, i, &endpoints[i]);
-    const struct etcd_real_config config = { .endpoints = endpoints,
-                                             .endpoint_count = (uint32_t)members,
-                                             .request_ms = 1000 };
+    if (certificates != NULL) {
+        (void)snprintf(names[0], sizeof names[0], "%s/%s.pem", certificates, ca);
+        (void)snprintf(names[1], sizeof names[1], "%s/client.pem", certificates);
+        (void)snprintf(names[2], sizeof names[2], "%s/client.key", certificates);
+        config.ca = names[0];
+        config.certificate = names[1];
+        config.key = names[2];
+    }
     CHECK(etcd_real_create(&etcd, &config, why) == 0);
     return etcd;
 }
 
+/* ---- members that die ------------------------------------------------------------------------ */
+
+static struct etcd_bytes frame_key(int number)
+{
+    static char text[32];
+    (void)snprintf(text, sizeof text, "perp/f/log/%08d", number);
+    return etcd_text(text);
+}
+
+static void send_frame(struct etcd *etcd, int number)
+{
+    static uint8_t frame[FRAME_BYTES];
+    memcpy(frame, &number, sizeof number);
+    const struct etcd_compare is_new = { frame_key(number), ETCD_VERSION, 0 };
+    const struct etcd_op put = { .verb = ETCD_PUT,
+                                 .key = frame_key(number),
+                                 .value = { frame, sizeof frame } };
+    const struct etcd_op get = { .verb = ETCD_GET, .key = frame_key(number) };
+    const struct etcd_transaction transaction = { &is_new, &put, &get, 1, 1, 1 };
+    const struct etcd_request request = { .kind = ETCD_TRANSACTION, .transaction = &transaction };
+    CHECK(etcd_submit(etcd, &request, (uint64_t)number) == 0);
+}
+
+/* Each member in turn dies or stops, and comes back at the next strike. */
+static void strike(int turn)
+{
+    static int struck = -1;
+    if (struck >= 0 && server.processes[struck] == 0)
+        etcd_server_run(&server, struck);
+    else if (struck >= 0)
+        etcd_server_signal(&server, struck, SIGCONT);
+    struck = turn < 3 ? turn : -1;
+    if (turn == 1)
+        etcd_server_signal(&server, struck, SIGSTOP);
+    else if (turn < 3)
+        etcd_server_kill(&server, struck);
+}
+
+/* A window of frames goes on while members die: each lands once, with its own bytes, and a watch
+ * sees each once and in the order of revisions. */
+static void failover(void)
+{
+    struct etcd *etcd = connect_with(3, 400, NULL, NULL);
+    struct etcd *reader = connect_with(3, 400, NULL, NULL);
+    struct etcd_done done;
+    CHECK(etcd_ask_key(reader, etcd_text("k"), ASK_NS, &done) == 0);
+    const struct etcd_request watch = { .kind = ETCD_WATCH,
+                                        .key = etcd_text("perp/f/"),
+                                        .end = etcd_text("perp/f/~"),
+                                        .revision = done.revision + 1 };
+    int sent = 0, landed = 0, found = 0, seen = 0, turn = 0;
+    int64_t last_revision = 0;
+    CHECK(etcd_submit(reader, &watch, 1) == 0);
+    uint64_t end = now_ns() + 60 * UINT64_C(1000000000);
+    while (landed < FRAMES || seen < FRAMES) {
+        CHECK(now_ns() < end);
+        while (sent < FRAMES && sent - landed < WINDOW)
+            send_frame(etcd, ++sent);
+        while (etcd_reap(etcd, &done, 1) == 1) {
+            CHECK(done.result == ETCD_OK && done.tag <= FRAMES);
+            if (!done.succeeded) {
+                CHECK(done.is_resent && done.row_count == 1);
+                CHECK(memcmp(done.rows->value.bytes, &(int){ (int)done.tag }, 4) == 0);
+                found++;
+            }
+            if (++landed % STRIKE_EACH == 0)
+                strike(turn++);
+        }
+        while (etcd_reap(reader, &done, 1) == 1) {
+            CHECK(done.result == ETCD_OK);
+            for (uint32_t i = 0; i < done.row_count; i++) {
+                if (done.rows[i].mod_revision <= last_revision)
+                    continue; /* the newest revision, again */
+                last_revision = done.rows[i].mod_revision;
+                CHECK(done.rows[i].version == 1);
+                seen++;
+            }
+        }
+        CHECK(etcd_wait(etcd, -1, 1000 * 1000) == 0);
+    }
+    CHECK(seen == FRAMES);
+    struct etcd_health health;
+    etcd_health(etcd, &health);
+    printf("failover: %d frames, %llu sent again, %d found there, %llu connections\n", landed,
+           (unsigned long long)health.resent, found, (unsigned long long)health.connections);
+    CHECK(health.connections > 1);
+    etcd_close(etcd);
+    etcd_close(reader);
+}
+
+/* ---- certificates ---------------------------------------------------------------------------- */
+
+/* A folder with an authority, a server of 127.0.0.1, a client; and another authority and name. */
+static void make_certificates(char *folder, size_t room)
+{
+    char command[2048];
+    const char *place = getenv("TMPDIR");
+    (void)snprintf(folder, room, "%s/perpd-tls-XXXXXX", place == NULL ? "/tmp" : place);
+    CHECK(mkdtemp(folder) != NULL);
+    (void)snprintf(
+        command, sizeof command,
+        "cd '%s' && n='openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days "
+        "2'\n"
+        "s() { openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $1.key "
+        "-out $1.csr -subj /CN=$1 && printf \"subjectAltName=$2\\n\" >$1.ext && "
+        "openssl x509 -req -in $1.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 "
+        "-extfile $1.ext -out $1.pem; }\n"
+        "{ $n -keyout ca.key -out ca.pem -subj /CN=ca && "
+        "$n -keyout other.key -out other.pem -subj /CN=other && "
+        "s server IP:127.0.0.1 && s client DNS:client; } >log 2>&1",
+        folder);
+    CHECK(system(command) == 0);
+}
+
+/* What a connection that does not come up says. */
+static void refused(struct etcd *etcd, const char *text)
+{
+    struct etcd_done done;
+    struct etcd_health health;
+    CHECK(etcd_ask_key(etcd, etcd_text("k"), ASK_NS, &done) != 0);
+    etcd_health(etcd, &health);
+    if (strstr(health.text, text) == NULL)
+        fprintf(stderr, "%s\n", health.text);
+    CHECK(strstr(health.text, text) != NULL && !health.is_connected);
+    etcd_close(etcd);
+}
+
+static void certificates(void)
+{
+    char folder[64], command[96], why[ETCD_TEXT_BYTES];
+    struct etcd_done done;
+    make_certificates(folder, sizeof folder);
+    etcd_server_start(&server, 1, "268435456", folder);
+    struct contract contract = { connect_with(1, 1000, folder, "ca"), pass, "perp/tls/" };
+    contract_run(&contract);
+    etcd_close(contract.etcd);
+    refused(connect_with(1, 1000, folder, "other"), "issuer");
+    refused(connect_with(1, 1000, NULL, NULL), "");
+    /* The same server under a name that its certificate does not bear. */
+    struct link_endpoint endpoint;
+    char name[32];
+    (void)snprintf(name, sizeof name, "localhost:%d", server.ports[0]);
+    CHECK(link_resolve(&endpoint, name) == 0);
+    char ca[96], certificate[96], key[96];
+    (void)snprintf(ca, sizeof ca, "%s/ca.pem", folder);
+    (void)snprintf(certificate, sizeof certificate, "%s/client.pem", folder);
+    (void)snprintf(key, sizeof key, "%s/client.key", folder);
+    struct etcd_real_config config = { &endpoint, 1, 1000, ca, certificate, key };
+    struct etcd *etcd = NULL;
+    if (endpoint.address.ss_family == AF_INET) { /* etcd listens there only */
+        CHECK(etcd_real_create(&etcd, &config, why) == 0);
+        refused(etcd, "mismatch");
+    }
+    /* A server that asks for a certificate gets one that its authority did not sign. */
+    (void)snprintf(certificate, sizeof certificate, "%s/other.pem", folder);
+    (void)snprintf(key, sizeof key, "%s/other.key", folder);
+    etcd_server_endpoint(&server, 0, &endpoint);
+    CHECK(etcd_real_create(&etcd, &config, why) == 0);
+    CHECK(etcd_ask_key(etcd, etcd_text("k"), ASK_NS, &done) != 0);
+    etcd_close(etcd);
+    etcd_server_stop(&server);
+    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    CHECK(system(command) == 0);
+}
+
+/* What cannot be configured. */
+static void configurations(void)
+{
+    struct link_endpoint endpoint;
+    char why[ETCD_TEXT_BYTES];
+    struct etcd *etcd = NULL;
+    CHECK(link_resolve(&endpoint, "127.0.0.1") != 0 && link_resolve(&endpoint, ":1") != 0);
+    CHECK(link_resolve(&endpoint, "[::1:2379") != 0 && link_resolve(&endpoint, "") != 0);
+    CHECK(link_resolve(&endpoint, "[::1]:2379") == 0 && link_is_loopback(&endpoint));
+    CHECK(link_resolve(&endpoint, "192.0.2.1:2379") == 0 && !link_is_loopback(&endpoint));
+    struct etcd_real_config config = { .endpoints = &endpoint,
+                                       .endpoint_count = 1,
+                                       .request_ms = 400 };
+    CHECK(etcd_real_create(&etcd, &config, why) == -EACCES && strstr(why, "certificates") != NULL);
+    config.endpoint_count = 0;
+    CHECK(etcd_real_create(&etcd, &config, why) == -EINVAL);
+    config.endpoint_count = 1;
+    config.ca = "/nowhere/ca.pem";
+    CHECK(etcd_real_create(&etcd, &config, why) == -EINVAL && strstr(why, "together") != NULL);
+    config.certificate = config.key = "/nowhere/key.pem";
+    CHECK(etcd_real_create(&etcd, &config, why) == -EINVAL && strstr(why, "ca.pem") != NULL);
+}
+
 int main(void)
 {
+    configurations();
     if (!etcd_server_is_installed())
         return 77;
     (void)signal(SIGPIPE, SIG_IGN);
     etcd_server_start(&server, 3, "268435456", NULL);
-    struct contract contract = { .etcd = connect_to(3), .pass = pass, .prefix = "perp/test/" };
+    struct contract contract = { connect_with(3, 1000, NULL, NULL), pass, "perp/test/" };
     contract_run(&contract);
     etcd_close(contract.etcd);
+    failover();
     etcd_server_stop(&server);
+    certificates();
     return 0;
 }
