@@ -115,7 +115,8 @@ def public_reads(world):
 
     shown = read("/exchange")
     # J6 has `passkey` only where there is a relying party (test_accounts.py).
-    want = {"exchange_id": "hex", "eip712_domain": "object", "rules_version": "int",
+    want = {"exchange_id": "hex", "signing_public": "b64", "eip712_domain": "object",
+            "rules_version": "int",
             "epoch": "int", "testnet": "bool", "durability": "str", "operator_domain": "str",
             "request_id_window_ms": "object", "limits": "object", "fee_tiers": "list",
             "request_types": "list", "statuses": "list", "reasons": "list"}
@@ -143,8 +144,9 @@ def public_reads(world):
                         ("open_orders", 2000), ("session_life_default_s", 2592000),
                         ("session_life_max_s", 15552000), ("gtt_max_s", 7776000)):  # W8
         table.same(name, shown["limits"].get(name), value)
-    for record in shown["fee_tiers"]:
-        table.members("fee tier", record, {"tier": "int", "volume_14d": "dec"})
+    table.same("fee tiers (R6)", shown["fee_tiers"], [
+        {"tier": tier, "volume_14d": f"{millions}000000" if millions else "0"}
+        for tier, millions in enumerate((0, 5, 25, 100, 500, 2000))])
 
     shown = read("/markets")
     table.members("/markets", shown, {"markets": "list"})
