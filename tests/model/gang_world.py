@@ -47,7 +47,7 @@ _configurations = {}
 class Quiet(Exchange):
     """Tells nothing but who comes into liquidation."""
 
-    def emit(self, code, *fields):
+    def emit(self, code, *fields, owner=None):
         if code == 2112 and fields[-1] == IN_LIQUIDATION:
             portfolio, maintenance = self.portfolios[fields[:3]], fields[4]
             self.world.needless += (portfolio not in self.world.is_member
