@@ -1,10 +1,10 @@
-/* bench_repl.c - frames of records of 192 bytes into the log of a running etcd, by the leader's unit
- * alone, in a window of four. $PERPD_BENCH_ETCD has the endpoints, "host:port,host:port": its keys
- * under perp/bench/ are deleted.
+/* bench_repl.c - frames of records of 192 bytes into the log of a running etcd, by the unit of the
+ * leader alone, in a window of four. $PERPD_BENCH_ETCD has the endpoints, "host:port,host:port";
+ * its keys under perp/bench/ are deleted.
  *
- *   repl/frames/N   N records a frame (341: 64 KiB); one iteration is one frame that counts,
- *                   records_per_s is by wall time, frame_p50_ns and frame_p99_ns from the sending to
- *                   its place in the contiguous prefix */
+ *   repl/frames/N   N records a frame (341: 64 KiB); one iteration is one frame that counts;
+ *                   records_per_s is by wall time, frame_p50_ns and frame_p99_ns from the sending
+ *                   to its place in the contiguous prefix */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
