@@ -60,6 +60,13 @@ uint64_t engine_next_deadline(const struct engine *engine)
     return work_next_deadline(engine); /* tiers come into force with the next full second */
 }
 
+uint64_t engine_next_needed(const struct engine *engine)
+{
+    if (engine->clock_step_ns != 0)
+        return UINT64_MAX;
+    return work_next_needed(engine);
+}
+
 int64_t engine_clock_gap_ns(const struct engine *engine)
 {
     return engine->clock_step_ns;

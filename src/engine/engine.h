@@ -67,6 +67,10 @@ int64_t engine_clock_gap_ns(const struct engine *engine);
  * clock has a gap. */
 uint64_t engine_next_deadline(const struct engine *engine);
 
+/* The same without the full seconds of markets that nobody waits for: whose index is not valid, or
+ * never becomes old. They are made up for with the next command. */
+uint64_t engine_next_needed(const struct engine *engine);
+
 /* True if deferred work is queued: without other commands the node authors 2000 of kind 1. */
 bool engine_has_work(const struct engine *engine);
 

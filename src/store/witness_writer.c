@@ -32,6 +32,13 @@ static bool is_due(const struct witness_writer *writer, uint64_t segment, bool i
            clock_monotonic_ns(writer->clock) - writer->written_ns >= WITNESS_INTERVAL_NS;
 }
 
+/* Whether the newest slot is to be written again, for its time: no frame has come since. */
+static bool is_old(const struct witness_writer *writer, const struct frame_tail *durable)
+{
+    return writer->clock != NULL && durable->number == writer->frame && durable->number != 0 &&
+           clock_monotonic_ns(writer->clock) - writer->written_ns >= WITNESS_IDLE_NS;
+}
+
 int witness_writer_step(struct witness_writer *writer, const struct frame_tail *durable,
                         uint64_t segment, bool is_last)
 {
@@ -39,7 +46,8 @@ int witness_writer_step(struct witness_writer *writer, const struct frame_tail *
                                .sequence = durable->last_sequence,
                                .boot = writer->boot };
 
-    if (writer->in_flight || durable->number <= writer->frame || !is_due(writer, segment, is_last))
+    if (writer->in_flight || (durable->number > writer->frame ? !is_due(writer, segment, is_last)
+                                                              : !is_old(writer, durable)))
         return 0;
     if (writer->clock != NULL) {
         witness.wall_ns = clock_now_ns(writer->clock);

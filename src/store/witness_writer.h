@@ -2,7 +2,7 @@
  *
  *   a frame is durable ──> due? ──> disk_submit(WITNESS_WRITER_TAG) ──> reaped: the slot counts
  *      due: first frame of a segment (the one before is sealed), the closing frame, or a second
- *      since the last write
+ *      since the last write; without a new frame a minute since it, to tell the time
  *
  * Wait.   Nothing blocks but opening; no frame and no answer waits for a slot.
  * Owner.  The journal's thread.
@@ -17,6 +17,8 @@
 #define WITNESS_WRITER_TAG UINT64_MAX /* of disk_submit; frames have their numbers */
 
 enum { WITNESS_INTERVAL_NS = 1000 * 1000 * 1000 };
+
+#define WITNESS_IDLE_NS (60 * UINT64_C(1000000000))
 
 struct witness_writer {
     struct disk *disk;

@@ -25,6 +25,28 @@ static void test_deadline(void)
     host_close(&host);
 }
 
+/* The node authors a tick for a market's second only while its index is valid and becomes old. */
+static void test_needed(void)
+{
+    static struct host host;
+
+    trade_open(&host, "exchange.oracle_max_age_ms=10000\n");
+    uint64_t second = trade_market(&host)->second_ns + S;
+    CHECK(engine_next_deadline(host.engine) == second && engine_next_needed(host.engine) == second);
+    host_tick(&host, 30 * S); /* finds the index old */
+    CHECK(engine_next_deadline(host.engine) != UINT64_MAX);
+    CHECK(engine_next_needed(host.engine) == UINT64_MAX);
+    host_close(&host);
+
+    trade_open(&host, "exchange.oracle_max_age_ms=0\n");
+    CHECK(engine_next_deadline(host.engine) != UINT64_MAX);
+    CHECK(engine_next_needed(host.engine) == UINT64_MAX);
+    uint64_t expiry = host.clock_ns + 1000000;
+    CHECK(trade_tif(&host, 1, 1000, 990000, expiry) == TRADE_OK);
+    CHECK(engine_next_needed(host.engine) == expiry);
+    host_close(&host);
+}
+
 /* Expiries at one moment go by placing sequence; an earlier deadline first; a second that falls on
  * the same moment before them. One unit a command shows the order. */
 static void test_timers(void)
@@ -112,6 +134,7 @@ static void test_max_size(void)
 int main(void)
 {
     test_deadline();
+    test_needed();
     test_timers();
     test_scan();
     test_max_size();

@@ -304,12 +304,19 @@ static void test_hash_first(void)
 
 /* ---- space ----------------------------------------------------------------------------------- */
 
+/* A turn a second later, with a tick that somebody wants. */
+static void tick(void)
+{
+    clock_advance(&core_rig.clock, MATCHER_TICK_NS);
+    atomic_store(&core_rig.core.matcher.tick_wanted, true);
+    turn();
+}
+
 /* Ticks until a condition holds: they fill segments. */
 static void tick_until_short(void)
 {
     for (int i = 0; i < CORE_RIG_TURNS; i++) {
-        clock_advance(&core_rig.clock, MATCHER_TICK_NS);
-        turn();
+        tick();
         if (!states_are("00000"))
             return;
     }
@@ -325,8 +332,7 @@ static void test_space(void)
     uint64_t segments = journal_counters(core_rig.core.journal).segments;
     for (int i = 0; journal_counters(core_rig.core.journal).segments < segments + 3; i++) {
         CHECK(i < CORE_RIG_TURNS);
-        clock_advance(&core_rig.clock, MATCHER_TICK_NS);
-        turn();
+        tick();
         CHECK(!alarm_is_due(&core_rig.core.matcher.alarm) && states_are("00000"));
     }
     settle();
@@ -350,8 +356,7 @@ static void test_space(void)
     CHECK(place(BTC) == STATUS_rejected_market_cancel_only);
     disk_sim_set_full(core_rig.disk, false);
     for (int i = 0; i < 40 && segment_pool_error(core_rig.core.pool) != 0; i++) {
-        clock_advance(&core_rig.clock, MATCHER_TICK_NS);
-        turn();
+        tick();
     }
     settle();
     CHECK(segment_pool_error(core_rig.core.pool) == 0);

@@ -9,6 +9,9 @@
 #include "check.h"
 #include "node/core_rig.h"
 #include "node/run/divergence.h"
+#include "store/witness.h"
+
+#define SECOND_NS UINT64_C(1000000000)
 
 enum { ACCOUNTS = 20, MARKETS = 5 };
 
@@ -294,6 +297,44 @@ static void check_keyring_full(void)
     core_rig_free();
 }
 
+/* Seconds pass; the commands sequenced meanwhile. */
+static uint64_t pass(uint32_t seconds)
+{
+    uint64_t before = engine_sequence(core_rig.core.primary);
+    for (uint32_t i = 0; i < 4 * seconds; i++) {
+        clock_advance(&core_rig.clock, MATCHER_TICK_NS / 4);
+        (void)core_match(&core_rig.core);
+        CHECK(core_journal(&core_rig.core) >= 0 && core_follow(&core_rig.core) >= 0);
+    }
+    return engine_sequence(core_rig.core.primary) - before;
+}
+
+/* After a client's command a tick a second for past + future + 10 s, which are 45, then none for an
+ * hour; one more when somebody wants to know that time has passed. */
+static void check_idle(void)
+{
+    rig_make();
+    start(NULL);
+    core_rig_settle();
+    pass(60);
+    send_account();
+    (void)core_match(&core_rig.core);
+    CHECK(pass(44) == 44);
+    CHECK(pass(60) <= 1);
+    CHECK(pass(3600) == 0);
+    struct slot_place place;
+    struct witness witness; /* a slot a minute tells what time it was */
+    CHECK(witness_read(core_rig.disk, &core_rig.core.exchange, &witness, &place) == 0);
+    CHECK(witness.wall_ns + 61 * SECOND_NS >= clock_now_ns(&core_rig.clock));
+    uint64_t t_ns = engine_time(core_rig.core.primary);
+    atomic_store(&core_rig.core.matcher.tick_wanted, true);
+    CHECK(pass(10) == 1 && engine_time(core_rig.core.primary) >= t_ns + 3600 * SECOND_NS);
+    CHECK(!atomic_load(&core_rig.core.matcher.tick_wanted));
+    core_rig_settle();
+    stop();
+    core_rig_free();
+}
+
 /* A start that is given up writes nothing; the next one finds what was there. */
 static void check_given_up(void)
 {
@@ -519,6 +560,7 @@ int main(void)
     check_write_fails();
     check_disk_full();
     check_keyring_full();
+    check_idle();
     check_given_up();
     check_clock_behind();
     check_gap(INT64_C(86400000000000));

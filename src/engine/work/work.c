@@ -138,6 +138,33 @@ uint64_t work_next_deadline(const struct engine *engine)
     return first;
 }
 
+/* The next full second of a market whose index is valid and becomes old. */
+static uint64_t needed_second(const struct engine *engine)
+{
+    uint64_t first = UINT64_MAX;
+
+    if (state_option(engine, OPTION_exchange_oracle_max_age_ms) == 0)
+        return first;
+    for (uint32_t i = 0; i < engine->markets.count; i++) {
+        const struct market *market = &engine->markets.rows[i];
+        uint64_t due_ns = market->second_ns + MARKET_SECOND_NS;
+        if (due_ns < first && market->state != MARKET_CLOSED && market_mark_is_valid(engine, i))
+            first = due_ns;
+    }
+    return first;
+}
+
+uint64_t work_next_needed(const struct engine *engine)
+{
+    uint64_t first = needed_second(engine);
+
+    for (size_t i = 0; i < CC_COUNT(timers); i++) {
+        uint64_t deadline = timers[i].fire == fire_second ? UINT64_MAX : timers[i].deadline(engine);
+        first = deadline < first ? deadline : first;
+    }
+    return first;
+}
+
 void work_timers_due(struct engine *engine)
 {
     struct work_queue *work = &engine->work;

@@ -45,4 +45,7 @@ void work_run(struct engine *engine, uint32_t units);
 /* t of the earliest timer, UINT64_MAX: none. */
 CC_MUST_USE uint64_t work_next_deadline(const struct engine *engine);
 
+/* The same without the full seconds of markets whose index is not valid or cannot become old. */
+CC_MUST_USE uint64_t work_next_needed(const struct engine *engine);
+
 #endif

@@ -9,6 +9,7 @@ void matcher_init(struct matcher *matcher, struct engine *engine, struct journal
 {
     memset(matcher, 0, sizeof *matcher);
     sequencer_init(&matcher->sequencer, engine, journal, clock, sink);
+    matcher->outside_t_ns = clock_now_ns(clock);
     matcher->disconnect_restart.due_ns = UINT64_MAX;
 }
 
@@ -129,6 +130,7 @@ static bool sequence_command(struct matcher *matcher, const struct matcher_link 
         sequencer_run(&matcher->sequencer, command, location_of(matcher, link, command), t_ns, room,
                       &result);
         published_add(&matcher->counters.commands, 1);
+        matcher->outside_t_ns = t_ns;
         if (CC_UNLIKELY(result.sign_count_fell))
             published_add(&matcher->counters.sign_counts_fallen, 1);
         if (CC_UNLIKELY(matcher->staged_restart.count != 0) &&
@@ -214,13 +216,36 @@ static bool author_tick(struct matcher *matcher, uint8_t kind)
 {
     uint8_t body[8] = { kind };
     struct engine_result result;
+    atomic_store_explicit(&matcher->tick_wanted, false, memory_order_relaxed);
     return sequencer_author(&matcher->sequencer, REQUEST_tick, body, sizeof body, &result);
 }
 
+/* Until when ticks go on without a command: every id that could still come is too old then. */
+static uint64_t awake_until_ns(const struct matcher *matcher)
+{
+    const struct option_engine *options = engine_options(matcher->sequencer.engine);
+    uint64_t window_ms = MATCHER_AWAKE_MS;
+
+    if (options != NULL)
+        window_ms += options->values[OPTION_exchange_clock_past_ms] +
+                     options->values[OPTION_exchange_clock_future_ms];
+    return matcher->outside_t_ns + window_ms * 1000000;
+}
+
+/* When a tick is due: at a deadline of the engine, a second after the last command while ids of
+ * clients may still come, and when a reader wants to know that time has passed. */
 static uint64_t tick_due_ns(const struct matcher *matcher)
 {
+    const struct engine *engine = matcher->sequencer.engine;
     uint64_t tick_ns = matcher->sequencer.last_t_ns + MATCHER_TICK_NS;
-    uint64_t due_ns = engine_next_deadline(matcher->sequencer.engine);
+    uint64_t due_ns = engine_next_deadline(engine);
+
+    if (due_ns <= clock_now_ns(matcher->sequencer.clock))
+        due_ns = engine_next_needed(engine);
+    /* relaxed: a bool, and a turn late is no harm. */
+    if (tick_ns > awake_until_ns(matcher) &&
+        !atomic_load_explicit(&matcher->tick_wanted, memory_order_relaxed))
+        return due_ns;
     return due_ns < tick_ns ? due_ns : tick_ns;
 }
 
@@ -270,7 +295,7 @@ static uint32_t mind_gap(struct matcher *matcher, bool *room_left)
     }
     if (stopped_clock_is_right(stopped))
         *room_left = stopped_clock_author(sequencer, gap_ns);
-    else if (stopped_clock_ticks(stopped, MATCHER_TICK_NS))
+    else if (stopped_clock_ticks(stopped, MATCHER_STOPPED_TICK_NS))
         *room_left = sequencer_author_hash(sequencer) && author_tick(matcher, 0);
     else
         return 0;

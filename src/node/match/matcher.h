@@ -29,7 +29,9 @@ enum {
     MATCHER_RING_TURN = 16,
     MATCHER_COMMANDS_A_TURN = 256,
     MATCHER_LINKS_MAX = 64,
-    MATCHER_TICK_NS = 100 * 1000 * 1000, /* an idle primary's tick (journal.md, Durable) */
+    MATCHER_TICK_NS = 1000 * 1000 * 1000,        /* of a primary that nobody asks any more */
+    MATCHER_STOPPED_TICK_NS = 100 * 1000 * 1000, /* while the clock stands (stopped_clock.h) */
+    MATCHER_AWAKE_MS = 10000, /* beside the window of ids: ticks go on after the last command */
 };
 
 /* The two rings to and from one net thread. */
@@ -54,6 +56,8 @@ struct matcher {
     uint32_t link_count;
     uint32_t link_next;
     const struct poison_file *poison; /* requests that are refused; NULL: none */
+    uint64_t outside_t_ns;            /* of the last command of a client; before it, of the start */
+    _Atomic bool tick_wanted;         /* a reader has found nothing at an old t (query.h) */
 
     struct alarm alarm;                   /* faults that the node found */
     struct staged_restart staged_restart; /* while it lasts */

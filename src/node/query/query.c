@@ -10,6 +10,8 @@
 #include "node/query/query_portfolio.h"
 #include "node/query/query_withdrawals.h"
 
+#define TICK_AGE_NS UINT64_C(1000000000)
+
 /* Rows that were written into the buffer in place. */
 static void set_rows(struct query_task *task, size_t row_bytes, uint32_t row_count)
 {
@@ -53,6 +55,15 @@ static void run_order(struct query_task *task, const struct query_sources *sourc
     }
 }
 
+/* Who asks for a request that was not executed waits for t to pass its window: an exchange where
+ * nothing else happens moves t on for him, at most once a second. */
+static void want_tick(const struct query_sources *sources)
+{
+    if (sources->tick_wanted != NULL &&
+        engine_time(sources->engine) + TICK_AGE_NS < sources->now_ns)
+        atomic_store_explicit(sources->tick_wanted, true, memory_order_relaxed);
+}
+
 static void run_request(struct query_task *task, const struct query_sources *sources)
 {
     const struct query *query = &task->query;
@@ -76,6 +87,7 @@ static void run_request(struct query_task *task, const struct query_sources *sou
         query_task_refuse_dropped(task, lost);
     } else if (found == HISTORY_OLDER_END || !request_log_is_visible(request, query->pin)) {
         query_task_refuse(task, PROBLEM_request_not_found);
+        want_tick(sources);
     } else {
         request_log_show(request, results, &row);
         query_task_put(task, &row, sizeof row);

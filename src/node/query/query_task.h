@@ -22,6 +22,7 @@ struct query_sources {
     struct adl_rank *ranks;
     struct pairing_table *pairings;
     const struct head_log *heads; /* NULL: none are made */
+    _Atomic bool *tick_wanted;    /* of the matcher; NULL: there is none */
     uint64_t now_ns;              /* node clock */
     uint32_t invariants_failed;   /* bit k - 1: I<k>, as the follower has found */
 };

@@ -230,6 +230,7 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
         return refusal_machine(refusal, "looking at its snapshots", failed);
     matcher_init(&core->matcher, core->primary, core->journal, core->config.clock,
                  &core->primary_sink.sink);
+    core->follower.tick_wanted = &core->matcher.tick_wanted;
     alarm_watch(&core->matcher.alarm, &core->follower.alarm, core->pool);
     failed = disconnect_restart_load(&core->matcher.disconnect_restart, core->primary);
     if (failed != 0)

@@ -151,6 +151,7 @@ static struct query_sources sources_of(struct follower *follower)
         .ranks = follower->ranks,
         .pairings = &follower->pairings,
         .heads = follower->head_log,
+        .tick_wanted = follower->tick_wanted,
         .now_ns = clock_now_ns(follower->clock),
         .invariants_failed =
             atomic_load_explicit(&follower->invariants_failed, memory_order_relaxed),

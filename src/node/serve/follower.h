@@ -69,6 +69,7 @@ struct follower_counters {
 
 struct follower {
     struct engine *engine;
+    _Atomic bool *tick_wanted; /* the matcher's, set by queries; NULL: there is none */
     struct follow *follow;
     const struct journal *journal;
     const struct clock *clock;
