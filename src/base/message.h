@@ -54,7 +54,7 @@ struct command {
     uint64_t received_ticks;
     uint32_t verified_ticks; /* delta: signature verified */
     uint32_t pushed_ticks;   /* delta: written to the ring */
-    uint64_t zero2;
+    uint64_t armed_sequence; /* of a 2011 of a net thread: that set the arm it ends; else 0 */
     uint8_t bytes[];
 };
 

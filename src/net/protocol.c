@@ -151,6 +151,8 @@ static void accept_answers(struct protocol *protocol)
         const struct answer *answer = ring_at(ring, taken);
         if (answer->release_sequence > protocol->durable)
             break;
+        if (answer->code == REQUEST_disconnect_arm)
+            stream_arm_answered(&protocol->streams, answer);
         command_send_answer(&protocol->sender, answer);
         taken++;
     }
@@ -344,6 +346,7 @@ static void run_times(struct protocol *protocol)
 uint32_t protocol_turn_end(struct protocol *protocol)
 {
     run_ready(protocol);
+    protocol->work += stream_arm_run(&protocol->streams, &protocol->sender);
     protocol->work += verify_run(&protocol->verifier);
     protocol->work += command_send_run(&protocol->sender);
     take_reads(protocol);
@@ -370,6 +373,9 @@ uint64_t protocol_deadline_ns(const struct protocol *protocol)
     if (other < deadline)
         deadline = other;
     other = stream_feed_deadline_ns(&protocol->streams);
+    if (other < deadline)
+        deadline = other;
+    other = stream_arm_deadline_ns(&protocol->streams);
     if (other < deadline)
         deadline = other;
     if (protocol->context.pause_next_ns < deadline)

@@ -27,6 +27,7 @@
 #include "net/command/verify.h"
 #include "net/http/route.h"
 #include "net/stream/stream.h"
+#include "net/stream/stream_arm.h"
 #include "net/stream/stream_feed.h"
 
 enum {

@@ -3,8 +3,10 @@
 W: wire.md, R: rules.md, J: json.md.
 """
 import json
+import signal
 import struct
 import sys
+import time
 
 import client
 import test_restart
@@ -13,8 +15,9 @@ from client import (ALL_ASSETS, CANCEL_ALL, CREATE_API_KEY, CREATE_SESSION, PLAC
                     oracle_body, payload_of, request_bytes, session_body, state_body)
 from harness import Suite, Table
 from test_restart import DONE
+from test_stream_private import key_of, subaccount, transfer
 from test_streams import ETH_PRICE, World
-from world import ETH
+from world import ETH, USDC, seen
 from ws_client import TEXT, Stream, frame
 
 suite = Suite("stream_signed")
@@ -160,6 +163,118 @@ def pipelined(world):
     send(stream, 8, halted)
     stream.end()  # with a request in flight: nobody is told, and nothing breaks
     table.same("goes on", account.order(ids[0]).json["order_status"], "CANCELED")
+    return table.wrong
+
+
+def logged_in(world, secret):
+    stream = Stream(world.exchange)
+    stream.ask(op="login", api_key=secret)
+    assert stream.next()["account_id"]
+    return stream
+
+
+def arm(stream, arm_id, subaccount=0, enabled=True, grace_ms=0, **more):
+    stream.ask(op="cancel_on_disconnect", arm_id=arm_id, subaccount_index=subaccount,
+               enabled=enabled, grace_ms=grace_ms, **more)
+    return stream.next()
+
+
+def rests(world, account, subaccount=0):
+    request_id = new_id()
+    assert account.limit(ETH_PRICE - 900, 100, request_id, asset=ETH,
+                         subaccount=subaccount)["status"] == DONE
+    return lambda: [account.order(request_id).json.get(name)
+                    for name in ("order_status", "reason")]
+
+
+@suite.case
+def refused_arms(world):
+    """W9: who may arm what, and what is no arm."""
+    table, account = Table(), world.account()
+    sub = subaccount(world, account)
+    key = key_of(world, account, scope=1)["api_key"]
+    pinned = key_of(world, account, pin=sub, scope=1)["api_key"]
+    name, stream = id_text(new_id()), Stream(world.exchange)
+    table.same("without login", arm(stream, name)["problem"]["code"], "invalid_api_key")
+    stream.end()
+    for secret, index, code in ((account.api_key, 0, "read_only_key"),
+                                (pinned, 0, "subaccount_not_permitted"),
+                                (key, 77, "portfolio_not_found")):
+        stream = logged_in(world, secret)
+        table.same(code, arm(stream, name, index)["problem"]["code"], code)
+        stream.end()
+    stream = logged_in(world, key)
+    for member, value in (("arm_id", "x"), ("arm_id", None), ("subaccount_index", -1),
+                          ("subaccount_index", "0"), ("enabled", 1), ("grace_ms", 10001),
+                          ("grace_ms", 0.5)):
+        ask = {"arm_id": name, "subaccount_index": 0, "enabled": True, "grace_ms": 0,
+               member: value}
+        stream.ask(op="cancel_on_disconnect", id=8, **ask)
+        got = stream.next()
+        table.same(f"{member} {value}", (got["op"], got["id"], got["problem"].get("parameter")),
+                   ("cancel_on_disconnect", 8, member))
+    for number in range(17):
+        got = arm(stream, id_text(new_id()), grace_ms=10000)
+        if number < 16:
+            table.same(f"{number}", list(got), ["op", "arm_id", "enabled", "sequence"])
+    table.same("one more than 16", got["problem"]["parameter"], "arm_id")
+    other = world.account()
+    theirs = logged_in(world, key_of(world, other, scope=1)["api_key"])
+    mine = id_text(new_id())
+    table.same("whose is it", arm(theirs, mine, grace_ms=10000)["enabled"], True)
+    stream.end()
+    stream = logged_in(world, key)
+    table.same("another's arm", arm(stream, mine)["problem"]["parameter"], "arm_id")
+    stream.end(), theirs.end()
+    return table.wrong
+
+
+@suite.case
+def arms(world):
+    """W9: the end of a connection cancels the subaccount's resting orders after the grace; an arm
+    that was set again, or taken away, cancels nothing; after a kill the start does it."""
+    table, account = Table(), world.account()
+    sub = subaccount(world, account)
+    transfer(world, account, 5_000 * USDC, (0, 0), (sub, 0))
+    key = key_of(world, account, scope=1)["api_key"]
+    ended, open_one = ["CANCELED", "disconnect"], ["OPEN", None]
+    name, stream = id_text(new_id()), logged_in(world, key)
+    got = arm(stream, name, id=9)
+    table.same("an arm", list(got.items())[:4], [("op", "cancel_on_disconnect"), ("id", 9),
+                                                 ("arm_id", name), ("enabled", True)])
+    here, there = rests(world, account), rests(world, account, sub)
+    stream.end()
+    table.same("canceled", seen(here, ended), ended)
+    table.same("not of another subaccount", there(), open_one)
+
+    here, first = rests(world, account), logged_in(world, key)
+    arm(first, name, grace_ms=500)
+    second = logged_in(world, key)
+    arm(second, name, grace_ms=700)
+    first.end()
+    time.sleep(1.5)
+    table.same("set again elsewhere", here(), open_one)
+    second.end()
+    table.same("and canceled by that end", seen(here, ended), ended)
+
+    here, stream = rests(world, account), logged_in(world, key)
+    arm(stream, name)
+    table.same("disarmed", arm(stream, name, enabled=False)["enabled"], False)
+    stream.end()
+    time.sleep(0.5)
+    table.same("cancels nothing", here(), open_one)
+
+    stream = logged_in(world, key)
+    stream.ask(op="cancel_on_disconnect", arm_id=name, subaccount_index=0, enabled=True,
+               grace_ms=0)
+    stream.end()  # whatever became of the answer
+    table.same("ended before its answer", seen(here, ended), ended)
+
+    here, stream = rests(world, account), logged_in(world, key)
+    arm(stream, name)
+    world.again(table, signal.SIGKILL, account)
+    stream.end()
+    table.same("after a kill", seen(here, ended), ended)
     return table.wrong
 
 

@@ -145,6 +145,14 @@ void command_send_answer(struct command_sender *sender, const struct answer *ans
         pipeline_finish(pipeline, pending);
 }
 
+bool command_send_has_room(const struct command_sender *sender)
+{
+    const struct job_table *jobs = sender->jobs;
+    return job_table_has_room(jobs) && job_queue_count(&jobs->good) == 0 &&
+           sender->commands_out < sender->answer_credits &&
+           ring_free(jobs->context->config->commands) >= COMMAND_SLOTS_MAX;
+}
+
 uint64_t command_send_deadline_ns(const struct command_sender *sender)
 {
     const struct job_table *jobs = sender->jobs;

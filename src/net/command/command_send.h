@@ -23,6 +23,9 @@ uint32_t command_send_run(struct command_sender *sender);
 /* Handles an answer of the matcher whose release_sequence is durable. */
 void command_send_answer(struct command_sender *sender, const struct answer *answer);
 
+/* Whether a command can be sent now, and before those that wait for a credit there is none. */
+CC_MUST_USE bool command_send_has_room(const struct command_sender *sender);
+
 /* The earliest end of a wait for a credit, clock_monotonic_ns; UINT64_MAX: none. */
 uint64_t command_send_deadline_ns(const struct command_sender *sender);
 

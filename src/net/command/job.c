@@ -288,33 +288,51 @@ bool job_accept_op(struct job_table *jobs, struct conn *conn, const char *body, 
         return false;
     struct pending *pending = add_pending(jobs, conn, &arrival, &taken);
     pending->is_op = true;
+    pending->has_op_id = true;
     pending->op_id = op_id;
     enter(jobs, conn, pending, &taken);
     return true;
 }
 
-struct pending *job_accept_plain(struct job_table *jobs, struct conn *conn, uint16_t code,
-                                 const uint8_t *body, uint16_t body_bytes)
+/* Puts a command without a signature into a slot, for the pending. */
+static struct job *add_plain(struct job_table *jobs, const struct pending *pending, uint16_t code,
+                             const uint8_t *body, uint16_t body_bytes)
 {
-    struct pending_pool *pendings = &jobs->context->pendings;
     uint32_t number;
     struct job *job = alloc_job(jobs, &number);
     struct command *command = job_command(job);
     INVARIANT(body_bytes % 8 == 0);
-    struct pending *pending = pending_add(pendings, conn, PENDING_WRITE, PENDING_QUEUED);
     *command = (struct command){
         .code = code,
         .kind = COMMAND_UNSIGNED,
         .payload_bytes = body_bytes,
-        .received_ticks = conn->received_ticks,
+        .received_ticks = pending->received_ticks,
     };
     memcpy(command->bytes, body, body_bytes);
     job->request = request_find(code);
-    job->pending = pending_index(pendings, pending);
+    job->pending = pending_index(&jobs->context->pendings, pending);
     job->deadline_ns = 0;
     job->key_sent = false;
     job->plain = true;
-    pending->ack_form = ACK_BRIEF;
     job_queue_push(&jobs->fresh, number);
+    return job;
+}
+
+struct pending *job_accept_plain(struct job_table *jobs, struct conn *conn, uint16_t code,
+                                 const uint8_t *body, uint16_t body_bytes)
+{
+    struct pending *pending =
+        pending_add(&jobs->context->pendings, conn, PENDING_WRITE, PENDING_QUEUED);
+    pending->ack_form = ACK_BRIEF;
+    (void)add_plain(jobs, pending, code, body, body_bytes);
     return pending;
+}
+
+void job_accept_end(struct job_table *jobs, const uint8_t arm_id[16], uint64_t armed_sequence)
+{
+    struct pending *pending = pending_add_own(&jobs->context->pendings, clock_ticks());
+    struct job *job =
+        add_plain(jobs, pending, REQUEST_cancel_on_disconnect, arm_id, REQUEST_ID_BYTES);
+    job_command(job)->armed_sequence = armed_sequence;
+    job->deadline_ns = UINT64_MAX; /* it is not dropped, however long it waits */
 }

@@ -91,6 +91,10 @@ CC_MUST_USE bool job_accept_op(struct job_table *jobs, struct conn *conn, const 
 struct pending *job_accept_plain(struct job_table *jobs, struct conn *conn, uint16_t code,
                                  const uint8_t *body, uint16_t body_bytes);
 
+/* Sends the 2011 that ends the arm if that sequence has set it; a slot and a pending are free.
+ * Nobody is answered. */
+void job_accept_end(struct job_table *jobs, const uint8_t arm_id[16], uint64_t armed_sequence);
+
 /* ---- for verify.c and command_send.c --------------------------------------------------------- */
 
 /* Frees the slot and resumes connections that wait for one. */

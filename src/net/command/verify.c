@@ -62,6 +62,8 @@ static uint64_t wait_of(struct verifier *verifier, struct job *job)
     struct context *context = verifier->context;
     struct pending *pending = job_pending(verifier->jobs, job);
     const uint8_t *payload = command_payload(job_command(job));
+    if (job->request->code == REQUEST_cancel_on_disconnect)
+        return 0; /* nobody has asked for it now */
     if (job->plain)
         return account_rate_take(context->config->account_rates, pending->plain.account_id,
                                  ACCOUNT_RATE_WRITE, 1, context->now_ns);

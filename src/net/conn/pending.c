@@ -23,8 +23,9 @@ void pending_pool_free(struct pending_pool *pool)
     pool->items = NULL;
 }
 
-struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum pending_kind kind,
-                            enum pending_state state)
+/* A pending that is in no list. */
+static struct pending *take(struct pending_pool *pool, const struct conn *conn, uint32_t conn_index,
+                            enum pending_kind kind, enum pending_state state)
 {
     uint32_t index = pool->free_head;
     if (index != PENDING_NONE) {
@@ -37,7 +38,7 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
     INVARIANT(pool->used <= pool->touched);
     struct pending *pending = pending_at(pool, index);
     pending->next = PENDING_NONE;
-    pending->conn = conn->index;
+    pending->conn = conn_index;
     pending->generation++;
     pending->kind = (uint8_t)kind;
     pending_move(pending, state);
@@ -47,7 +48,6 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
     pending->origin = conn->origin;
     pending->asks_timing = conn->head.asks_timing;
     pending->rate = conn->rate;
-    conn->rate = (struct client_rate_state){ 0 };
     if (kind == PENDING_WRITE) {
         pending->account_id = 0;
         pending->places = 0;
@@ -66,6 +66,21 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
     pending->received_ticks = conn->received_ticks;
     pending->deadline_ns = 0;
     pending->allow = NULL;
+    return pending;
+}
+
+struct pending *pending_add_own(struct pending_pool *pool, uint64_t received_ticks)
+{
+    const struct conn nobody = { .received_ticks = received_ticks };
+    return take(pool, &nobody, CONN_NONE, PENDING_WRITE, PENDING_QUEUED);
+}
+
+struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum pending_kind kind,
+                            enum pending_state state)
+{
+    struct pending *pending = take(pool, conn, conn->index, kind, state);
+    uint32_t index = pending_index(pool, pending);
+    conn->rate = (struct client_rate_state){ 0 };
     if (conn->pending_tail == PENDING_NONE)
         conn->pending_head = index;
     else

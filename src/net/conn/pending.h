@@ -77,6 +77,7 @@ struct pending {
     bool asks_timing;              /* X-Timing: 1 */
     struct client_rate_state rate; /* shown by its answer; limit 0: none */
     bool is_op;                    /* a write of a stream: op_id is that of its message */
+    bool has_op_id;
     int64_t op_id;
     union {
         struct {
@@ -139,6 +140,10 @@ static inline bool pending_available(const struct pending_pool *pool)
  * outcome. */
 struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum pending_kind kind,
                             enum pending_state state);
+
+/* The pending of a write of this thread's own, which is in no list and has no connection. One must
+ * be available. */
+struct pending *pending_add_own(struct pending_pool *pool, uint64_t received_ticks);
 
 /* Removes the oldest pending from its connection's list and frees it. */
 void pending_remove_first(struct pending_pool *pool, struct conn *conn);

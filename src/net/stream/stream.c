@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "net/json/json_field.h"
 #include "net/stream/handshake.h"
+#include "net/stream/stream_arm.h"
 #include "net/stream/stream_op.h"
 #include "net/stream/stream_resume.h"
 #include "net/stream/stream_subs.h"
@@ -40,6 +41,7 @@ void stream_free(struct streams *streams)
 {
     while (streams->first != NULL)
         stream_close(streams->first->conn);
+    stream_arm_free(streams);
     free(streams->coded);
     free(streams->private_coded);
     free(streams->text);
@@ -348,6 +350,7 @@ void stream_close(struct conn *conn)
     streams->status_count -= stream->has_status;
     streams->private_count -= stream->private_events.live;
     stream_resume_end(stream);
+    stream_arm_close(stream);
     drop_claim(streams, conn);
     stream_subs_clear(stream);
     wslay_event_context_free(stream->frames);

@@ -3,17 +3,32 @@
 #include "base/json_scan.h"
 #include "crypto/secret.h"
 #include "net/json/json_field.h"
-#include "net/json/json_problem.h"
 #include "net/request/api_caller.h"
-#include "net/request/charge.h"
 #include "net/stream/stream.h"
 #include "net/stream/stream_feed.h"
 #include "net/stream/stream_private.h"
+#include "net/stream/stream_reply.h"
 #include "net/stream/stream_resume.h"
 #include "net/stream/stream_subs.h"
 #include "net/stream/stream_view.h"
+#include "net/stream/stream_write.h"
 
-enum { OP, ID, CHANNEL, MARKET, DEPTH, FROM_SEQ, API_KEY, DEVICE_KEY, ACK, MEMBERS };
+enum {
+    OP,
+    ID,
+    CHANNEL,
+    MARKET,
+    DEPTH,
+    FROM_SEQ,
+    API_KEY,
+    DEVICE_KEY,
+    ACK,
+    ARM_ID,
+    SUBACCOUNT,
+    ENABLED,
+    GRACE_MS,
+    MEMBERS
+};
 
 /* The channels that have no market, after those of a market (enum stream_channel). */
 enum { CHANNEL_STATUS = STREAM_CHANNELS, CHANNEL_PRIVATE };
@@ -36,10 +51,19 @@ struct op {
     char market[SYMBOL_BYTES]; /* zero-padded */
 };
 
-static const char *const op_names[] = { "subscribe", "unsubscribe", "resume",
-                                        "login",     "signed",      "ping" };
+static const char *const op_names[] = { "subscribe", "unsubscribe",          "resume", "login",
+                                        "signed",    "cancel_on_disconnect", "ping" };
 
-enum op_kind { OP_SUBSCRIBE, OP_UNSUBSCRIBE, OP_RESUME, OP_LOGIN, OP_SIGNED, OP_PING, OP_KINDS };
+enum op_kind {
+    OP_SUBSCRIBE,
+    OP_UNSUBSCRIBE,
+    OP_RESUME,
+    OP_LOGIN,
+    OP_SIGNED,
+    OP_ARM,
+    OP_PING,
+    OP_KINDS
+};
 
 static bool equals(const struct json_member *member, const char *text)
 {
@@ -48,42 +72,10 @@ static bool equals(const struct json_member *member, const char *text)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* {"op":"..","id":..: the answer's beginning. */
-static struct writer begin_answer(struct stream *stream, const char *op, bool has_id, int64_t id)
-{
-    struct writer writer = stream_text(stream->owner);
-    if (op == NULL)
-        WRITER_TEXT(&writer, "{\"op\":null");
-    else {
-        WRITER_TEXT(&writer, "{\"op\":\"");
-        writer_text(&writer, op);
-        WRITER_TEXT(&writer, "\"");
-    }
-    if (has_id) {
-        WRITER_TEXT(&writer, ",\"id\":");
-        writer_int(&writer, id);
-    }
-    return writer;
-}
-
-static struct writer problem_answer(struct stream *stream, const char *op, bool has_id, int64_t id,
-                                    const struct problem_detail *problem)
-{
-    struct writer writer = begin_answer(stream, op, has_id, id);
-    WRITER_TEXT(&writer, ",\"problem\":");
-    json_problem(&writer, problem);
-    WRITER_TEXT(&writer, "}");
-    stream->owner->pipeline->context->metrics.counters.problems++;
-    return writer;
-}
-
 static void refuse(struct stream *stream, const char *name, const struct op *op,
                    const struct problem_detail *problem)
 {
-    struct problem_detail charged = *problem;
-    charge_mistake(stream->owner->pipeline->context, stream->conn, &charged);
-    struct writer writer = problem_answer(stream, name, op->has_id, op->id, &charged);
-    stream_answer(stream, &writer);
+    stream_reply_refuse(stream, name, op->has_id, op->id, problem);
 }
 
 static const char *name_of(unsigned channel)
@@ -222,7 +214,7 @@ static void subscribe_status(struct stream *stream, const struct op *op)
     }
     stream->owner->status_count += !stream->has_status;
     stream->has_status = true;
-    struct writer writer = begin_answer(stream, op_names[OP_SUBSCRIBE], op->has_id, op->id);
+    struct writer writer = stream_reply_begin(stream, op_names[OP_SUBSCRIBE], op->has_id, op->id);
     write_channel(&writer, op->channel, NULL);
     write_epoch(stream, &writer);
     stream_answer(stream, &writer);
@@ -231,7 +223,7 @@ static void subscribe_status(struct stream *stream, const struct op *op)
 
 static void unsubscribe(struct stream *stream, const struct op *op)
 {
-    struct writer writer = begin_answer(stream, op_names[OP_UNSUBSCRIBE], op->has_id, op->id);
+    struct writer writer = stream_reply_begin(stream, op_names[OP_UNSUBSCRIBE], op->has_id, op->id);
     if (op->channel == CHANNEL_STATUS) {
         stream->owner->status_count -= stream->has_status;
         stream->has_status = false;
@@ -359,62 +351,13 @@ static void login(struct stream *stream, const struct op *op)
         .pin = row.subaccount_pin,
         .may_write = row.key.kind == KEYRING_DEVICE || row.scope == API_CALLER_READ_WRITE,
     };
-    struct writer writer = begin_answer(stream, op_names[OP_LOGIN], op->has_id, op->id);
+    struct writer writer = stream_reply_begin(stream, op_names[OP_LOGIN], op->has_id, op->id);
     JSON_FIELD_UINT(&writer, "account_id", row.account_id);
     JSON_FIELD_WORD(&writer, "scope", stream->login.may_write ? "READ_WRITE" : "READ");
     if (row.subaccount_pin >= 0)
         JSON_FIELD_UINT(&writer, "subaccount_index", (uint32_t)row.subaccount_pin);
     write_epoch(stream, &writer);
     stream_answer(stream, &writer);
-}
-
-/* ---- signed requests ------------------------------------------------------------------------- */
-
-/* What the message asks for beside its envelope. */
-static bool read_signed(const struct op *op, bool *wants_full, struct problem_detail *problem)
-{
-    const struct json_member *ack = &op->members[ACK];
-    *wants_full = equals(ack, "full");
-    if (!op->has_id)
-        return problem_detail_set(problem, PROBLEM_invalid_parameter, "id",
-                                  "a signed request needs an id, by which its answer is known");
-    return ack->kind == JSON_NONE || *wants_full ||
-           problem_detail_set(problem, PROBLEM_invalid_parameter, "ack", "ack is full or absent");
-}
-
-/* Hands the envelope in the message to the jobs. */
-static void run_signed(struct stream *stream, const struct op *op, const char *text, size_t count)
-{
-    struct streams *streams = stream->owner;
-    struct problem_detail problem;
-    bool wants_full = false;
-    if (!read_signed(op, &wants_full, &problem)) {
-        refuse(stream, op_names[OP_SIGNED], op, &problem);
-        return;
-    }
-    bool is_taken = job_accept_op(streams->jobs, stream->conn, text, count, wants_full, op->id);
-    INVARIANT(is_taken); /* may_read in stream.c has made sure of a slot */
-    streams->pipeline->context->metrics.counters.requests++;
-}
-
-/* Answers a signed request whose outcome is known. False without room; nothing has changed. */
-static bool answer_signed(struct stream *stream, const struct pending *pending)
-{
-    struct context *context = stream->owner->pipeline->context;
-    if (pending->kind == PENDING_PROBLEM) {
-        struct writer writer =
-            problem_answer(stream, op_names[OP_SIGNED], true, pending->op_id, &pending->problem);
-        return stream_send(stream, &writer);
-    }
-    struct writer writer = begin_answer(stream, op_names[OP_SIGNED], true, pending->op_id);
-    char *brace = writer.at;
-    response_write_op(context, &writer, pending);
-    INVARIANT(!writer.full && *brace == '{');
-    *brace = ','; /* the members join those before */
-    bool is_sent = stream_send(stream, &writer);
-    if (pending->has_secret)
-        secret_wipe(brace, (size_t)(writer.at - brace));
-    return is_sent;
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -424,12 +367,16 @@ static void run(struct stream *stream, enum op_kind kind, struct op *op, const c
 {
     struct problem_detail problem;
     if (kind == OP_PING) {
-        struct writer writer = begin_answer(stream, op_names[kind], op->has_id, op->id);
+        struct writer writer = stream_reply_begin(stream, op_names[kind], op->has_id, op->id);
         JSON_FIELD_UINT(&writer, "time_ns", stream->owner->pipeline->context->unix_ns);
         WRITER_TEXT(&writer, "}");
         stream_answer(stream, &writer);
     } else if (kind == OP_SIGNED) {
-        run_signed(stream, op, text, count);
+        stream_write_signed(stream, op->has_id, op->id, &op->members[ACK], text, count);
+    } else if (kind == OP_ARM) {
+        const struct stream_write_arm arm = { &op->members[ARM_ID], &op->members[SUBACCOUNT],
+                                              &op->members[ENABLED], &op->members[GRACE_MS] };
+        stream_write_arm(stream, op->has_id, op->id, &arm);
     } else if (kind == OP_LOGIN) {
         login(stream, op);
     } else if (!read_channel(stream, op, &problem) ||
@@ -452,7 +399,9 @@ void stream_op_run(struct stream *stream, const char *text, size_t count)
     struct op op = { .members = { JSON_MEMBER("op"), JSON_MEMBER("id"), JSON_MEMBER("channel"),
                                   JSON_MEMBER("market"), JSON_MEMBER("depth"),
                                   JSON_MEMBER("from_seq"), JSON_MEMBER("api_key"),
-                                  JSON_MEMBER("device_key"), JSON_MEMBER("ack") } };
+                                  JSON_MEMBER("device_key"), JSON_MEMBER("ack"),
+                                  JSON_MEMBER("arm_id"), JSON_MEMBER("subaccount_index"),
+                                  JSON_MEMBER("enabled"), JSON_MEMBER("grace_ms") } };
     struct problem_detail problem;
     enum json_error error = json_scan_members(text, count, op.members, MEMBERS, NULL);
     unsigned kind = 0;
@@ -472,7 +421,8 @@ void stream_op_run(struct stream *stream, const char *text, size_t count)
         refuse(stream, name, &op, &problem);
     } else if (name == NULL) {
         (void)problem_detail_set(&problem, PROBLEM_invalid_parameter, "op",
-                                 "op is login, subscribe, unsubscribe, resume, signed or ping");
+                                 "op is login, subscribe, unsubscribe, resume, signed, "
+                                 "cancel_on_disconnect or ping");
         refuse(stream, name, &op, &problem);
     } else {
         run(stream, (enum op_kind)kind, &op, text, count);
@@ -484,7 +434,7 @@ void stream_op_run(struct stream *stream, const char *text, size_t count)
 /* The answer to the awaited op, up to its epoch. */
 static struct writer begin_awaited(struct stream *stream, enum op_kind kind)
 {
-    struct writer writer = begin_answer(stream, op_names[kind], stream->has_id, stream->id);
+    struct writer writer = stream_reply_begin(stream, op_names[kind], stream->has_id, stream->id);
     write_channel(&writer, stream->awaited->channel, stream->awaited->market);
     return writer;
 }
@@ -515,7 +465,7 @@ void stream_op_resumed(struct stream *stream)
 
 void stream_op_private_answer(struct stream *stream)
 {
-    struct writer writer = begin_answer(
+    struct writer writer = stream_reply_begin(
         stream, op_names[stream->resumes ? OP_RESUME : OP_SUBSCRIBE], stream->has_id, stream->id);
     write_channel(&writer, CHANNEL_PRIVATE, NULL);
     if (stream->resumes)
@@ -549,7 +499,8 @@ static bool show_awaited(struct stream *stream, const struct pending *pending)
         /* Nobody reads it. */
     } else if (problem.code != PROBLEM_none) {
         const char *name = op_names[stream->resumes ? OP_RESUME : OP_SUBSCRIBE];
-        struct writer writer = problem_answer(stream, name, stream->has_id, stream->id, &problem);
+        struct writer writer =
+            stream_reply_problem(stream, name, stream->has_id, stream->id, &problem);
         if (!stream_send(stream, &writer))
             return false;
         stream_subs_remove(stream, stream->awaited);
@@ -582,7 +533,7 @@ bool stream_op_shown(struct stream *stream)
                 return false;
             continue;
         }
-        if (!stream->ended && !answer_signed(stream, pending))
+        if (!stream->ended && !stream_write_answer(stream, pending))
             return false;
         pipeline_remove_first(pipeline, conn);
         conn->blocked = true;

@@ -46,6 +46,7 @@ enum stream_channel {
 };
 
 struct stream_view;
+struct stream_arm;
 
 /* The subscription to a channel of one market. */
 struct stream_sub {
@@ -108,6 +109,7 @@ struct stream {
     uint64_t resume_seq;
     struct stream_login login;
     struct stream_private private_events;
+    struct stream_arm *arms; /* that end with it, and those that are being set */
     bool has_status;
     bool status_late; /* it found no room for the newest */
     uint64_t status_seq;
@@ -147,11 +149,12 @@ struct streams {
     uint64_t seen;         /* events in the log when it was looked at last */
     uint64_t books_seen;   /* writes of the board when it was looked at last */
     struct stream_view *views;
-    uint32_t resuming;      /* streams that scan */
-    uint32_t private_count; /* streams with live private events */
-    uint64_t private_seen;  /* events in the private log when it was looked at last */
-    uint32_t status_count;  /* streams with the channel `status` */
-    uint64_t look_ns;       /* when the status is looked at again */
+    uint32_t resuming;         /* streams that scan */
+    struct stream_arm *ending; /* of closed streams, until their graces have passed */
+    uint32_t private_count;    /* streams with live private events */
+    uint64_t private_seen;     /* events in the private log when it was looked at last */
+    uint32_t status_count;     /* streams with the channel `status` */
+    uint64_t look_ns;          /* when the status is looked at again */
     uint64_t status_beat_ns;
     uint32_t status_shown;      /* what the last status frames said, packed */
     bool behind;                /* some stream is behind the log and may go on at once */

@@ -1,5 +1,6 @@
 #include "node/match/matcher.h"
 
+#include "engine/state/disconnect.h"
 #include "engine/trade/prefetch.h"
 
 enum { PREFETCH_AHEAD = 4 }; /* commands between fetching an order and applying its cancel */
@@ -110,6 +111,21 @@ static void leave_stages(struct matcher *matcher, const struct command *command)
         staged_restart_leave(&matcher->staged_restart, STAGED_RESTART_ALL);
 }
 
+/* Whether it is a 2011 whose arm was set again or has ended since: it leaves no trace. */
+static bool is_late_end(const struct matcher *matcher, const struct command *command, uint64_t t_ns,
+                        struct engine_result *result)
+{
+    struct disconnect_arm arm;
+    uint64_t id[2];
+
+    if (CC_LIKELY(command->code != REQUEST_cancel_on_disconnect))
+        return false;
+    memcpy(id, command_body(command), sizeof id);
+    *result = (struct engine_result){ .processed_at_ns = t_ns, .status = STATUS_request_completed };
+    return !disconnect_find_arm(matcher->sequencer.engine, id, &arm) ||
+           arm.armed_sequence != command->armed_sequence;
+}
+
 /* Sequences and answers one command of a client. False when the journal has no room: the command
  * stays in its ring. */
 static bool sequence_command(struct matcher *matcher, const struct matcher_link *link,
@@ -121,7 +137,8 @@ static bool sequence_command(struct matcher *matcher, const struct matcher_link 
     uint32_t sequenced_ticks = clock_ticks_since(command->received_ticks);
 
     if (engine_peek(matcher->sequencer.engine, command, t_ns, &result) ||
-        is_poison(matcher, command, t_ns, &result)) {
+        is_poison(matcher, command, t_ns, &result) ||
+        is_late_end(matcher, command, t_ns, &result)) {
         published_add(&matcher->counters.peeked, 1);
     } else {
         uint8_t *room = sequencer_reserve(&matcher->sequencer, command);
