@@ -46,16 +46,17 @@ static void write_option(struct page *page, const struct option_row *row)
 static void write_absent(struct page *page)
 {
     char text[4096] = "This version refuses, with exit code 2:";
-    size_t at = strlen(text);
+    size_t begun = strlen(text), at = begun;
     for (uint32_t option = 0; option < OPTION_COUNT; option++) {
         const struct option_row *row = option_row((enum option)option);
         if (!row->built)
             at += (size_t)snprintf(text + at, sizeof text - at, " %s,", row->name);
         INVARIANT(at < sizeof text);
     }
+    if (at == begun)
+        return;
     text[at - 1] = '.';
-    if (strchr(text, ',') != NULL)
-        page_paragraph(page, text);
+    page_paragraph(page, text);
 }
 
 void server_page_write(struct page *page)
