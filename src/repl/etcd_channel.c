@@ -14,7 +14,8 @@ enum {
     READS_MAX = 512, /* of one turn: the rest waits for the next */
     OUT_BYTES = 65536,
     PING_MS = 6000, /* etcd ends connections that ask more often than each 5 s */
-    PAUSE_MS = 10
+    PAUSE_MS = 10,
+    LASTING_MS = 1000
 };
 
 static const uint64_t NS_PER_MS = 1000 * 1000;
@@ -53,6 +54,9 @@ void etcd_channel_fail(struct etcd_channel *channel, const char *why)
     for (uint32_t i = 0; i < H2_CALLS_MAX; i++)
         channel->slots[i].is_sent = false;
     channel->endpoint = (channel->endpoint + 1) % channel->endpoint_count;
+    /* One that lasted does not count; one that answered for a moment may do so for ever. */
+    if (etcd_channel_now() >= channel->opened_ns + LASTING_MS * NS_PER_MS)
+        channel->failures = 0;
     uint32_t rounds = channel->failures++ / channel->endpoint_count;
     uint64_t pause = rounds == 0 ? 0 : (uint64_t)PAUSE_MS << (rounds < 6 ? rounds - 1 : 5);
     if (pause > ETCD_REAL_PAUSE_MS)
@@ -259,6 +263,8 @@ void etcd_channel_turn(struct etcd_channel *channel)
     flush(channel);
     if (channel->h2 != NULL)
         receive(channel, now);
+    if (channel->h2 != NULL && h2_is_leaving(channel->h2))
+        etcd_channel_fail(channel, "the endpoint is leaving");
     if (channel->h2 != NULL)
         check_deadlines(channel, now);
 }

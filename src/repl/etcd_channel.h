@@ -36,7 +36,7 @@ struct etcd_channel {
     struct link link;
     struct h2 *h2;                                   /* NULL: no connection */
     uint64_t opened_ns, retry_ns, heard_ns, ping_ns; /* ping_ns 0: none is under way */
-    uint32_t failures;                               /* since the last answer */
+    uint32_t failures;                               /* since a connection that lasted */
     uint64_t connections, resent;
     uint8_t *out;
     size_t out_count, out_sent, out_room;

@@ -108,7 +108,6 @@ static bool end_of(struct real *real, struct etcd_slot *slot, struct etcd_done *
         if (done->result != ETCD_OK)
             done->text = one->text[0] != 0 ? one->text : "the lease has ended";
     }
-    real->channel.failures = 0;
     slot->is_delivered = true;
     return true;
 }
@@ -155,7 +154,6 @@ static bool part_of(struct real *real, struct etcd_slot *slot, struct etcd_done 
     }
     lend(done, one);
     done->more = slot->from < bytes.count || one->is_fragment;
-    real->channel.failures = 0;
     if (one->is_cancelled)
         return end_watch(real, slot, done, one);
     slot->is_standing = true;

@@ -2,14 +2,14 @@
  *
  * Endpoints are tried in order, in a circle. The next one follows when the connection ends, when
  * a request has no answer in `request_ms`, when etcd says that it cannot answer now (no leader, too
- * busy), and when it answers what is no answer. After a round of all the pause grows to 250 ms. */
+ * busy), and when it answers what is no answer. After a round of all the pause grows to 100 ms. */
 #ifndef REPL_ETCD_REAL_H
 #define REPL_ETCD_REAL_H
 
 #include "repl/etcd.h"
 #include "repl/link.h"
 
-enum { ETCD_REAL_ENDPOINTS_MAX = 9, ETCD_REAL_PAUSE_MS = 250 };
+enum { ETCD_REAL_ENDPOINTS_MAX = 9, ETCD_REAL_PAUSE_MS = 100 };
 
 struct etcd_real_config {
     const struct link_endpoint *endpoints; /* in order of preference; copied */

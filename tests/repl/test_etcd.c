@@ -1,9 +1,12 @@
 /* The client of the seam against a running etcd of three members; skipped where there is none.
  *
  * Besides what every etcd must do: members that die and stop under it, and certificates. */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "contract.h"
@@ -142,6 +145,60 @@ static void failover(void)
     etcd_close(reader);
 }
 
+/* ---- endpoints that are no etcd -------------------------------------------------------------- */
+
+/* A socket that listens on loopback, which the kernel answers and nobody else; or a port where none
+ * listens. */
+static int stranger(struct link_endpoint *endpoint, bool listens)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t bytes = sizeof address;
+    char text[32];
+    int file = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    CHECK(bind(file, (struct sockaddr *)&address, sizeof address) == 0);
+    CHECK(!listens || listen(file, 16) == 0);
+    CHECK(getsockname(file, (struct sockaddr *)&address, &bytes) == 0);
+    (void)snprintf(text, sizeof text, "127.0.0.1:%d", ntohs(address.sin_port));
+    CHECK(link_resolve(endpoint, text) == 0);
+    return file;
+}
+
+/* One is silent, one talks of something else, one refuses: the request goes to the fourth. */
+static void strangers(void)
+{
+    static const char page[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+    struct link_endpoint endpoints[4];
+    char why[ETCD_TEXT_BYTES];
+    struct etcd *etcd = NULL;
+    struct etcd_done done;
+    struct etcd_health health;
+    int files[3];
+    for (int i = 0; i < 3; i++)
+        files[i] = stranger(&endpoints[i], i < 2);
+    etcd_server_endpoint(&server, 0, &endpoints[3]);
+    const struct etcd_real_config config = { .endpoints = endpoints,
+                                             .endpoint_count = 4,
+                                             .request_ms = 2000 };
+    CHECK(etcd_real_create(&etcd, &config, why) == 0);
+    const struct etcd_request get = { .kind = ETCD_RANGE, .key = etcd_text("k") };
+    CHECK(etcd_submit(etcd, &get, 1) == 0);
+    uint64_t end = now_ns() + 60 * UINT64_C(1000000000);
+    int talker = -1;
+    while (etcd_reap(etcd, &done, 1) == 0) {
+        CHECK(now_ns() < end);
+        if (talker < 0 && (talker = accept(files[1], NULL, NULL)) >= 0)
+            CHECK(write(talker, page, sizeof page - 1) == sizeof page - 1);
+        CHECK(etcd_wait(etcd, -1, 5 * 1000 * 1000) == 0);
+    }
+    etcd_health(etcd, &health);
+    CHECK(done.result == ETCD_OK && done.is_resent && health.endpoint == 3 && talker >= 0);
+    etcd_close(etcd);
+    CHECK(close(talker) == 0);
+    for (int i = 0; i < 3; i++)
+        CHECK(close(files[i]) == 0);
+}
+
 /* ---- certificates ---------------------------------------------------------------------------- */
 
 /* A folder with an authority, a server of 127.0.0.1, a client; and another authority and name. */
@@ -250,6 +307,7 @@ int main(void)
     struct contract contract = { connect_with(3, 1000, NULL, NULL), pass, "perp/test/" };
     contract_run(&contract);
     etcd_close(contract.etcd);
+    strangers();
     failover();
     etcd_server_stop(&server);
     certificates();
