@@ -225,6 +225,11 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
     if (failed != 0)
         return refusal_machine(refusal, "the books of streams", failed);
     core->follower.books.board = &core->books;
+    if (core->config.scrub_rate != 0)
+        failed =
+            scrub_init(&core->scrub, core->config.disk, &core->exchange, core->config.scrub_rate);
+    if (failed != 0)
+        return refusal_machine(refusal, "reading what is stored", failed);
     failed = make_snapshotter(core);
     if (failed != 0)
         return refusal_machine(refusal, "looking at its snapshots", failed);
@@ -387,6 +392,16 @@ int core_end_history(struct core *core)
     return history_keep_flush(&core->follower.sink.history->keep, true);
 }
 
+uint64_t core_scrub(struct core *core, uint64_t now_ns)
+{
+    if (core->config.scrub_rate == 0)
+        return 0;
+    uint64_t work = scrub_step(&core->scrub, now_ns);
+    if (core->scrub.finding[0] != '\0')
+        log_line(LOG_ERROR, "scrub", "%s", core->scrub.finding);
+    return work;
+}
+
 int core_keep_heads(struct core *core, uint64_t now_ns)
 {
     return makes_heads(core) ? head_keeper_step(&core->heads, &core->follower.heads, now_ns) : 0;
@@ -463,6 +478,8 @@ void core_destroy(struct core *core)
         keyring_free(core->keyring);
     frame_board_free(&core->frames);
     head_keeper_close(&core->heads);
+    if (core->config.scrub_rate != 0 && core->scrub.disk != NULL)
+        scrub_free(&core->scrub);
     disconnect_restart_free(&core->matcher.disconnect_restart);
     follower_free(&core->follower);
     event_log_free(&core->events);

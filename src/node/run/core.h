@@ -23,6 +23,7 @@
 #include "node/serve/follower.h"
 #include "node/serve/head_keeper.h"
 #include "store/recovery.h"
+#include "store/scrub.h"
 
 /* One market record as JSON text, for an empty data directory (code 1001). */
 struct core_market {
@@ -50,6 +51,7 @@ struct core_config {
     uint64_t snapshot_tail_bytes;  /* store.snapshot_tail */
     uint64_t archive_keep_ns;      /* store.archive_keep; 0: for ever */
     uint64_t clock_gap_max_ns;     /* store.clock_gap_max */
+    uint64_t scrub_rate;           /* store.scrub_rate; 0: nothing is read again */
     struct snapshotter_host snapshotter; /* begin NULL: no snapshots are made while it runs */
     uint64_t follower_lag_max_ns;
     int follower_commands_a_turn;
@@ -87,6 +89,7 @@ struct core {
     enum option short_option;     /* with CORE_CAPACITY_TOO_SMALL */
     uint64_t market_rejects;      /* records of exchange.markets that the engine refused */
     struct snapshotter snapshotter;
+    struct scrub scrub;
 };
 
 /* Opens the data directory (lock, `exchange`). Refuses what exchange_file_open refuses; then there
@@ -139,6 +142,10 @@ uint32_t core_snapshot(struct core *core, uint64_t now_ns);
  * At the end of a clean stop everything is written and durable. */
 int core_keep_history(struct core *core, uint64_t now_ns);
 int core_end_history(struct core *core);
+
+/* The scrub thread's: reads a piece of what lies still, and logs what is wrong with it. Returns the
+ * work done. */
+uint64_t core_scrub(struct core *core, uint64_t now_ns);
 
 /* Also the history thread's: signs and keeps heads. Returns their number or -errno. */
 int core_keep_heads(struct core *core, uint64_t now_ns);

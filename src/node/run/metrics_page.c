@@ -138,6 +138,25 @@ static void journal_lines(struct page *page, const struct core *core)
            (uint64_t)-segment_pool_error(core->pool));
 }
 
+static void scrub_lines(struct page *page, const struct core *core)
+{
+    const struct scrub_counters *counters = &core->scrub.counters;
+    uint64_t done_ns = published_get(&counters->round_ns);
+
+    metric(page, "scrub_faults_total", "counter", "Stored files found wrong: alarm.",
+           published_get(&counters->faults));
+    metric(page, "scrub_files_total", "counter", "Stored files read again to their end.",
+           published_get(&counters->files));
+    metric(page, "scrub_bytes_total", "counter", "Bytes of them.", published_get(&counters->bytes));
+    metric(page, "scrub_rounds_total", "counter", "Rounds in which all of them were read.",
+           published_get(&counters->rounds));
+    if (done_ns != 0)
+        metric(page, "scrub_round_age_seconds", "gauge", "Time since the last such round.",
+               (clock_monotonic_ns(core->config.clock) - done_ns) / 1000000000);
+    metric(page, "heads_kept", "gauge", "Signed heads in the file heads.",
+           published_get(&core->heads.kept));
+}
+
 static void history_lines(struct page *page, const struct core *core)
 {
     const struct history_keep *keep = &core->follower.sink.history->keep;
@@ -310,6 +329,7 @@ static void thread_lines(struct page *page, const struct node *node)
     thread_line(page, "prepare", &node->background_clock);
     thread_line(page, "history", &node->history_clock);
     thread_line(page, "keys", &node->keys_clock);
+    thread_line(page, "scrub", &node->scrub_clock);
 }
 
 size_t metrics_page_write(struct node *node, char *text, size_t capacity)
@@ -350,6 +370,7 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
         journal_lines(&page, &node->core);
         follower_lines(&page, &node->core.follower);
         history_lines(&page, &node->core);
+        scrub_lines(&page, &node->core);
         exchange_lines(&page, &node->core.follower.exchange_counters);
     }
     return page.used;

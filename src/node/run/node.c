@@ -1,8 +1,10 @@
 #include "node/run/node.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -17,6 +19,9 @@ enum {
     KEYS_NICE = 10,              /* the serving threads go first */
     HISTORY_IDLE_US = 20 * 1000, /* the history thread's look for rows to write */
     HISTORY_RETRY_US = 1000 * 1000,
+    SCRUB_IDLE_US = 20 * 1000, /* the scrub thread's look for a piece that is due */
+    IOPRIO_WHO_PROCESS = 1,
+    IOPRIO_IDLE = 3 << 13, /* class 3 (ioprio_set(2)) */
 };
 
 void node_ask_stop(struct node *node)
@@ -91,6 +96,27 @@ static void *keys_main(void *context)
     }
 }
 
+static void *scrub_main(void *context)
+{
+    struct node *node = context;
+    struct sched_param none = { 0 };
+
+    pthread_setname_np(pthread_self(), "perpd-scrub");
+    /* relaxed: shown, decides nothing. */
+    atomic_store_explicit(&node->scrub_clock, duty_cpu_clock(), memory_order_relaxed);
+    if (topology_bind(&node->topology, false) != 0)
+        lifecycle_fail(node, NODE_EXIT_CONFIGURATION);
+    (void)pthread_setschedparam(pthread_self(), SCHED_IDLE, &none); /* a wish, as the next */
+    (void)syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_IDLE);
+    for (;;) {
+        enum phase_name phase = phase_now(&node->phase);
+        if (phase == PHASE_FAILED || phase > PHASE_OPEN)
+            return NULL;
+        if (phase != PHASE_OPEN || core_scrub(&node->core, clock_monotonic_ns(&node->clock)) == 0)
+            usleep(SCRUB_IDLE_US);
+    }
+}
+
 static void keep_heads(struct node *node)
 {
     int kept = core_keep_heads(&node->core, clock_monotonic_ns(&node->clock));
@@ -156,7 +182,7 @@ static bool start_thread(struct node *node, pthread_t *thread, void *(*run)(void
 /* The first thread is this one. */
 static int run_threads(struct node *node)
 {
-    pthread_t background, keys, history;
+    pthread_t background, keys, history, scrub;
     uint32_t count = node->topology.thread_count;
 
     for (uint32_t i = 1; i < count; i++) {
@@ -166,6 +192,7 @@ static int run_threads(struct node *node)
     bool prepares = start_thread(node, &background, background_main, node, "prepare");
     bool keeps = start_thread(node, &keys, keys_main, node, "keys");
     bool writes = start_thread(node, &history, history_main, node, "history");
+    bool scrubs = start_thread(node, &scrub, scrub_main, node, "scrub");
 
     duty_run(&node->duties[0]);
     for (uint32_t i = 1; i < count; i++)
@@ -179,6 +206,8 @@ static int run_threads(struct node *node)
         pthread_join(keys, NULL);
     if (writes)
         pthread_join(history, NULL);
+    if (scrubs)
+        pthread_join(scrub, NULL);
     return phase_exit_code(&node->phase);
 }
 

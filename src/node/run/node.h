@@ -73,6 +73,7 @@ struct node {
     _Atomic clockid_t background_clock;        /* CPU time of the background thread */
     _Atomic clockid_t keys_clock;              /* and of the keys thread */
     _Atomic clockid_t history_clock;           /* and of the history thread */
+    _Atomic clockid_t scrub_clock;             /* and of the scrub thread */
     _Atomic bool announced;                    /* by the first thread: the ready line is printed */
     uint64_t followed_ns;                      /* the first thread's: last clock_follow */
     uint64_t opened_sequence;                  /* of the start's last command; before PHASE_OPEN */

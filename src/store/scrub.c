@@ -1,0 +1,324 @@
+#include "store/scrub.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/segment.h"
+
+enum { ROUND_PAUSE_S = 1, SNAPSHOTS_MAX = 64, LENGTH_AT = 80, SECTIONS_AT = 4096 };
+
+#define NS_PER_S UINT64_C(1000000000)
+
+int scrub_init(struct scrub *scrub, struct disk *disk, const struct exchange_file *exchange,
+               uint64_t rate)
+{
+    *scrub = (struct scrub){ .disk = disk, .exchange = exchange, .rate = rate, .file = -1 };
+    scrub->targets = malloc(SCRUB_FILES_MAX * sizeof *scrub->targets);
+    scrub->room = aligned_alloc(DISK_ALIGNMENT, SCRUB_ROOM_BYTES);
+    if (scrub->targets != NULL && scrub->room != NULL)
+        return 0;
+    scrub_free(scrub);
+    return -ENOMEM;
+}
+
+static void close_file(struct scrub *scrub)
+{
+    if (scrub->file >= 0)
+        disk_close(scrub->disk, scrub->file);
+    scrub->file = -1;
+}
+
+static void end_round(struct scrub *scrub)
+{
+    if (scrub->is_listed)
+        archive_close(&scrub->archive);
+    scrub->is_listed = false;
+}
+
+void scrub_free(struct scrub *scrub)
+{
+    close_file(scrub);
+    end_round(scrub);
+    free(scrub->targets);
+    free(scrub->room);
+    scrub->targets = NULL;
+    scrub->room = NULL;
+}
+
+/* ---- a round --------------------------------------------------------------------------------- */
+
+static void add(struct scrub *scrub, enum scrub_kind kind, uint64_t number)
+{
+    if (scrub->count < SCRUB_FILES_MAX)
+        scrub->targets[scrub->count++] = (struct scrub_target){ number, kind };
+}
+
+static void path_of(const struct scrub_target *target, char path[DISK_PATH_BYTES])
+{
+    if (target->kind == SCRUB_SEGMENT)
+        segment_path(path, target->number, true);
+    else if (target->kind == SCRUB_ARCHIVED)
+        (void)snprintf(path, DISK_PATH_BYTES, "archive/%010" PRIu64 ".seg.zst", target->number);
+    else
+        (void)snprintf(path, DISK_PATH_BYTES, "snapshot/%" PRIu64 ".snap", target->number);
+}
+
+/* Whether frames were written to the segment: it is in use, and the one before is sealed. */
+static bool has_frames(struct scrub *scrub, uint64_t number)
+{
+    const struct scrub_target target = { number, SCRUB_SEGMENT };
+    char path[DISK_PATH_BYTES];
+
+    path_of(&target, path);
+    int file = disk_open(scrub->disk, path, DISK_DIRECT);
+    if (file < 0)
+        return false;
+    int64_t count =
+        disk_read(scrub->disk, file, SEGMENT_FRAMES_OFFSET, scrub->room, DISK_ALIGNMENT);
+    disk_close(scrub->disk, file);
+    return count == DISK_ALIGNMENT && frame_claimed_number(scrub->room) != 0;
+}
+
+/* The list is read twice before it counts as wrong: a file of it may just have been pruned. */
+static void open_archive(struct scrub *scrub)
+{
+    struct refusal refusal;
+    enum refusal_kind kind = REFUSAL_machine;
+
+    for (int i = 0; i < 2 && kind != REFUSAL_none; i++)
+        kind = archive_open(&scrub->archive, scrub->disk, scrub->exchange, &refusal);
+    if (kind == REFUSAL_none)
+        return;
+    memset(&scrub->archive, 0, sizeof scrub->archive);
+    published_add(&scrub->counters.faults, 1);
+    (void)snprintf(scrub->finding, sizeof scrub->finding, "file=archive/index: %s", refusal.text);
+}
+
+/* The archive's files, then the segments below the last one that has frames, then the snapshots. */
+static void list(struct scrub *scrub)
+{
+    uint64_t sequences[SNAPSHOTS_MAX];
+    struct segment_range range;
+
+    scrub->count = scrub->next = 0;
+    open_archive(scrub);
+    scrub->is_listed = true;
+    for (uint64_t i = 0; i < scrub->archive.count; i++)
+        add(scrub, SCRUB_ARCHIVED, scrub->archive.rows[i].segment);
+    if (segment_range_of(scrub->disk, &range) == 0 && range.count > 0)
+        for (uint64_t n = range.min; n < range.max && has_frames(scrub, n + 1); n++)
+            add(scrub, SCRUB_SEGMENT, n);
+    int snapshots = snapshot_list(scrub->disk, sequences, SNAPSHOTS_MAX);
+    for (int i = 0; i < snapshots; i++)
+        add(scrub, SCRUB_SNAPSHOT, sequences[i]);
+}
+
+/* ---- one file -------------------------------------------------------------------------------- */
+
+static bool is_there(struct scrub *scrub, const struct scrub_target *target)
+{
+    char path[DISK_PATH_BYTES];
+
+    path_of(target, path);
+    int file = disk_open(scrub->disk, path, 0);
+    if (file >= 0)
+        disk_close(scrub->disk, file);
+    return file != -ENOENT;
+}
+
+/* The file is done with. `why`: what is wrong with the bytes from `from` to `to`; NULL: nothing. */
+static void end(struct scrub *scrub, const char *why, uint64_t from, uint64_t to)
+{
+    const struct scrub_target *target = &scrub->targets[scrub->next++];
+    char path[DISK_PATH_BYTES];
+
+    close_file(scrub);
+    if (why == NULL) {
+        published_add(&scrub->counters.files, 1);
+        return;
+    }
+    if (!is_there(scrub, target))
+        return;
+    path_of(target, path);
+    published_add(&scrub->counters.faults, 1);
+    (void)snprintf(scrub->finding, sizeof scrub->finding,
+                   "file=%s bytes=%" PRIu64 "..%" PRIu64 ": %s", path, from, to, why);
+}
+
+/* What the file must be, as its list or its own head says. False: it is done with. */
+static bool prepare(struct scrub *scrub, const struct scrub_target *target)
+{
+    if (target->kind == SCRUB_ARCHIVED) {
+        const struct archive_row *row = archive_find(&scrub->archive, target->number);
+        memcpy(scrub->wanted, row->file_hash, sizeof scrub->wanted);
+    }
+    if (target->kind != SCRUB_SNAPSHOT)
+        return true;
+    if (snapshot_read_head(scrub->disk, scrub->exchange, target->number, &scrub->head, NULL) != 0) {
+        end(scrub, "its header is damaged", 0, SECTIONS_AT);
+        return false;
+    }
+    memcpy(scrub->wanted, scrub->head.image_hash, sizeof scrub->wanted);
+    return true;
+}
+
+static bool open_next(struct scrub *scrub)
+{
+    const struct scrub_target *target = &scrub->targets[scrub->next];
+    char path[DISK_PATH_BYTES];
+
+    if (!prepare(scrub, target))
+        return false;
+    path_of(target, path);
+    scrub->file = disk_open(scrub->disk, path, DISK_DIRECT);
+    int64_t size = scrub->file < 0 ? scrub->file : disk_size(scrub->disk, scrub->file);
+    if (size < 0) {
+        if (size == -ENOENT)
+            scrub->next++;
+        else
+            end(scrub, strerror((int)-size), 0, 0);
+        return false;
+    }
+    scrub->size = (uint64_t)size;
+    scrub->at = scrub->room_at = scrub->held = scrub->parsed = 0;
+    scrub->has_ended = false;
+    scrub->block_bytes = 0;
+    memset(&scrub->tail, 0, sizeof scrub->tail);
+    hash_begin(&scrub->hash);
+    return true;
+}
+
+/* The bytes of the sections are all that the image hash covers; the archive's hash covers all. */
+static void take_hashed(struct scrub *scrub, const uint8_t *bytes, uint64_t count)
+{
+    const struct scrub_target *target = &scrub->targets[scrub->next];
+    uint64_t from = target->kind == SCRUB_SNAPSHOT ? SECTIONS_AT : 0;
+    uint64_t to = target->kind == SCRUB_SNAPSHOT ? from + scrub->head.image_bytes : scrub->size;
+    uint64_t begin = scrub->at < from ? from : scrub->at;
+    uint64_t stop = scrub->at + count < to ? scrub->at + count : to;
+    uint8_t hash[HASH_BYTES];
+
+    if (begin < stop)
+        hash_add(&scrub->hash, bytes + (begin - scrub->at), stop - begin);
+    if (scrub->at + count < scrub->size)
+        return;
+    hash_end(&scrub->hash, hash);
+    bool is_equal = memcmp(hash, scrub->wanted, sizeof hash) == 0;
+    end(scrub, is_equal ? NULL : "its hash is another one", from, to);
+}
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
+/* Passes the header of a segment. Returns what is wrong, or NULL. */
+static const char *take_header(struct scrub *scrub, uint64_t number)
+{
+    struct segment_header header;
+
+    if (segment_decode(&header, scrub->room) != 0 ||
+        !segment_belongs(&header, scrub->exchange, number))
+        return "its header is damaged";
+    scrub->block_bytes = header.block_bytes;
+    scrub->parsed = SEGMENT_FRAMES_OFFSET;
+    return NULL;
+}
+
+/* Passes the frames that are whole in the room. Returns what is wrong, or NULL. */
+static const char *take_frames(struct scrub *scrub, uint64_t number)
+{
+    while (scrub->parsed < scrub->room_at + scrub->held) {
+        const uint8_t *bytes = scrub->room + (scrub->parsed - scrub->room_at);
+        uint64_t there = scrub->room_at + scrub->held - scrub->parsed;
+        struct frame_header header;
+
+        if (scrub->has_ended || frame_claimed_number(bytes) == 0) {
+            scrub->has_ended = true;
+            if (!cc_is_zero(bytes, there))
+                return "a frame is damaged, or what follows the last one is not zero";
+            scrub->parsed += there;
+            return NULL;
+        }
+        uint64_t length = cc_load32(bytes + LENGTH_AT);
+        if (length > there && length <= FRAME_BYTES_MAX &&
+            scrub->room_at + scrub->held < scrub->size)
+            return NULL; /* with the next piece */
+        if (frame_decode(&header, bytes, there, scrub->exchange->journal_id, number,
+                         scrub->block_bytes) != 0)
+            return "a frame is damaged";
+        if (scrub->tail.number != 0 && !frame_chains(&scrub->tail, &header))
+            return "a frame does not chain to the one before";
+        frame_tail_advance(&scrub->tail, &header, bytes);
+        scrub->parsed += header.length;
+    }
+    return NULL;
+}
+
+/* The piece was read behind what the room holds. */
+static void take_segment(struct scrub *scrub, uint64_t count)
+{
+    uint64_t number = scrub->targets[scrub->next].number;
+    const char *why = NULL;
+
+    scrub->held += count;
+    if (scrub->parsed == 0)
+        why = take_header(scrub, number);
+    if (why == NULL)
+        why = take_frames(scrub, number);
+    if (why != NULL || scrub->at + count >= scrub->size) {
+        end(scrub, why, scrub->parsed, scrub->at + count);
+        return;
+    }
+    uint64_t done = (scrub->parsed - scrub->room_at) / DISK_ALIGNMENT * DISK_ALIGNMENT;
+    memmove(scrub->room, scrub->room + done, scrub->held - done);
+    scrub->room_at += done;
+    scrub->held -= done;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static uint64_t read_piece(struct scrub *scrub)
+{
+    bool is_segment = scrub->targets[scrub->next].kind == SCRUB_SEGMENT;
+    uint8_t *into = scrub->room + (is_segment ? scrub->held : 0);
+    uint64_t left = scrub->size - scrub->at;
+    uint64_t wanted = left < SCRUB_PIECE_BYTES ? left : SCRUB_PIECE_BYTES;
+
+    INVARIANT((is_segment ? scrub->held : 0) + SCRUB_PIECE_BYTES <= SCRUB_ROOM_BYTES);
+    int64_t count = disk_read(scrub->disk, scrub->file, scrub->at, into, SCRUB_PIECE_BYTES);
+    if (count < 0 || (uint64_t)count < wanted) {
+        end(scrub, count < 0 ? strerror((int)-count) : "it became shorter", scrub->at,
+            scrub->at + wanted);
+        return wanted;
+    }
+    published_add(&scrub->counters.bytes, wanted);
+    if (is_segment)
+        take_segment(scrub, wanted);
+    else
+        take_hashed(scrub, into, wanted);
+    scrub->at += wanted;
+    return wanted;
+}
+
+uint64_t scrub_step(struct scrub *scrub, uint64_t now_ns)
+{
+    uint64_t count = 0;
+
+    scrub->finding[0] = '\0';
+    if (now_ns < scrub->due_ns)
+        return 0;
+    if (!scrub->is_listed)
+        list(scrub);
+    if (scrub->next == scrub->count) {
+        published_add(&scrub->counters.rounds, 1);
+        published_set(&scrub->counters.round_ns, now_ns);
+        end_round(scrub);
+        scrub->due_ns = now_ns + ROUND_PAUSE_S * NS_PER_S;
+        return 0;
+    }
+    if (scrub->file < 0 && !open_next(scrub))
+        return 1;
+    count = read_piece(scrub);
+    scrub->due_ns = now_ns + count * NS_PER_S / scrub->rate;
+    return count + 1;
+}

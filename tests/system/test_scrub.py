@@ -1,0 +1,117 @@
+"""test_scrub.py - what lies still is read again: a bit that changes in an archived file, in a
+sealed segment or in a snapshot is told with file and range, and whole files are not (journal.md,
+Scrub).
+
+    python3 test_scrub.py BUILD [CASE...]
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+import client
+from client import Account, Perpd
+from harness import Suite, Table
+from world import BTC, BTC_PRICE, USDC
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
+from journal_reader import Directory
+
+suite = Suite("scrub")
+BUILD = pathlib.Path(sys.argv[1])
+WAIT_S = 200
+
+
+class World:
+    """Segment 0 is archived, segment 1 sealed, segment 2 open; two snapshots."""
+
+    def __init__(self):
+        self.perpd = Perpd(BUILD / "perpd", *client.SMALL_TABLES, "--store.scrub_rate=1G")
+        exchange = self.perpd.start()
+        assert exchange.set_price(BTC_PRICE, BTC)["status"] == "request_completed"
+        account = Account(exchange, 100_000 * USDC)
+        assert account.limit(900_000, 100)["status"] == "request_completed"
+        self.stop()
+        self.perpd.start()
+        self.stop()
+        self.data = self.perpd.folder / "data"
+        directory = Directory(self.data)
+        second = next(frame.number for frame in directory.frames if frame.boot == 2)
+        for path in (self.data / "snapshot").glob("*.snap"):
+            path.unlink()  # they name frames as they were
+        directory.split([second, len(directory.frames)])
+        for _ in range(2):
+            self.perpd.start()
+            self.stop()
+        subprocess.run([BUILD / "tests/archive_segment", self.data, "0"], check=True)
+        self.exchange = self.perpd.start()
+
+    def stop(self):
+        assert self.perpd.stop() == 0
+        self.perpd.process.stdout.close()
+
+    def metric(self, name):
+        page = self.exchange.admin("/metrics").body.decode()
+        found = re.search(rf"^perpd_scrub_{name} (\d+)$", page, re.M)
+        return int(found[1]) if found else None
+
+    def wait(self, look):
+        until = time.monotonic() + WAIT_S
+        while not look() and time.monotonic() < until:
+            time.sleep(0.05)
+        return look()
+
+
+def flip(path, at):
+    with open(path, "r+b") as file:
+        file.seek(at)
+        byte = file.read(1)
+        file.seek(at)
+        file.write(bytes([byte[0] ^ 1]))
+
+
+@suite.case
+def one_bit_is_found(world):
+    """Two rounds find nothing; then each kind of file in turn; mended, it is well again."""
+    table = Table()
+    table.true("two rounds", world.wait(lambda: world.metric("rounds_total") >= 2))
+    table.same("nothing is wrong", world.metric("faults_total"), 0)
+    snapshots = sorted((world.data / "snapshot").glob("*.snap"))
+    files = [world.data / "archive/0000000000.seg.zst", world.data / "journal/0000000001.seg",
+             snapshots[-1]]
+    rounds, read = world.metric("rounds_total"), world.metric("files_total")
+    table.true("all of them are read", read >= rounds * (1 + 1 + len(snapshots)), (rounds, read))
+    table.true("the age of a round", world.metric("round_age_seconds") is not None)
+    frame = Directory(world.data)
+    place = next(each.offset for each in frame.frames if each.segment == 1)
+    for path, at in zip(files, (path.stat().st_size // 2 if path.suffix != ".seg" else place + 200
+                                for path in files)):
+        before, log = world.metric("faults_total"), len(world.perpd.log())
+        flip(path, at)
+        table.true(f"{path.name}: found", world.wait(
+            lambda: world.metric("faults_total") > before))
+        said = world.perpd.log()[log:]
+        found = re.search(rf"error scrub file={path.relative_to(world.data)} "
+                          r"bytes=(\d+)\.\.(\d+): ", said)
+        table.true(f"{path.name}: told", found is not None, said)
+        if found:
+            table.true(f"{path.name}: the range holds it",
+                       int(found[1]) <= at < int(found[2]), found[0])
+        flip(path, at)
+    rounds = world.metric("rounds_total")
+    world.wait(lambda: world.metric("rounds_total") > rounds)
+    before, rounds = world.metric("faults_total"), world.metric("rounds_total")
+    world.wait(lambda: world.metric("rounds_total") > rounds)
+    table.same("mended", world.metric("faults_total"), before)
+    table.same("it serves all the same", world.exchange.admin("/readyz").status, 200)
+    return table.wrong
+
+
+if __name__ == "__main__":
+    world = World()
+    try:
+        code = suite.run(world, sys.argv[2:])
+    finally:
+        world.perpd.remove()
+    sys.exit(code)
