@@ -1,4 +1,5 @@
-/* entrance.h - which connections the public listener keeps: so many of an address (wire.md W10).
+/* entrance.h - which connections the public listener keeps: so many of an address, and who yields
+ * when the table is nearly full (wire.md W10).
  *
  *   accepted ──> entrance_admit ─┬─ kept until entrance_leave
  *                                └─ entrance_refusal: its bytes are sent, and it is closed
@@ -11,11 +12,19 @@
 
 #include "net/conn/context.h"
 
-enum { ENTRANCE_REFUSAL_BYTES = 512 };
+enum {
+    ENTRANCE_REFUSAL_BYTES = 512,
+    ENTRANCE_RESERVED = 64, /* places of the table for the admin listener */
+};
 
 /* Counts the connection for its address. False: the address has limits.connections already, and
  * the connection is not counted. */
 CC_MUST_USE bool entrance_admit(struct context *context, struct conn *conn);
+
+/* Whether the table has a place for a connection of the address. When it is nearly full the
+ * connection idle longest of the address that holds most is closed for it, one that has proved a
+ * key last; a tenth of the table is kept for addresses that have proved one in the last minute. */
+CC_MUST_USE bool entrance_make_room(struct context *context, uint64_t address);
 
 /* The connection closes: counts it no more, if it was counted. */
 void entrance_leave(struct context *context, struct conn *conn);

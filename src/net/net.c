@@ -19,8 +19,7 @@ enum {
     LISTENERS = 2,
     PUBLIC = 0,
     ADMIN = 1,
-    FILES_RESERVED = 128,      /* descriptors for other uses than connections */
-    CONNECTIONS_RESERVED = 64, /* of the table, for the admin listener */
+    FILES_RESERVED = 128, /* descriptors for other uses than connections */
     CONNECTIONS_MIN = 128,
     ACCEPT_PAUSE_NS = 100000000, /* no accepts after the process ran out of descriptors */
 };
@@ -236,13 +235,19 @@ static void arm_accepts(struct net *net)
     }
 }
 
-/* Closes a connection that was not admitted, with the reason. */
-static void turn_away(struct net *net, struct conn *conn)
+/* Closes a socket with the reason. */
+static void refuse(struct net *net, int file)
 {
     char text[ENTRANCE_REFUSAL_BYTES];
     size_t count = entrance_refusal(&net->protocol.context, text);
-    (void)!send(conn->file, text, count, MSG_DONTWAIT | MSG_NOSIGNAL);
-    (void)close(conn->file);
+    (void)!send(file, text, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)close(file);
+}
+
+/* Closes a connection that was not admitted, with the reason. */
+static void turn_away(struct net *net, struct conn *conn)
+{
+    refuse(net, conn->file);
     conn->file = -1;
     protocol_close(&net->protocol, conn);
 }
@@ -258,20 +263,23 @@ static void on_accept(struct net *net, const struct io_uring_cqe *cqe, uint32_t 
             net->accept_again_ns = protocol->context.now_ns + ACCEPT_PAUSE_NS;
         return;
     }
-    bool is_full =
-        listener == PUBLIC && protocol->context.conns.open_count + CONNECTIONS_RESERVED >=
-                                  protocol->context.conns.capacity;
+    struct peer peer;
+    (void)peer_of_socket(cqe->res, &peer);
+    uint64_t address = rate_limit_address(&peer);
+    if (listener == PUBLIC && !entrance_make_room(&protocol->context, address)) {
+        protocol->context.metrics.counters.connections_refused++;
+        refuse(net, cqe->res);
+        return;
+    }
     struct conn *conn =
-        is_full || protocol->context.draining ? NULL : protocol_open(protocol, listener == ADMIN);
+        protocol->context.draining ? NULL : protocol_open(protocol, listener == ADMIN);
     if (conn == NULL) {
         protocol->context.metrics.counters.accept_failures++;
         (void)close(cqe->res);
         return;
     }
     conn->file = cqe->res;
-    struct peer peer;
-    (void)peer_of_socket(conn->file, &peer);
-    conn->address = rate_limit_address(&peer);
+    conn->address = address;
     if (listener == PUBLIC && peer_list_has(&protocol->config.proxies, &peer)) {
         conn->phase = CONN_PROXY;
     } else if (listener == PUBLIC && !entrance_admit(&protocol->context, conn)) {

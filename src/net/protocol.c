@@ -74,10 +74,8 @@ void protocol_abandon(struct protocol *protocol, struct conn *conn)
 /* Keeps the bytes; closes the connection if it holds too much. */
 static void keep(struct protocol *protocol, struct conn *conn, const char *bytes, size_t count)
 {
-    if (count > 0 && !conn_input_append(&protocol->context.conns, conn, bytes, count)) {
-        conn->broken = true;
-        context_mark_dirty(&protocol->context, conn);
-    }
+    if (count > 0 && !conn_input_append(&protocol->context.conns, conn, bytes, count))
+        conn_retire(&protocol->context.conns, conn);
 }
 
 /* A round reaches the connection. A batch may have cost more than it had. */

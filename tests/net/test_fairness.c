@@ -2,6 +2,7 @@
  * connection whose requests wait for the next turn is not kept out by others that never stop, nor
  * keeps them out. Commands come before reads, and connections take turns. */
 #include "check.h"
+#include "net/entrance.h"
 #include "net/fixture.h"
 
 #define TIME "GET /api/v1/time HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -39,11 +40,11 @@ static void hoarders_yield(void)
         hoarders[i].conn->address = 9;
         CHECK(conn_input_append(conns, hoarders[i].conn, text, MUCH));
     }
-    CHECK(hoarders[0].conn->broken && conn_input_bytes(hoarders[0].conn) == 0);
+    CHECK(hoarders[0].conn->last && conn_input_bytes(hoarders[0].conn) == 0);
     CHECK(conn_input_append(conns, others[1].conn, text, MUCH));
-    CHECK(hoarders[1].conn->broken && !hoarders[2].conn->broken);
+    CHECK(hoarders[1].conn->last && !hoarders[2].conn->last);
     for (int i = 0; i < 2; i++)
-        CHECK(!others[i].conn->broken && conn_input_bytes(others[i].conn) == MUCH);
+        CHECK(!others[i].conn->last && conn_input_bytes(others[i].conn) == MUCH);
     CHECK(conns->spilled_count == CONN_SPILLED_MAX);
 
     for (int i = 0; i < HOARDERS; i++)
@@ -51,6 +52,42 @@ static void hoarders_yield(void)
     for (int i = 0; i < 2; i++)
         wire_free(&others[i]);
     CHECK(conns->spilled_count == 0);
+    fixture_protocol_free(protocol);
+    fixture_free(&fixture);
+}
+
+/* The table has 1,024 places, of which 102 are kept. When the others are taken a newcomer gets a
+ * place of the address that holds most: of its connection that has been idle longest, one that
+ * proved a key last. Who has proved a key comes in even when nobody is idle. */
+static void the_crowd_yields(void)
+{
+    enum { TABLE = 1024, CROWD = 906, FEW = 16 };
+    static struct fixture fixture;
+    struct conn *conns[CROWD + FEW];
+    fixture_init(&fixture, true, 64);
+    struct protocol *protocol = fixture_protocol(&fixture, TABLE);
+    struct context *context = &protocol->context;
+    for (int i = 0; i < CROWD + FEW; i++) {
+        CHECK(entrance_make_room(context, 5));
+        conns[i] = protocol_open(protocol, false);
+        conns[i]->address = i < CROWD ? 9 : 7;
+        CHECK(entrance_admit(context, conns[i]));
+    }
+    context_prove(context, conns[0]);
+    CHECK(entrance_make_room(context, 5));
+    CHECK(!conns[0]->broken && conns[1]->broken && !conns[2]->broken);
+    for (int i = 2; i < CROWD; i++)
+        CHECK(entrance_make_room(context, 5) && conns[i]->broken);
+    CHECK(!conns[0]->broken);
+    CHECK(entrance_make_room(context, 5) && conns[0]->broken); /* the last of them */
+    for (int i = CROWD; i < CROWD + FEW; i++)
+        CHECK(!conns[i]->broken);
+    CHECK(!entrance_make_room(context, 5)); /* nobody of them is left, and 5 is a stranger */
+    context_prove(context, conns[CROWD]);
+    CHECK(entrance_make_room(context, 7) && !conns[CROWD]->broken);
+    for (int i = 0; i < CROWD + FEW; i++)
+        protocol_close(protocol, conns[i]);
+    CHECK(entrance_make_room(context, 5));
     fixture_protocol_free(protocol);
     fixture_free(&fixture);
 }
@@ -158,5 +195,6 @@ int main(void)
     fixture_free(&fixture);
     hoarders_yield();
     commands_come_first();
+    the_crowd_yields();
     return 0;
 }

@@ -1,4 +1,6 @@
 /* Unsent bytes: what goes in comes out in order, whatever the pieces; the pool counts right. */
+#include <sys/mman.h>
+
 #include "check.h"
 #include "net/conn/output.h"
 
@@ -109,8 +111,38 @@ static void secrets_are_wiped(void)
     output_pool_free(&pool);
 }
 
+/* The memory of many chunks goes back to the kernel when they are free, and is used again. */
+static void memory_goes_back(void)
+{
+    enum { MANY = 2 * OUTPUT_WARM_CHUNKS };
+    static uint8_t filler[OUTPUT_CHUNK_BYTES];
+    static unsigned char resident[MANY * OUTPUT_CHUNK_BYTES / 4096];
+    struct output_pool pool;
+    struct output outputs[8];
+
+    CHECK(output_pool_init(&pool, (uint64_t)MANY * OUTPUT_CHUNK_BYTES) == 0);
+    memset(filler, 'x', sizeof filler);
+    for (int round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < CC_COUNT(outputs); i++)
+            output_init(&outputs[i]);
+        for (unsigned i = 0; i < MANY; i++)
+            output_append(&pool, &outputs[i % CC_COUNT(outputs)], filler, sizeof filler, 1);
+        CHECK(pool.used == MANY && pool.warm == 0);
+        for (unsigned i = 0; i < CC_COUNT(outputs); i++)
+            output_clear(&pool, &outputs[i]);
+        CHECK(pool.used == 0 && pool.warm == OUTPUT_WARM_CHUNKS);
+        size_t pages = 0;
+        CHECK(mincore(pool.memory, sizeof resident * 4096, resident) == 0);
+        for (size_t i = 0; i < sizeof resident; i++)
+            pages += resident[i] & 1;
+        CHECK(pages <= sizeof resident / 2);
+    }
+    output_pool_free(&pool);
+}
+
 int main(void)
 {
+    memory_goes_back();
     secrets_are_wiped();
     bytes_keep_their_order();
     a_full_pool_says_so();

@@ -137,6 +137,8 @@ static void apply_verdict(struct verifier *verifier, uint32_t number, bool slow,
             !good || (conn->last_signature_bad &&
                       !slow); /* a job that is not slow was sent before the bad one was known */
         conn->last_signature_good = !conn->last_signature_bad && job->known;
+        if (good && job->known)
+            context_prove(verifier->context, conn);
     }
     if (!good) {
         job_refuse_signature(verifier->jobs, job, verdict.problem, verdict.detail);

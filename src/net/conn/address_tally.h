@@ -1,5 +1,5 @@
-/* address_tally.h - sums by client address, made anew each time somebody must know which address
- * holds most of something.
+/* address_tally.h - sums by client address: which address holds most of something, counted when
+ * somebody must know.
  *
  * Owner. The net thread.
  * Bound. Two rows for each connection of the table, mapped at the start. */

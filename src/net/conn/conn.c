@@ -120,6 +120,22 @@ static struct conn *find_hoarder(const struct conn_table *table)
     return hoarder;
 }
 
+void conn_retire(struct conn_table *table, struct conn *conn)
+{
+    conn_input_consume(table, conn, conn_input_bytes(conn));
+    if (conn->phase == CONN_HEAD || conn->phase == CONN_BODY) {
+        conn->last = true;
+        conn->phase = CONN_HEAD;
+        conn->blocked = false;
+        conn->continue_due = false;
+        conn->complete_bytes = 0;
+        conn->scanned = 0;
+    } else {
+        conn->broken = true; /* nothing of it was accepted, or it is a stream */
+    }
+    conn_queue_push(table, CONN_DIRTY, conn);
+}
+
 /* Gives the connection one of the places for much input. False: all are taken and stay so. */
 static bool spill(struct conn_table *table, struct conn *conn)
 {
@@ -127,9 +143,7 @@ static bool spill(struct conn_table *table, struct conn *conn)
         struct conn *hoarder = find_hoarder(table);
         if (hoarder == NULL)
             return false;
-        hoarder->broken = true;
-        conn_input_consume(table, hoarder, conn_input_bytes(hoarder));
-        conn_queue_push(table, CONN_DIRTY, hoarder);
+        conn_retire(table, hoarder);
     }
     table->spilled[table->spilled_count++] = conn->index;
     conn->spilled = true;

@@ -104,10 +104,14 @@ static inline uint64_t conn_unsent_since_ns(const struct output_pool *pool, cons
     return wire_ns < since_ns ? wire_ns : since_ns;
 }
 
-/* Appends to the kept input. It may break another connection, which holds too much, and empties its
- * input. False if the input is full, or if no other has to yield. */
+/* Appends to the kept input. It may retire another connection, which holds too much. False if the
+ * input is full, or if no other has to yield. */
 CC_MUST_USE bool conn_input_append(struct conn_table *table, struct conn *conn, const void *bytes,
                                    size_t count);
+
+/* The connection must go: what it sent and was not accepted is dropped, nothing more is read, and
+ * it closes when it is sent the answers of what was accepted. */
+void conn_retire(struct conn_table *table, struct conn *conn);
 
 /* Drops the oldest `count` bytes. The rest moves to the front if that is cheap. */
 void conn_input_consume(struct conn_table *table, struct conn *conn, size_t count);

@@ -49,6 +49,7 @@ struct conn {
     bool open;
     bool admin;               /* accepted from admin.listen */
     bool admitted;            /* counted for its address (entrance.h) */
+    bool has_proved;          /* a key that the exchange knows */
     bool last;                /* reads no further request: closes when all are answered */
     bool broken;              /* closes at once */
     bool slow_job;            /* a slow signature of this connection waits (job.h) */

@@ -1,5 +1,28 @@
 #include "net/conn/context.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
+#define PROOF_NS (60 * UINT64_C(1000000000))
+
+static struct proof *proof_of(const struct context *context, uint64_t address)
+{
+    const struct mix_key *key = &context->config->hash_key;
+    return &context->proofs[mix_fold(address ^ key->low, key->high | 1) % CONTEXT_PROOFS];
+}
+
+void context_prove(struct context *context, struct conn *conn)
+{
+    conn->has_proved = true;
+    *proof_of(context, conn->address) = (struct proof){ conn->address, context->now_ns + PROOF_NS };
+}
+
+bool context_has_proved(const struct context *context, uint64_t address)
+{
+    const struct proof *proof = proof_of(context, address);
+    return proof->address == address && context->now_ns < proof->until_ns;
+}
+
 int context_init(struct context *context, const struct net_config *config, uint32_t connections)
 {
     context->config = config;
@@ -13,11 +36,17 @@ int context_init(struct context *context, const struct net_config *config, uint3
         error = output_pool_init(&context->outputs, config->output_pool_bytes);
     if (error == 0)
         error = body_pool_init(&context->bodies);
+    if (error == 0)
+        error = address_tally_init(&context->tally, connections, config->hash_key);
+    if (error == 0 && (context->proofs = calloc(CONTEXT_PROOFS, sizeof *context->proofs)) == NULL)
+        error = -ENOMEM;
     return error;
 }
 
 void context_free(struct context *context)
 {
+    free(context->proofs);
+    address_tally_free(&context->tally);
     body_pool_destroy(&context->bodies);
     output_pool_free(&context->outputs);
     pending_pool_free(&context->pendings);

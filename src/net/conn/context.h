@@ -7,11 +7,20 @@
 #define NET_CONN_CONTEXT_H
 
 #include "crypto/eip712.h"
+#include "net/conn/address_tally.h"
 #include "net/conn/body_pool.h"
 #include "net/conn/conn.h"
 #include "net/conn/net_config.h"
 #include "net/conn/net_metrics.h"
 #include "net/conn/pending.h"
+
+enum { CONTEXT_PROOFS = 4096 };
+
+/* An address that has proved a key. */
+struct proof {
+    uint64_t address;
+    uint64_t until_ns; /* 0: none */
+};
 
 struct context {
     const struct net_config *config;
@@ -19,6 +28,11 @@ struct context {
     struct pending_pool pendings;
     struct output_pool outputs;
     struct body_pool bodies;
+    struct address_tally tally;
+    struct proof *proofs;   /* addresses that proved a key lately (entrance.h) */
+    uint64_t crowd_ns;      /* until then `crowd` holds */
+    uint64_t crowd;         /* the address with the most connections */
+    uint64_t crowd_told_ns; /* the log says no earlier again that the table is nearly full */
     struct eip712 eip712;   /* of this exchange */
     uint64_t now_ns;        /* clock_monotonic_ns of this turn */
     uint64_t unix_ns;       /* clock_now_ns of this turn */
@@ -52,6 +66,13 @@ static inline struct conn *context_conn(struct context *context, const struct pe
 {
     return pending->conn == CONN_NONE ? NULL : conn_at(&context->conns, pending->conn);
 }
+
+/* The connection has proved a key that the exchange knows: by a signature, or by its secret. */
+void context_prove(struct context *context, struct conn *conn);
+
+/* Whether a connection of the address has proved one in the last minute, as far as this thread
+ * remembers: of addresses that share a row the newest. */
+CC_MUST_USE bool context_has_proved(const struct context *context, uint64_t address);
 
 /* Refreshes the counters that are no totals: open connections, unsent bytes. */
 void context_measure(struct context *context);

@@ -22,6 +22,7 @@ enum net_stage {
 /* clang-format off */
 #define NET_COUNTER_LIST(X) \
     X(connections_accepted) X(connections_closed) X(connections_open) X(connections_refused) \
+    X(connections_yielded) \
     X(accept_failures) X(proxy_headers_refused) \
     X(requests) X(signed_requests) X(reads) X(problems) X(responses) \
     X(received_bytes) X(sent_bytes) X(signatures_good) X(signatures_bad) X(unknown_keys) \

@@ -43,6 +43,7 @@ static uint32_t chunk_alloc(struct output_pool *pool, uint64_t now_ns)
     uint32_t index = pool->free_head;
     if (index != OUTPUT_NONE) {
         pool->free_head = pool->chunks[index].next;
+        pool->warm -= !pool->chunks[index].is_cold;
     } else {
         INVARIANT(pool->touched < pool->chunk_count);
         index = pool->touched++;
@@ -58,6 +59,12 @@ static void chunk_free(struct output_pool *pool, uint32_t index)
     pool->used--;
     if (pool->chunks[index].secret)
         secret_wipe(pool->memory + (size_t)index * OUTPUT_CHUNK_BYTES, OUTPUT_CHUNK_BYTES);
+    pool->chunks[index].is_cold = pool->warm >= OUTPUT_WARM_CHUNKS;
+    if (pool->chunks[index].is_cold)
+        (void)madvise(pool->memory + (size_t)index * OUTPUT_CHUNK_BYTES, OUTPUT_CHUNK_BYTES,
+                      MADV_DONTNEED);
+    else
+        pool->warm++;
     pool->chunks[index].next = pool->free_head;
     pool->free_head = index;
 }

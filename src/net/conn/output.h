@@ -2,7 +2,7 @@
  *
  * A connection's output is a list of chunks: bytes are appended to the last and sent from the
  * first. The pool is mapped once; its pages are used from the front. Free chunks are reused last
- * in, first out.
+ * in, first out; beyond OUTPUT_WARM_CHUNKS of them their pages go back to the kernel.
  *
  * Owner. The net thread. Bytes given to the kernel stay in place until output_sent: appending never
  *        moves bytes.
@@ -16,6 +16,7 @@
 enum {
     OUTPUT_CHUNK_BYTES = 16384,
     OUTPUT_CONNECTION_MAX = 8 << 20, /* roles.md, Flow control */
+    OUTPUT_WARM_CHUNKS = 1024,       /* free ones that keep their pages */
 };
 
 #define OUTPUT_NONE UINT32_MAX
@@ -25,8 +26,9 @@ struct output_chunk {
     uint32_t next;     /* in the connection's list or in the list of free chunks */
     uint32_t start;    /* the bytes before it are sent */
     uint32_t end;
-    bool secret; /* wiped when it is freed */
-    uint8_t zero[3];
+    bool secret;  /* wiped when it is freed */
+    bool is_cold; /* free, and its pages are the kernel's again */
+    uint8_t zero[2];
 };
 
 struct output_pool {
@@ -36,6 +38,7 @@ struct output_pool {
     uint32_t free_head;
     uint32_t touched; /* chunks that were ever used; later ones are free and in no list */
     uint32_t used;    /* chunks in connections' lists */
+    uint32_t warm;    /* free chunks with pages */
     size_t mapped_bytes;
 };
 

@@ -60,6 +60,8 @@ bool charge_read(struct context *context, struct conn *conn, const struct keyrin
 {
     uint64_t more = offset / ROWS_A_TOKEN;
     uint32_t cost = 1 + (uint32_t)(more < ROWS_TOKENS_MAX ? more : ROWS_TOKENS_MAX);
+    if (caller != NULL && caller->kind != 0)
+        context_prove(context, conn);
     if (caller == NULL || caller->kind == 0)
         return charge(context, conn, CLIENT_RATE_PUBLIC, conn->address, cost, problem);
     return charge(context, conn, CLIENT_RATE_READ, client_rate_of_key(caller->bytes), cost,

@@ -20,15 +20,24 @@ void pipeline_free(struct pipeline *pipeline)
 
 void pipeline_starve(struct pipeline *pipeline, struct conn *starved)
 {
+    struct context *context = pipeline->context;
     uint64_t oldest_ns = UINT64_MAX;
     struct conn *victim = NULL;
-    conn_queue_push(&pipeline->context->conns, CONN_STARVED, starved);
+    conn_queue_push(&context->conns, CONN_STARVED, starved);
     if (pipeline->evicting != CONN_NONE)
         return;
-    for (uint32_t i = 0; i < pipeline->context->conns.capacity; i++) {
-        struct conn *conn = conn_at(&pipeline->context->conns, i);
-        uint64_t since = conn_unsent_since_ns(&pipeline->context->outputs, conn);
-        if (conn->open && !conn->broken && since < oldest_ns) {
+    address_tally_begin(&context->tally);
+    for (uint32_t i = 0; i < context->conns.capacity; i++) {
+        const struct conn *conn = conn_at(&context->conns, i);
+        if (conn->open && !conn->broken)
+            address_tally_add(&context->tally, conn->address,
+                              (uint64_t)conn->output.bytes + conn->wire.bytes);
+    }
+    for (uint32_t i = 0; i < context->conns.capacity; i++) {
+        struct conn *conn = conn_at(&context->conns, i);
+        uint64_t since = conn_unsent_since_ns(&context->outputs, conn);
+        if (conn->open && !conn->broken && conn->address == context->tally.address &&
+            since < oldest_ns) {
             oldest_ns = since;
             victim = conn;
         }

@@ -33,8 +33,8 @@ void pipeline_finish(struct pipeline *pipeline, struct pending *pending);
 void pipeline_refuse(struct pipeline *pipeline, struct conn *conn,
                      const struct problem_detail *problem, const char *allow);
 
-/* The connection found no room in the output pool: it tries again in a later turn, and the
- * connection whose unsent bytes are the oldest of all is closed. */
+/* The connection found no room in the output pool: it tries again in a later turn, and of
+ * the address with the most unsent bytes the connection whose are the oldest is closed. */
 void pipeline_starve(struct pipeline *pipeline, struct conn *starved);
 
 /* Frees the oldest request of a stream and what its outcome holds. */
