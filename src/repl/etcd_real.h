@@ -2,7 +2,8 @@
  *
  * Endpoints are tried in order, in a circle. The next one follows when the connection ends, when
  * a request has no answer in `request_ms`, when etcd says that it cannot answer now (no leader, too
- * busy), and when it answers what is no answer. After a round of all the pause grows to 100 ms. */
+ * busy), and when it answers what is no answer. After a round of all the pause grows to 100 ms.
+ * The process ignores SIGPIPE: OpenSSL writes to connections that may have ended. */
 #ifndef REPL_ETCD_REAL_H
 #define REPL_ETCD_REAL_H
 

@@ -236,14 +236,42 @@ static void refused(struct etcd *etcd, const char *text)
     etcd_close(etcd);
 }
 
+/* A full database: nothing is put and no lease granted, what makes room or renews is done. */
+static void full(struct contract *contract)
+{
+    static uint8_t value[1000 * 1000];
+    const struct etcd_op put = { .verb = ETCD_PUT,
+                                 .key = etcd_text("perp/full"),
+                                 .value = { value, sizeof value } };
+    const struct etcd_op empty = { .verb = ETCD_DELETE, .key = etcd_text("perp/full") };
+    const struct etcd_transaction fill = { .then = &put, .then_count = 1 };
+    const struct etcd_transaction clear = { .then = &empty, .then_count = 1 };
+    struct etcd_request request = { .kind = ETCD_LEASE_GRANT, .ttl_s = 60 };
+    struct etcd_done done = contract_ask(contract, &request);
+    int64_t lease = done.lease;
+    CHECK(done.result == ETCD_OK);
+    int puts = 0;
+    request = (struct etcd_request){ .kind = ETCD_TRANSACTION, .transaction = &fill };
+    while ((done = contract_ask(contract, &request)).result == ETCD_OK)
+        CHECK(++puts < 100);
+    CHECK(done.result == ETCD_NO_SPACE && puts > 0);
+    request = (struct etcd_request){ .kind = ETCD_LEASE_GRANT, .ttl_s = 60 };
+    CHECK(contract_ask(contract, &request).result == ETCD_NO_SPACE);
+    request = (struct etcd_request){ .kind = ETCD_LEASE_KEEP, .lease = lease };
+    CHECK(contract_ask(contract, &request).result == ETCD_OK);
+    request = (struct etcd_request){ .kind = ETCD_TRANSACTION, .transaction = &clear };
+    CHECK(contract_ask(contract, &request).result == ETCD_OK);
+}
+
 static void certificates(void)
 {
     char folder[64], command[96], why[ETCD_TEXT_BYTES];
     struct etcd_done done;
     make_certificates(folder, sizeof folder);
-    etcd_server_start(&server, 1, "268435456", folder);
+    etcd_server_start(&server, 1, "33554432", folder);
     struct contract contract = { connect_with(1, 1000, folder, "ca"), pass, "perp/tls/" };
     contract_run(&contract);
+    full(&contract);
     etcd_close(contract.etcd);
     refused(connect_with(1, 1000, folder, "other"), "issuer");
     refused(connect_with(1, 1000, NULL, NULL), "");
