@@ -127,7 +127,7 @@ static bool find_remote(struct trial *trial)
     if (strlen(url) >= sizeof rig->url ||
         (settings->admin_url != NULL && strlen(settings->admin_url) >= sizeof rig->admin_url))
         return fail(trial, EXIT_CODE_usage, url, "the address is too long");
-    snprintf(rig->url, sizeof rig->url, "%s", url);
+    memcpy(rig->url, url, strlen(url) + 1);
     if (settings->admin_url != NULL) {
         snprintf(rig->admin_url, sizeof rig->admin_url, "%s", settings->admin_url);
         snprintf(rig->data, sizeof rig->data, "%s", settings->data);
