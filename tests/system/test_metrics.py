@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """GET /metrics of what the exchange does by itself (rules.md R5, R7, R8, R10): each figure moves by
 what a case does, worked out by hand, and by nothing else."""
+import json
+import os
+import pathlib
 import re
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 from client import GTC, PATHS, PATIENCE_S, portfolio_bytes
@@ -77,6 +81,124 @@ def stage_buckets(world):
             if count != 0 and at is not None:
                 table.true(f"{stage}: {quantile}", value <= ends[at] and
                            (at == 0 or value > ends[at - 1]), (value, ends[at]))
+    return table.wrong
+
+
+NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
+SAMPLE = re.compile(rf'({NAME})(?:{{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\"n])*",?)*)}})? (\S+)')
+
+
+def families(text):
+    """Parses the text form of Prometheus strictly: for each metric HELP, TYPE and its samples, all
+    together and once. Gives {name: (type, [(sample name, labels, value)])}."""
+    found, name, kind = {}, None, None
+    assert text.endswith("\n") and "\r" not in text
+    for line in text[:-1].split("\n"):
+        if match := re.fullmatch(rf"# HELP ({NAME}) (\S.*)", line):
+            assert kind is not None or name is None, f"no TYPE before {line}"
+            name, kind = match[1], None
+            assert name not in found, f"{name} stands twice"
+        elif match := re.fullmatch(rf"# TYPE ({NAME}) (counter|gauge|summary|histogram)", line):
+            assert match[1] == name and kind is None, f"no HELP before {line}"
+            kind = match[2]
+            found[name] = (kind, [])
+        else:
+            match = SAMPLE.fullmatch(line)
+            assert match and kind is not None, f"no sample: {line}"
+            ends = {"summary": ("", "_sum", "_count"), "histogram": ("_bucket", "_sum", "_count"),
+                    "counter": ("",), "gauge": ("",)}[kind]
+            assert match[1] in [name + end for end in ends], f"{line} is not of {name}"
+            labels = dict(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', match[2] or ""))
+            found[name][1].append((match[1], labels, float(match[3])))
+    return found
+
+
+@suite.case
+def text_format(world):
+    """What a scraper reads: every metric has HELP and TYPE before its samples, all together, a
+    series once; counters do not fall; the parts of a summary and of a histogram belong together."""
+    table = Table()
+    text = world.exchange.admin("/metrics").body.decode()
+    found = families(text)
+    table.true("many", len(found) > 100, len(found))
+    for name, (kind, samples) in found.items():
+        series = [(own, tuple(sorted(labels.items()))) for own, labels, _ in samples]
+        table.same(f"{name}: once", len(set(series)), len(series))
+        if kind == "counter":
+            table.true(name, all(value >= 0 for _, _, value in samples), samples)
+        counts = {tuple(labels.items()): value for own, labels, value in samples
+                  if own == name + "_count"}
+        sums = [labels for own, labels, _ in samples if own == name + "_sum"]
+        if kind in ("summary", "histogram"):
+            table.same(f"{name}: sums", len(sums), len(counts))
+            table.true(f"{name}: counts", counts, samples)
+        if kind == "histogram":
+            ends = {tuple((key, label) for key, label in labels.items() if key != "le"): value
+                    for own, labels, value in samples if labels.get("le") == "+Inf"}
+            table.same(f"{name}: +Inf", ends, counts)
+    for wrong in ("a 1\n", "# TYPE a counter\na 1\n", "# HELP a b\n# TYPE a counter\nb 1\n",
+                  "# HELP a b\n# TYPE a counter\na  1\n",
+                  '# HELP a b\n# TYPE a gauge\na{x="}1\n',
+                  "# HELP a b\n# TYPE a gauge\na 1\n# HELP a b\n# TYPE a gauge\na 1\n",
+                  "# HELP a b\n# TYPE a gauge\na 1"):
+        try:
+            families(wrong)
+        except AssertionError:
+            continue
+        table.true("refused", False, wrong)
+    return table.wrong
+
+
+@suite.case
+def monitoring(world):
+    """Every metric and label that the alert rules and the dashboard name is in /metrics."""
+    table = Table()
+    found = families(world.exchange.admin("/metrics").body.decode())
+    labels = {name: {key for _, own, _ in samples for key in own}
+              for name, (_, samples) in found.items()}
+    labels["perpd_tls_certificate_expires_seconds"] = set()  # with TLS only
+    folder = pathlib.Path(__file__).resolve().parents[2] / "tools/monitor"
+    rules = re.findall(r"^        expr: (.+)$", (folder / "alerts.yml").read_text(), re.M)
+    panels = json.loads((folder / "dashboard.json").read_text())["panels"]
+    shown = [target["expr"] for panel in panels for target in panel["targets"]]
+    table.true("rules", len(rules) >= 15 and len(shown) >= 20, (len(rules), len(shown)))
+    for text in rules + shown:
+        names = re.findall(r"\bperpd_\w+", text.replace('job="perpd"', ""))
+        table.true("a metric", names or text.startswith("up{"), text)
+        for name in names:
+            own = name.removesuffix("_bucket")
+            table.true("there", own in labels, name)
+            for key in re.findall(rf"{name}{{(\w+)=", text):
+                table.true("a label", key in labels.get(own, ()), (name, key))
+        table.same("brackets", text.count("("), text.count(")"))
+    return table.wrong
+
+
+@suite.case
+def index_and_disk(world):
+    """The age of an index counts from its publish time; a market without one has no age. The disk
+    is that of the data directory."""
+    table = Table()
+    published = time.time()
+    world.btc(BTC_PRICE)
+    until = time.monotonic() + PATIENCE_S
+    name, age = 'perpd_index_age_seconds{market="BTC-PERP"}', None
+    while time.monotonic() < until:
+        now = figures(world.exchange)
+        age, passed = now.get(name), time.time() - published
+        if age is not None and age <= passed + 0.5:  # the follower has applied it
+            break
+        time.sleep(0.05)
+    table.true("age", age is not None and -0.5 <= age <= passed + 0.5, (age, passed))
+    held = [key for key in now if key.startswith("perpd_index_age_seconds")]
+    prices = {row["market"]: world.exchange.get(f"/api/v1/markets/{row['market']}/mark").json
+              for row in world.exchange.get("/api/v1/markets").json["markets"]}
+    wanted = [market for market, mark in prices.items() if mark.get("index_price") is not None]
+    table.same("markets", sorted(held),
+               sorted(f'perpd_index_age_seconds{{market="{market}"}}' for market in wanted))
+    disk = os.statvfs(tempfile.gettempdir())
+    table.same("size", now["perpd_disk_size_bytes"], float(disk.f_blocks * disk.f_frsize))
+    table.true("free", 0 < now["perpd_disk_free_bytes"] <= now["perpd_disk_size_bytes"], now)
     return table.wrong
 
 

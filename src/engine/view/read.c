@@ -430,6 +430,16 @@ uint8_t read_market_state(const struct engine *engine, uint32_t k)
                                    : (uint8_t)market_own_state(engine, index);
 }
 
+uint64_t read_index_time(const struct engine *engine, uint32_t k, char symbol[32])
+{
+    INVARIANT(k < engine->markets.count);
+    uint32_t index = engine->markets.sorted[k];
+    const struct market *market = &engine->markets.rows[index];
+    memcpy(symbol, market->record.symbol, sizeof market->record.symbol);
+    bool is_closed = market_own_state(engine, index) == MARKET_CLOSED;
+    return is_closed || market->index_price == 0 ? 0 : market->publish_ns;
+}
+
 bool read_mark(const struct engine *engine, const char symbol[32], struct row_mark *row)
 {
     for (uint32_t i = 0; i < engine->markets.count; i++) {

@@ -83,6 +83,10 @@ CC_MUST_USE bool read_market_named(const struct engine *engine, const char symbo
  * is the state after the hold (R5), while the clock has a gap that after the gap (R9). */
 uint8_t read_market_state(const struct engine *engine, uint32_t k);
 
+/* Copies the zero-padded symbol of the k-th market in ascending asset id, and returns when its last
+ * index price was published, in unix ns; 0: none was, or the market is CLOSED. */
+uint64_t read_index_time(const struct engine *engine, uint32_t k, char symbol[32]);
+
 /* Shows mark, index and premium of the market with this zero-padded symbol. False: no market. */
 CC_MUST_USE bool read_mark(const struct engine *engine, const char symbol[32],
                            struct row_mark *row);

@@ -3,7 +3,7 @@
 void net_metrics_publish(struct net_metrics *metrics)
 {
     uint32_t i = 0;
-#define X(name) published_set(&metrics->shown[i++], metrics->counters.name);
+#define X(name, help) published_set(&metrics->shown[i++], metrics->counters.name);
     NET_COUNTER_LIST(X)
 #undef X
 }
@@ -11,7 +11,7 @@ void net_metrics_publish(struct net_metrics *metrics)
 void net_metrics_add(const struct net_metrics *metrics, struct net_counters *sum)
 {
     uint32_t i = 0;
-#define X(name) sum->name += published_get(&metrics->shown[i++]);
+#define X(name, help) sum->name += published_get(&metrics->shown[i++]);
     NET_COUNTER_LIST(X)
 #undef X
 }

@@ -20,20 +20,46 @@ enum net_stage {
 
 /* Totals since start. */
 /* clang-format off */
+/*    name                      help of /metrics */
 #define NET_COUNTER_LIST(X) \
-    X(connections_accepted) X(connections_closed) X(connections_open) X(connections_refused) \
-    X(connections_yielded) \
-    X(accept_failures) X(proxy_headers_refused) \
-    X(requests) X(signed_requests) X(reads) X(problems) X(responses) \
-    X(received_bytes) X(sent_bytes) X(signatures_good) X(signatures_bad) X(unknown_keys) \
-    X(rate_limited) X(tables_missing) X(shadows_skipped) \
-    X(commands_pushed) X(commands_dropped) X(answers) X(replies) X(timeouts) \
-    X(output_pool_closed) X(output_bytes) \
-    X(tls_handshakes) X(tls_handshakes_failed) X(tls_handshakes_late) X(tls_handshakes_evicted) \
-    X(tls_handshake_ns) X(tls_handshakes_open) X(tls_failures) X(tls_plain_requests)
+    X(connections_accepted,    "Connections accepted.") \
+    X(connections_closed,      "Connections that ended.") \
+    X(connections_open,        "Connections that are open.") \
+    X(connections_refused,     "Connections closed because there were too many.") \
+    X(connections_yielded,     "Connections closed for others, of the address with most.") \
+    X(accept_failures,         "Connections that could not be accepted.") \
+    X(proxy_headers_refused,   "Connections closed for a wrong PROXY header.") \
+    X(requests,                "Requests received.") \
+    X(signed_requests,         "Signed requests received.") \
+    X(reads,                   "Reads received.") \
+    X(problems,                "Answers with a problem object.") \
+    X(responses,               "Answers written.") \
+    X(received_bytes,          "Bytes received.") \
+    X(sent_bytes,              "Bytes sent.") \
+    X(signatures_good,         "Signatures that verified.") \
+    X(signatures_bad,          "Signatures that did not verify.") \
+    X(unknown_keys,            "Requests of keys that are not known.") \
+    X(rate_limited,            "Requests refused by a limit of rate.") \
+    X(tables_missing,          "Verifications under keys without a table.") \
+    X(shadows_skipped,         "Verdicts not compared for want of room.") \
+    X(commands_pushed,         "Commands handed to the matcher.") \
+    X(commands_dropped,        "Commands refused because the matcher had no room.") \
+    X(answers,                 "Answers of the matcher.") \
+    X(replies,                 "Replies of the follower.") \
+    X(timeouts,                "Connections closed for being slow.") \
+    X(output_pool_closed,      "Connections closed because the output pool was full.") \
+    X(output_bytes,            "Bytes that wait to be sent.") \
+    X(tls_handshakes,          "TLS handshakes completed.") \
+    X(tls_handshakes_failed,   "TLS handshakes that failed.") \
+    X(tls_handshakes_late,     "TLS handshakes not completed in time.") \
+    X(tls_handshakes_evicted,  "TLS handshakes given up for newer ones.") \
+    X(tls_handshake_ns,        "Time spent on TLS handshakes, in ns.") \
+    X(tls_handshakes_open,     "TLS handshakes that are under way.") \
+    X(tls_failures,            "TLS connections that broke.") \
+    X(tls_plain_requests,      "Plain HTTP requests on the TLS listener.")
 /* clang-format on */
 struct net_counters {
-#define X(name) uint64_t name;
+#define X(name, help) uint64_t name;
     NET_COUNTER_LIST(X)
 #undef X
 };

@@ -138,10 +138,14 @@ static bool is_gauge(const char *name)
            strcmp(name, "tls_handshakes_open") == 0;
 }
 
-static void write_counter(struct writer *writer, const char *name, uint64_t value)
+static void write_counter(struct writer *writer, const char *name, const char *help, uint64_t value)
 {
     bool gauge = is_gauge(name);
-    WRITER_TEXT(writer, "# TYPE perpd_net_");
+    WRITER_TEXT(writer, "# HELP perpd_net_");
+    writer_text(writer, name);
+    writer_text(writer, gauge ? " " : "_total ");
+    writer_text(writer, help);
+    WRITER_TEXT(writer, "\n# TYPE perpd_net_");
     writer_text(writer, name);
     writer_text(writer, gauge ? " gauge\nperpd_net_" : "_total counter\nperpd_net_");
     writer_text(writer, name);
@@ -164,14 +168,16 @@ void admin_metrics(struct context *context, struct writer *writer)
     struct net_counters sum = metrics->counters;
     for (uint32_t i = 0; i < metrics->other_count; i++)
         net_metrics_add(metrics->others[i], &sum);
-#define X(name) write_counter(writer, #name, sum.name);
+#define X(name, help) write_counter(writer, #name, help, sum.name);
     NET_COUNTER_LIST(X)
 #undef X
-    WRITER_TEXT(writer, "# TYPE perpd_net_stage_ns summary\n");
+    WRITER_TEXT(writer, "# HELP perpd_net_stage_ns From the receipt of a request to each stage.\n"
+                        "# TYPE perpd_net_stage_ns summary\n");
 #define X(name) write_stage(writer, metrics, #name, NET_STAGE_##name);
     NET_STAGE_LIST(X)
 #undef X
-    WRITER_TEXT(writer, "# TYPE perpd_net_stage_latency_ns histogram\n");
+    WRITER_TEXT(writer, "# HELP perpd_net_stage_latency_ns The same in cumulative buckets.\n"
+                        "# TYPE perpd_net_stage_latency_ns histogram\n");
 #define X(name) write_stage_buckets(writer, metrics, #name, NET_STAGE_##name);
     NET_STAGE_LIST(X)
 #undef X

@@ -61,6 +61,21 @@ void exchange_counters_count(struct exchange_counters *counters, const struct ef
     }
 }
 
+static void refresh_indexes(struct exchange_counters *counters, const struct engine *engine)
+{
+    uint32_t count = read_market_count(engine);
+
+    INVARIANT(count <= CC_COUNT(counters->indexes));
+    for (uint32_t k = 0; k < count; k++) {
+        struct exchange_counters_index *index = &counters->indexes[k];
+        char symbol[32];
+        published_set(&index->publish_ns, read_index_time(engine, k, symbol));
+        published_words_set(index->symbol, symbol, CC_COUNT(index->symbol));
+    }
+    /* pairs: metrics_page_write */
+    atomic_store_explicit(&counters->index_count, count, memory_order_release);
+}
+
 void exchange_counters_refresh(struct exchange_counters *counters, const struct engine *engine)
 {
     int64_t fund, fees, pending;
@@ -76,6 +91,7 @@ void exchange_counters_refresh(struct exchange_counters *counters, const struct 
     atomic_store_explicit(&counters->pending_amount, pending, memory_order_relaxed);
     published_set(&counters->pending_count, count);
     published_set(&counters->work_items, read_work_count(engine));
+    refresh_indexes(counters, engine);
 }
 
 void exchange_counters_refresh_claims(struct exchange_counters *counters,

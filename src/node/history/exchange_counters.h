@@ -11,6 +11,7 @@
 
 #include "base/published.h"
 #include "engine/state/effects.h"
+#include "engine/state/market.h"
 
 enum { EXCHANGE_COUNTERS_LEVELS = 4 }; /* R7: the book, the fund, deleveraging, netting */
 
@@ -33,6 +34,12 @@ struct exchange_counters {
     _Atomic int64_t pending_amount; /* withdrawals */
     struct published pending_count;
     struct published work_items; /* items of deferred work */
+    /* In ascending asset id. The symbol is written before the count, and never changes. */
+    struct exchange_counters_index {
+        _Atomic uint64_t symbol[4];
+        struct published publish_ns; /* of the index price; 0: none, or the market is CLOSED */
+    } indexes[ENGINE_MARKETS_MAX];
+    _Atomic uint32_t index_count;
 };
 
 /* Adds one effect to the totals. */

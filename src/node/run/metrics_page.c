@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/statvfs.h>
 #include <time.h>
 
 #include "base/log.h"
@@ -257,6 +258,40 @@ static void exchange_lines(struct page *page, const struct exchange_counters *ex
     withdrawal_lines(page, exchange);
 }
 
+/* An index of a market that nobody publishes any more stops its orders (R5). */
+static void index_lines(struct page *page, const struct node *node)
+{
+    const struct exchange_counters *exchange = &node->core.follower.exchange_counters;
+    /* pairs: exchange_counters_refresh */
+    uint32_t count = atomic_load_explicit(&exchange->index_count, memory_order_acquire);
+    int64_t now_ns = (int64_t)clock_now_ns(&node->clock);
+
+    line(page, "# HELP perpd_index_age_seconds Since the publish time of a market's index price.\n"
+               "# TYPE perpd_index_age_seconds gauge\n");
+    for (uint32_t k = 0; k < count; k++) {
+        const struct exchange_counters_index *index = &exchange->indexes[k];
+        int64_t publish_ns = (int64_t)published_get(&index->publish_ns);
+        char symbol[33] = { 0 };
+        published_words_get(index->symbol, symbol, CC_COUNT(index->symbol));
+        if (publish_ns != 0)
+            line(page, "perpd_index_age_seconds{market=\"%s\"} %.3f\n", symbol,
+                 (double)(now_ns - publish_ns) / 1e9);
+    }
+}
+
+/* Of the file system that holds the data directory. */
+static void disk_lines(struct page *page, const struct node *node)
+{
+    struct statvfs status;
+
+    if (statvfs(config_text(node->options, OPTION_store_data), &status) != 0)
+        return; /* no lines: a scraper's rules see that they are absent */
+    metric(page, "disk_free_bytes", "gauge", "Free bytes of the data directory's file system.",
+           (uint64_t)status.f_bavail * status.f_frsize);
+    metric(page, "disk_size_bytes", "gauge", "Size of that file system.",
+           (uint64_t)status.f_blocks * status.f_frsize);
+}
+
 static void certificate_lines(struct page *page, const struct node *node)
 {
     const struct certificate *certificate = &node->certificate;
@@ -352,6 +387,7 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
          difference_ns);
     key_lines(&page, node);
     certificate_lines(&page, node);
+    disk_lines(&page, node);
     metric(&page, "replayed_sequence", "gauge", "Last sequence that recovery applied.",
            atomic_load_explicit(&node->core.engines.replayed, memory_order_relaxed));
     metric(&page, "poisoned_requests", "gauge",
@@ -371,6 +407,7 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
         follower_lines(&page, &node->core.follower);
         history_lines(&page, &node->core);
         scrub_lines(&page, &node->core);
+        index_lines(&page, node);
         exchange_lines(&page, &node->core.follower.exchange_counters);
     }
     return page.used;
