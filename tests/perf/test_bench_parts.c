@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "perp/bench/comparison.h"
 #include "perp/bench/corpus.h"
 #include "perp/bench/hdr.h"
 #include "perp/bench/reading.h"
@@ -252,6 +253,30 @@ static void check_readings(void)
     CHECK(!reading_next(&now, "latency_bucket", 3, text));
 }
 
+/* ---- comparisons ----------------------------------------------------------------------------- */
+
+static void check_comparisons(void)
+{
+    double a[] = { 100, 200, 100, 100, 100 }, slower[] = { 110, 220, 112, 114, 108 };
+    double mixed[] = { 90, 220, 95, 110, 100 };
+    struct comparison found = comparison_make(a, slower, 5, 1);
+
+    CHECK(found.median_a == 100 && found.median_b == 112);
+    CHECK(fabs(found.ratio - 1.1) < 1e-9);
+    CHECK(fabs(found.p_value - 2 / 32.0) < 1e-9); /* five of five */
+    CHECK(found.low >= 1.08 && found.high <= 1.14 && found.low < found.high);
+    CHECK(comparison_is_worse(&found, false, 0.05) && !comparison_is_worse(&found, false, 0.12));
+    CHECK(!comparison_is_worse(&found, true, 0) && comparison_is_better(&found, true));
+    CHECK(!comparison_is_better(&found, false));
+    found = comparison_make(slower, a, 5, 1);
+    CHECK(comparison_is_worse(&found, true, 0.05) && !comparison_is_worse(&found, true, 0.2));
+    CHECK(comparison_is_better(&found, false));
+    found = comparison_make(a, mixed, 5, 1);
+    CHECK(fabs(found.p_value - 1) < 1e-9); /* two of four; equal ones do not count */
+    for (int more = 0; more < 2; more++)
+        CHECK(!comparison_is_worse(&found, more, 0) && !comparison_is_better(&found, more));
+}
+
 int main(void)
 {
     check_schedules();
@@ -259,5 +284,6 @@ int main(void)
     check_corpora();
     check_answers();
     check_readings();
+    check_comparisons();
     return 0;
 }

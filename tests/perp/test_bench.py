@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -242,10 +243,68 @@ def check_refused():
         check(said in done.stderr and done.stdout == "", words, done.stderr)
 
 
+SHORT = [(r"--seconds \d+", "--seconds 1"), (r"--rate \d+", "--rate 100"), (r"-d\d+s", "-d3s"),
+         (r"ramp:\d+:\d+:\d+", "ramp:50:100:2")]
+
+
+def check_document():
+    """Every command of docs/benchmarking.md works, here with small numbers."""
+    page = (ROOT / "docs/benchmarking.md").read_text()
+    blocks = re.findall(r"^```\n(.*?)^```$", page, re.M | re.S)
+    lines = [line for block in blocks for line in block.splitlines()
+             if line.startswith("build/release/perp ") or line.startswith("perf/")]
+    check(len(lines) >= 4, lines)
+    for line in lines:
+        for pattern, small in SHORT:
+            line = re.sub(pattern, small, line)
+        line = line.replace("build/release/", f"{BUILD}/").replace(" build/", " ")
+        line = line.replace("perf/", f"{ROOT}/perf/")
+        if "bench compare" in line:
+            line += " --repeats 3 --tolerance 1000"
+        if "perf/run" in line:
+            line = line.split(" --only")[0] + (f" --quick --only latency_local --build {BUILD} "
+                                               "--results results")
+        if "wrk -t" in line and shutil.which("wrk") is None:
+            continue
+        done = subprocess.run(["bash", "-c", line], cwd=perp.folder, env=perp.environment(),
+                              capture_output=True, text=True, timeout=300, check=False)
+        check(done.returncode == 0 and done.stdout, line, done.stdout[-500:], done.stderr)
+    if any("perf/run" in line for line in lines):
+        row, = json.loads((perp.folder / "results/results.json").read_text())["rows"]
+        check(row["figures"] is None or row["figures"]["accepted_per_s"] > 0, row)
+        check("| latency_local |" in (perp.folder / "results/table.txt").read_text())
+
+
+def check_compare():
+    """Two sides in turns: the same twice, and one that refuses most, which CI must not pass."""
+    load = ("--rate", 200, "--seconds", 1, "--warm-up", 0, "--repeats", 3, "--accounts", 1,
+            "--pipeline", 8)
+    done = perp.run("bench", "compare", "net.threads=1", f"{BUILD}/perpd,net.threads=1", *load,
+                    "--tolerance", 1000)
+    rows = [line.split() for line in done.stdout.splitlines()]
+    check([row[0] for row in rows[1:]] == ["accepted_per_s", "latency_us.p50", "latency_us.p99",
+                                           "service_us.p50",
+                                           "server.process_cpu_us_per_accepted"], rows)
+    # B accepts 64 of 200, the least of a burst.
+    done = perp.run("bench", "compare", f"{BUILD}/perpd", "limits.rate_limits=on,"
+                    "limits.write_rate=1,limits.write_burst=64", *load, "--tolerance", 100, "-o",
+                    "json", code=1)
+    accepted = json.loads(done.stdout)[0]
+    check(accepted["figure"] == "accepted_per_s" and accepted["verdict"] == "worse", accepted)
+    check(accepted["ratio"] < 0.4 and accepted["high"] < 0.5 and accepted["p_value"] == 0.25)
+    for words, said in (("a=1 b=2 --repeats 2", "at least 3"), ("x,y b=2", "neither KEY=VALUE"),
+                        ("./absent a=1 --repeats 3", "no perpd there"), ("=1 a=1", "a side is"),
+                        ("a=1 b=1 --url http://127.0.0.1:1", "no --url")):
+        done = perp.run("bench", "compare", *words.split(), code=2)
+        check(said in done.stderr, words, done.stderr)
+
+
 check_local()
 check_forms()
 check_stopping()
 check_refused()
+check_compare()
+check_document()
 
 
 def check_wrk():

@@ -26,9 +26,11 @@ static const char PERCENTILES[] =
 static const char TIMELINE[] =
     "set output 'timeline.svg'\n"
     "set title 'latency of each second'\nset xlabel 'second of the due moment'\nset ylabel 'us'\n"
+    "set xrange [-0.5:*]\n"
     "plot 'timeline.dat' using 1:4 with linespoints lw 2 title 'p50', \\\n"
     "     '' using 1:5 with linespoints lw 2 title 'p99', \\\n"
-    "     '' using 1:6 with linespoints lw 2 title 'max'\n";
+    "     '' using 1:6 with linespoints lw 2 title 'max'\n"
+    "set xrange [*:*]\n";
 
 static const char STAGES[] =
     "set output 'stages.svg'\nunset logscale y\n"

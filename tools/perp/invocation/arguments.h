@@ -93,6 +93,7 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(results,       "DIR",      "write result.json, percentiles, histogram log and pictures there") \
     X(admin_url,     "URL",      "admin listener of the exchange at --url, for the server's figures") \
     X(beside,        "COMMAND",  "a shell command that runs beside the load; PERF_URL is the address") \
+    X(tolerance,     "PERCENT",  "what B may be worse by, 0 to 1000; default 5") \
     X(start_in,      "S",        "seconds from the signing to the first request; default 10, with --run 0") \
     X(run,           "COMMAND",  "shell command that sends the corpus: PERP_CORPUS, PERP_URL, PERP_ADMIN_URL, PERP_DATA") \
     X(websocket,     NULL,       "send over the stream: refused, for its op 'signed' is not built") \
