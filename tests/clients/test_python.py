@@ -12,14 +12,17 @@ import tempfile
 import warnings
 import zipfile
 from random import Random
+from types import SimpleNamespace
 from uuid import UUID
 
+import book_vectors
 from python_library import PYTHON, ROOT, Hidden, vectors
 from harness import Suite, Table, only  # noqa: E402  (python_library finds the folder)
 
 from perpd import Amount, PortfolioId, SessionKey, SlowSignerWarning  # noqa: E402
 from perpd import _wire_gen as wire  # noqa: E402
 from perpd import ed25519, sign  # noqa: E402
+from perpd.book import Book, Fault  # noqa: E402
 from perpd.ids import Ids, id_time_ms, is_v7  # noqa: E402
 
 suite = Suite("client python")
@@ -31,6 +34,33 @@ def raises(kind, act):
     except kind as error:
         return str(error) or True
     return False
+
+
+@suite.case
+def book_of_the_vectors(_):
+    """J9: 1,000 frames of a book, with gaps, wrong checksums, conflation and a lag."""
+    table, met = Table(), {"ok": 0, "gap": 0, "fault": 0}
+    table.same("the file is what makes it", book_vectors.PATH.read_text(), book_vectors.written())
+    whole = json.loads(book_vectors.PATH.read_text())
+    market = SimpleNamespace(price_decimals=whole["price_decimals"],
+                             size_decimals=whole["size_decimals"])
+    book = Book(market, whole["depth"])
+    for number, step in enumerate(whole["steps"]):
+        frame, expect = step["frame"], step["expect"]
+        met[expect] += 1
+        is_next = frame["type"] == "snapshot" or frame["prev_seq"] == book.seq
+        if not table.same(f"{number}: in order", is_next, expect != "gap"):
+            break
+        if expect == "gap":
+            book.discard()
+            continue
+        failed = raises(Fault, lambda: book.apply(frame))
+        table.same(f"{number}: fault", bool(failed), expect == "fault")
+        table.same(f"{number}: live", book.is_live, expect == "ok")
+        if expect == "ok" and not table.same(f"{number}: crc", book.crc(), step["crc"]):
+            break
+    table.same("steps", met, {"ok": 959, "gap": 21, "fault": 20})
+    return table.wrong
 
 
 @suite.case
