@@ -271,6 +271,9 @@ static void check_comparisons(void)
     found = comparison_make(slower, a, 5, 1);
     CHECK(comparison_is_worse(&found, true, 0.05) && !comparison_is_worse(&found, true, 0.2));
     CHECK(comparison_is_better(&found, false));
+    double even[] = { 100, 100, 100, 100, 100 }, fewer[] = { 90, 95, 80, 100, 100 };
+    found = comparison_make(even, fewer, 5, 1);
+    CHECK(fabs(found.p_value - 2 / 8.0) < 1e-9); /* three of three */
     found = comparison_make(a, mixed, 5, 1);
     CHECK(fabs(found.p_value - 1) < 1e-9); /* two of four; equal ones do not count */
     for (int more = 0; more < 2; more++)
