@@ -30,8 +30,9 @@ static const char *const statuses[STATUS_COUNT] = {
     [STATUS_order_rejected_invalid_market] = "asset is 0, or 0xFFFF where all is not allowed",
     [STATUS_rejected_invalid_portfolio_id] =
         "the portfolio, subaccount or account does not exist or is CLOSED",
-    [STATUS_rejected_invalid_price] = "the price is 0, off the tick, above max_price, or outside "
-                                      "the band around the mark",
+    [STATUS_rejected_invalid_price] =
+        "the price is 0, off the tick, above max_price, or a buy above or "
+        "a sell below the band around the mark",
     [STATUS_rejected_invalid_size] =
         "the size is off the lot, below the minimum or above a maximum, or the notional is",
     [STATUS_rejected_size_zero] = "quantity, reduce_by or amount is 0",
