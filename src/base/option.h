@@ -88,7 +88,15 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(limits,   portfolios,             INT,    4, 1, "64",             1, 65536, "per subaccount") \
     X(limits,   open_orders,            INT,    1, 1, "2000",           1, 100000, "resting orders per portfolio") \
     X(limits,   account_open_orders,    INT,    6, 1, "10000",          1, 1000000, "resting orders per account") \
-    X(limits,   conditional_orders,     INT,    4, 1, "100",            1, 100000, "per portfolio; an account: this times limits.portfolios") \
+    X(limits,   conditional_orders,     INT,    4, 1, "100",            1, 100000, "untriggered orders per portfolio") \
+    X(limits,   account_portfolios,     INT,    7, 1, "256",            1, 16777216, "portfolios per account") \
+    X(limits,   account_conditionals,   INT,    7, 1, "1000",           1, 67108864, "untriggered orders per account") \
+    X(limits,   account_rows,           INT,    7, 1, "1024",           1, 67108864, "leverage settings and MMP rows per account") \
+    X(limits,   account_credentials,    INT,    7, 1, "160",            1, 16777216, "keys and sessions per account, ended ones that are kept too") \
+    X(limits,   funding_small,          INT,    7, 1, "10",             0, 1000000000, "USDC; accounts below are unfunded; 0: none is") \
+    X(limits,   funding_full,           INT,    7, 1, "1000",           0, 1000000000, "USDC; accounts below are small; 0: none is") \
+    X(limits,   share_unfunded_ppm,     INT,    7, 1, "125000",         0, 1000000, "of each table, for unfunded accounts together") \
+    X(limits,   share_small_ppm,        INT,    7, 1, "500000",         0, 1000000, "of each table, for unfunded and small accounts together") \
     X(limits,   session_life_default_s, INT,    1, 1, "2592000",        1, 315360000, "30 days") \
     X(limits,   session_life_max_s,     INT,    1, 1, "15552000",       1, 315360000, "180 days") \
     X(limits,   gtt_max_s,              INT,    1, 1, "7776000",        1, 315360000, "90 days") \

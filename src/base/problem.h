@@ -30,6 +30,7 @@
     X(portfolio_not_active, 409)            X(portfolio_not_empty, 409) \
     X(portfolio_not_closed, 409)            X(subaccount_not_active, 409) \
     X(insufficient_free_equity, 409)        X(faucet_limit_exceeded, 409) \
+    X(limit_reached, 409) \
     X(pairing_already_used, 409)            X(pairing_not_deposited, 409) \
     X(pairing_expired, 410)                 X(payload_too_large, 413) \
     X(unsupported_media_type, 415)          X(rate_limited, 429) \

@@ -8,6 +8,7 @@
 #define BASE_ROW_H
 
 #include "base/compiler.h"
+#include "base/share_list.h"
 
 struct row_order {
     uint64_t account_id;
@@ -142,10 +143,12 @@ struct row_account {
     uint32_t subaccount_count;
     uint8_t status; /* 0 ACTIVE, 1 CLOSED */
     uint8_t fee_tier;
-    uint8_t zero[2];
+    uint8_t share_class; /* enum share_class */
+    uint8_t zero;
     char label[32];
-    uint64_t private_seq; /* of the newest private event (wire.md W9) */
-    uint8_t pad[8];
+    uint64_t private_seq;                    /* of the newest private event (wire.md W9) */
+    uint32_t slots_used[SHARE_TABLE_COUNT];  /* its rows in each table (W8, Slots) */
+    uint32_t slots_bound[SHARE_TABLE_COUNT]; /* how many it may have, UINT32_MAX: no own bound */
 };
 
 enum { ROW_TIERS_MAX = 8, ROW_FEE_TIERS = 6 };

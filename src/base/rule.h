@@ -83,7 +83,8 @@
       "quantity, reduce_by or amount 0") \
     X("16",  size,                  rejected_invalid_size, \
       "not a multiple of the lot; below the minimum; above the maximum; -2^63; another side " \
-      "in a replacement; R1's bounds of quantity, position and markets") \
+      "in a replacement; R1's bounds of quantity, position and markets; a market more than the " \
+      "account's share of `engine.positions` (W8) has room for") \
     X("17",  price,                 rejected_invalid_price, \
       "price 0, off the tick or above max_price (limit kinds)") \
     X("17b", notional,              rejected_invalid_size, \
@@ -106,10 +107,12 @@
     X("24",  reduce_only,           invalid_reduce_only_order, \
       "reduce-only without an opposite position; reduce-only FOK larger than it") \
     X("25",  conditional_count,     rejected_max_conditional_orders_exceeded, \
-      "untriggered orders of the portfolio or the account at their limit") \
+      "the portfolio has `limits.conditional_orders`, its account `limits.account_conditionals`, " \
+      "or the account's share is used up (W8); an unfunded account has none") \
     X("26",  order_count,           rejected_max_open_orders_exceeded, \
-      "could rest, and the portfolio has `limits.open_orders` or its account " \
-      "`limits.account_open_orders`") \
+      "could rest, and the portfolio has `limits.open_orders`, its account " \
+      "`limits.account_open_orders`, or the account's share is used up (W8); of every order: no " \
+      "free row of `engine.orders`") \
     X("27",  liquidation,           insufficient_margin_to_place, \
       "equity below 0; portfolio IN_LIQUIDATION and the order not reducing (reduce-only, or " \
       "opposite to the position and not larger), or its L3 run is under way") \
@@ -127,7 +130,7 @@
     X("33",  margin_to_place,       insufficient_margin_to_place, \
       "R4's taker test fails: it would only rest") \
     X("34",  room,                  order_rejected_internal, \
-      "a table is full, or a bound that only the walk sees (R1)") \
+      "no free page of a ladder, or a bound that only the walk sees (R1)") \
     X("35",  completed,             request_completed, \
       "otherwise")
 /* clang-format on */

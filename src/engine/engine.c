@@ -341,6 +341,10 @@ static void begin(struct engine *engine, const struct command *command, struct e
         work_timers_due(engine);
         market_activate_tiers(engine);
     }
+    if (CC_UNLIKELY(timer_heap_deadline(&engine->credentials.releases) <= engine->t_ns))
+        credential_release_ended(engine);
+    if (CC_UNLIKELY(timer_heap_deadline(&engine->withdrawals.releases) <= engine->t_ns))
+        withdrawal_release_ended(engine);
     if (engine->configuration_bytes != 0)
         duplicate_advance(&engine->duplicates, engine->t_ns / WINDOW_MS,
                           (uint32_t)state_option(engine, OPTION_exchange_clock_past_ms));

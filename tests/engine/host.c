@@ -36,7 +36,7 @@ const char host_btc_record[] =
 static const char small_tables[] =
     "engine.accounts=4096\nengine.portfolios=4096\nengine.orders=16384\nengine.positions=8192\n"
     "engine.credentials=16384\nengine.deposits=8192\nengine.ladder_pages=4096\n"
-    "limits.duplicate_slots=65536\n"
+    "limits.duplicate_slots=65536\nlimits.funding_small=0\nlimits.funding_full=0\n"
     "exchange.operator_key=AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"
     "exchange.oracle_keys=AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"
     "exchange.id=000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n";

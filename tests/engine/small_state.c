@@ -10,7 +10,8 @@ enum { SMALL_ETH = 2 };
 static const char small_tables[] =
     "engine.accounts=16\nengine.portfolios=16\nengine.orders=32\nengine.positions=16\n"
     "engine.credentials=32\nengine.deposits=16\nengine.ladder_pages=64\n"
-    "engine.work_per_command=1\nlimits.duplicate_slots=1024\n";
+    "engine.work_per_command=1\nlimits.duplicate_slots=1024\n"
+    "limits.funding_small=10\nlimits.funding_full=1000\n";
 
 static void place(struct host *host, uint32_t n, uint64_t price, int64_t quantity, uint16_t asset)
 {

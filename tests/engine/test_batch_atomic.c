@@ -271,7 +271,7 @@ static void test_counts(void)
     host_close(&host);
 }
 
-/* Row 34 as if nothing left: the table is full, though the batch frees as much as it takes. */
+/* Row 26 as if nothing left: the table is full, though the batch frees as much as it takes. */
 static void test_room(void)
 {
     open_host("engine.orders=1024\n");
@@ -280,9 +280,9 @@ static void test_room(void)
         trade_rest(&host, 2 + k % 5, 100, M - 200);
     basket_cancel(&basket, own);
     basket_post(&basket, &host, 1000, M - 300);
-    aborts(1, STATUS_order_rejected_internal);
+    aborts(1, STATUS_rejected_max_open_orders_exceeded);
     CHECK(basket_result(&host, 0) == TRADE_OK);
-    CHECK(basket_result(&host, 1) == STATUS_order_rejected_internal);
+    CHECK(basket_result(&host, 1) == STATUS_rejected_max_open_orders_exceeded);
     basket_replace(&basket, own, 900, M - 300); /* brings its own slot */
     CHECK(basket_send(&basket, &host, 1) == TRADE_OK);
     host_close(&host);

@@ -234,13 +234,13 @@ static enum status place_in(struct host *host, uint32_t subaccount, uint32_t por
     return waiting_send(host, 1, body);
 }
 
-/* Row 25 and R8: two of a portfolio, two portfolios of a subaccount: four of an account,
- * wherever they are; another account has its own. */
+/* Row 25: two of a portfolio, four of an account, wherever they are; another account has its
+ * own. */
 static void test_count_of_account(void)
 {
     static struct host host;
 
-    trade_open(&host, "limits.conditional_orders=2\nlimits.portfolios=2\n");
+    trade_open(&host, "limits.conditional_orders=2\nlimits.account_conditionals=4\n");
     CHECK(purse_portfolio(&host, 1, 0, "") == TRADE_OK);
     CHECK(purse_subaccount(&host, 1) == TRADE_OK);
     CHECK(place_in(&host, 0, 0) == TRADE_OK && place_in(&host, 0, 1) == TRADE_OK);
@@ -280,18 +280,19 @@ static void test_counts(void)
     host_close(&host);
 }
 
-/* Row 34: engine.orders in all. */
+/* Row 25: engine.orders in all. */
 static void test_full(void)
 {
     static struct host host;
 
-    trade_open(&host, "engine.orders=1024\nlimits.conditional_orders=1024\n");
+    trade_open(&host, "engine.orders=1024\nlimits.conditional_orders=1024\n"
+                      "limits.account_conditionals=1024\n");
     for (uint32_t i = 0; i < 1024; i++) {
         host.skip_audit = true;
         CHECK(waiting_place(&host, 1, &good) == TRADE_OK);
     }
-    CHECK(waiting_place(&host, 2, &good) == STATUS_order_rejected_internal);
-    CHECK(trade_last_state(&host).reason == STATUS_order_rejected_internal);
+    CHECK(waiting_place(&host, 2, &good) == STATUS_rejected_max_conditional_orders_exceeded);
+    CHECK(trade_last_state(&host).reason == STATUS_rejected_max_conditional_orders_exceeded);
     CHECK(trade_limit(&host, 2, 1000, M - 1000) == TRADE_OK); /* resting orders have their own */
     host_close(&host);
 }

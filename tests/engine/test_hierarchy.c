@@ -98,8 +98,9 @@ static void test_limits(void)
     for (unsigned i = 0; i < 9; i++)
         CHECK((i % 2 == 0 ? purse_subaccount(&host, 1) : purse_portfolio(&host, 1, 0, "")) ==
               TRADE_OK);
-    CHECK(purse_subaccount(&host, 1) == STATUS_order_rejected_internal);
-    CHECK(purse_portfolio(&host, 1, 0, "") == STATUS_order_rejected_internal);
+    CHECK(purse_subaccount(&host, 1) == REFUSED && host.result.reason == REASON_limit_reached);
+    CHECK(purse_portfolio(&host, 1, 0, "") == REFUSED);
+    CHECK(host.result.reason == REASON_limit_reached);
     CHECK(host.engine->accounts.rows[1].subaccount_count == 6);
     host_close(&host);
 }

@@ -12,7 +12,7 @@ enum { COMMANDS = 20000 };
 
 static_assert(ENGINE_RULES_VERSION == 7, "the hashes below are those of this version");
 
-static const char image_hash[] = "915e65f03ef475d528ee7bba34734fd918186debf9a8505bd7a72d46ac5f4c4a";
+static const char image_hash[] = "02b76f78a3b3df670280b37063024b0e71f29f7fddd841870eb60835f912598a";
 static const char effects_hash[] =
     "8da193ee4b2273a61cddfdc65ef425693f9531784f261082be1a2f7a4a6f8d50";
 

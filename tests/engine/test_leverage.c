@@ -282,14 +282,15 @@ static void test_market_allows_less(void)
     CHECK(leverage_in_force(&market, 0) == 10);
 }
 
-/* Row 34, and the room that a dropped setting gives back; a 2013 below what is set is refused. */
+/* A full table, and the room that a dropped setting gives back; a 2013 below what is set is
+ * refused. */
 static void test_capacity(void)
 {
     open(NULL);
-    host.engine->leverages.slots.limit = 3;
+    host.engine->share.tables[SHARE_leverages].bound[SHARE_CLASS_full] = 3;
     for (uint32_t n = 1; n <= 3; n++)
         CHECK(set(n, 10) == TRADE_OK);
-    CHECK(set(4, 10) == STATUS_order_rejected_internal && host.result.reason == REASON_none);
+    CHECK(set(4, 10) == REFUSED && host.result.reason == REASON_limit_reached);
     CHECK(set(4, 20) == TRADE_OK); /* the default needs no room */
     CHECK(set(2, 11) == TRADE_OK);
     CHECK(set(2, 20) == TRADE_OK);

@@ -462,7 +462,8 @@ static void test_room(void)
     (void)host_account(&host, 1);
     for (; status == STATUS_master_key_added; n++)
         status = add_scoped(1, 1, n, WHOLE, FULL);
-    CHECK(n == 100 + 31 && status == STATUS_order_rejected_internal);
+    CHECK(n == 100 + 31 && status == STATUS_master_key_rejected_invalid);
+    CHECK(host.result.reason == REASON_none);
     CHECK(host_effect(&host, EFFECT_credential, 0) == NULL);
     CHECK(change(1, 1, REQUEST_remove_scoped_secp256k1_master_key, 100) ==
           STATUS_master_key_removed);

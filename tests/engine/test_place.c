@@ -366,7 +366,7 @@ static void test_count(void)
     host_close(&host);
 }
 
-/* Row 34: a table is full; nothing changes, also no holding is made. */
+/* Rows 26 and 34: a table is full; nothing changes, also no holding is made. */
 static void test_tables(void)
 {
     static struct host host;
@@ -374,7 +374,9 @@ static void test_tables(void)
     trade_open(&host, "engine.orders=16\n");
     for (uint32_t i = 0; i < 16; i++)
         trade_rest(&host, 1, 1000, 990000 + i);
-    CHECK(trade_limit(&host, 2, 1000, 990000) == STATUS_order_rejected_internal);
+    CHECK(trade_limit(&host, 2, 1000, 990000) == STATUS_rejected_max_open_orders_exceeded);
+    CHECK(trade_tif(&host, 2, 1000, 990000, TRADE_IOC) ==
+          STATUS_rejected_max_open_orders_exceeded); /* it needs a row for a while */
     CHECK(host.engine->holdings.slots.count == 1);
     CHECK(trade_last_state(&host).status == ORDER_REJECTED);
     host_close(&host);

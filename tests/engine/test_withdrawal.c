@@ -199,9 +199,11 @@ static void test_table(void)
         struct id id = withdraw(1, USDC);
         first = i == 0 ? id : first;
     }
-    CHECK(purse_withdraw(&host, 1, main_place, USDC) == STATUS_order_rejected_internal);
+    CHECK(purse_withdraw(&host, 1, main_place, USDC) == STATUS_order_rejected_invalid);
+    CHECK(host.result.reason == REASON_limit_reached);
     CHECK(purse_settle(&host, first.bytes, SETTLED) == TRADE_OK);
-    CHECK(purse_withdraw(&host, 1, main_place, USDC) == STATUS_order_rejected_internal);
+    CHECK(purse_withdraw(&host, 1, main_place, USDC) == STATUS_order_rejected_invalid);
+    CHECK(host.result.reason == REASON_limit_reached);
     host.clock_ns += 60 * HOST_SECOND_NS;
     (void)withdraw(1, USDC);
     CHECK(host.engine->withdrawals.slots.count == 16);

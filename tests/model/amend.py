@@ -220,7 +220,7 @@ def judge(exchange, new, quantity, old, before, with_margin=True):
     rest, initial_before = before
     if quantity and new.side != old.side:
         return refused(exchange, "16 side"), None
-    if case := limit_rows(exchange, new, quantity, new.owner):
+    if case := limit_rows(exchange, new, quantity, new.owner, True):
         return refused(exchange, case), None
     walk = Walk(exchange, new, new.owner)
     walk.rest_before = 0 if old.reduce_only else rest

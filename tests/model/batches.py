@@ -149,7 +149,7 @@ class Batch:
                       for order in holding.orders}
         first_refused = self.check_ids()
         acting = sorted(items, key=lambda item: item.op != OP_CANCEL)
-        self.needed = len(exchange.orders) + sum(item.op == OP_PLACE for item in items)
+        exchange.orders_needed = len(exchange.orders) + sum(item.op == OP_PLACE for item in items)
         trial = Trial(exchange, self.portfolio, items)
         refused = {}
         for item in acting:
@@ -161,12 +161,13 @@ class Batch:
                 action(True)
         status = refused[min(refused)] if refused else self.margin_refused(trial)
         trial.undo()
+        exchange.orders_needed = 0
         if status:
             self.abort(first_refused)
             exchange.counts["atomic aborted " + ("by an item" if refused else "by margin")] += 1
             exchange.reason = REASON["batch_aborted"]
             return status
-        exchange.reason, self.needed = 0, 0
+        exchange.reason = 0
         for item in acting:
             self.judge(item)[1](False)
         for item in items:
@@ -214,7 +215,7 @@ class Batch:
         exchange, answers = self.exchange, []
         self.own = {self.request_id}
         for item in self.items:
-            exchange.reason, self.needed = 0, len(exchange.orders) + 1
+            exchange.reason = 0
             trial = Trial(exchange, self.portfolio, [item])
             status, action = self.id_refused(item), None
             if not status:
@@ -247,8 +248,6 @@ class Batch:
         walk = Walk(exchange, order, self.portfolio)
         if cross_refused(walk):
             return S["rejected_post_only_would_cross_book"], None
-        if self.needed > exchange.order_slots:  # as if nothing had left
-            return S["order_rejected_internal"], lambda quiet: self.enter(walk, quiet)
         return 0, lambda quiet: self.enter(walk, quiet)
 
     def enter(self, walk, quiet):

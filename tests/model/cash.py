@@ -17,7 +17,7 @@ SETTLED, REVERTED, PENDING = 0, 1, 255  # outcomes of a 2120
 
 
 class Withdrawal:
-    __slots__ = ("id", "portfolio", "amount", "pending")
+    __slots__ = ("id", "portfolio", "amount", "pending", "sequence")
 
 
 class Cash:
@@ -51,6 +51,7 @@ class Cash:
         self.deposited += amount
         self.net[account] += amount
         self.credit(portfolio, amount, 0, CASH_DEPOSIT)
+        exchange.shares.refund(account)
         return 0
 
     def credit(self, portfolio, amount, ref, kind):
@@ -124,12 +125,18 @@ class Cash:
         if not any(destination):
             exchange.reason = REASON["invalid_destination"]
             return S["order_rejected_invalid"]
+        if not exchange.shares.fits(account, "withdrawals"):
+            exchange.reason = REASON["limit_reached"]
+            return S["order_rejected_invalid"]
         self.net[account] -= amount
         made = Withdrawal()
         made.id = uuid7_of(exchange.t, exchange.sequence, exchange.id_index)
         made.portfolio, made.amount, made.pending = portfolio, amount, True
+        made.sequence = exchange.sequence
+        exchange.shares.withdrawals[account] += 1
         self.withdrawals[made.id] = made
         exchange.cash(portfolio, -amount, 0, CASH_WITHDRAWAL)  # ref: the request
+        exchange.shares.refund(account)
         exchange.id_index += 1
         self.pending += amount
         self.subaccount_of(portfolio).pending += 1
@@ -160,11 +167,13 @@ class Cash:
         found.pending = False
         self.pending -= found.amount
         self.subaccount_of(found.portfolio).pending -= 1
+        self.exchange.shares.withdrawal_ended(found.portfolio.account, found.sequence)
         if outcome == SETTLED:
             self.settled += found.amount
         else:
             self.net[found.portfolio.account] += found.amount
             self.credit(found.portfolio, found.amount, 0, CASH_REVERTED)
+            self.exchange.shares.refund(found.portfolio.account)
         self.exchange.counts["withdrawal " + ("settled", "reverted")[outcome]] += 1
         self.tell(found, outcome)
         return 0
@@ -209,4 +218,5 @@ class Cash:
         self.faucet += amount
         self.net[a] += amount
         exchange.cash(portfolio, amount, 0, CASH_FAUCET)
+        exchange.shares.refund(a)
         return "request_completed", None

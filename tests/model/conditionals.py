@@ -98,14 +98,9 @@ class Conditionals:
         return rows.liquidation_refused(order, size, True)
 
     def waits_too_often(self, owner):
-        """A portfolio's limit; an account has as many as one full subaccount (R8)."""
         exchange = self.exchange
-        limit = exchange.limits["limits.conditional_orders"]
-        of_account = sum(len(portfolio.conditionals)
-                         for within in exchange.hierarchy.accounts[owner.account].subaccounts
-                         for portfolio in within.portfolios)
-        return (len(owner.conditionals) >= limit
-                or of_account >= limit * exchange.limits["limits.portfolios"])
+        return (len(owner.conditionals) >= exchange.limits["limits.conditional_orders"]
+                or not exchange.shares.fits(owner.account, "conditionals"))
 
     @staticmethod
     def price(market, source):
@@ -129,8 +124,6 @@ class Conditionals:
         order.slippage, order.group = slippage, group
         order.batch, order.armed, order.satisfied, order.swept = None, False, 0, False
         case = self.first_rows(order) or self.later_rows(order, quantity)
-        if not case and len(self.orders) >= exchange.order_slots:
-            case = "34"
         if case:
             exchange.counts["conditional row " + case] += 1
             return refuse_row(exchange, order, case)

@@ -138,6 +138,12 @@ REQUIRED.update({"status session_rejected_max_sessions": 5, "row 16 position": 5
                  "code 2 kept place margin short": 5, "code 2 row 16 position": 0,
                  "code 2 reduce-only behind an older list": 20, "armed": 5,
                  "all of several sessions revoked": 10, "reopened by a credit": 10})
+# Shares and bounds of accounts (W8, slots).
+REQUIRED.update(dict.fromkeys(
+    ["bound of an account: " + table for table in ("credentials", "leverages", "mmps",
+                                                   "portfolios")]
+    + ["share of a class: " + table for table in ("orders", "conditionals", "portfolios")]
+    + ["no room for an account", "row of a key given back", "row of a withdrawal given back"], 10))
 # What a run has to meet a thousand times.
 REQUIRED.update(dict.fromkeys(
     ["trigger", "oco", "mmp", "market state", "status duplicate_request_id"]

@@ -44,22 +44,23 @@ def refusal(code):
 
 
 class Master:
-    __slots__ = ("account", "key", "admin", "passkey", "pin", "scope")
+    __slots__ = ("account", "key", "admin", "passkey", "pin", "scope", "row")
 
 
 class Session:
-    __slots__ = ("account", "key", "expires_at", "pin", "scope", "revoked", "made", "parent")
+    __slots__ = ("account", "key", "expires_at", "pin", "scope", "revoked", "made", "parent", "row")
 
     def live(self, t):
         return not self.revoked and self.expires_at > t
 
 
 class ApiKey:
-    __slots__ = ("account", "pin", "scope", "revoked", "hash", "made")
+    __slots__ = ("account", "pin", "scope", "revoked", "hash", "made", "row")
 
 
 class DeviceKey:
-    __slots__ = ("account", "pin", "scope", "revoked", "hash", "made", "expires_at", "id")
+    __slots__ = ("account", "pin", "scope", "revoked", "hash", "made", "expires_at", "id",
+                 "row")
 
     def live(self, t):
         return not self.revoked and self.expires_at > t
@@ -158,11 +159,15 @@ class Credentials:
         session.expires_at, session.pin, session.scope = expires_at, pin, scope
         self.sessions[account, key] = session
         self.of_account.setdefault(account, []).append(session)
+        self.exchange.shares.made(session, expires_at=expires_at)
         self.tell(key, account, pin, KIND_SESSION, ADDED, scope)
 
     def create_account(self, body, key):
         exchange = self.exchange
         if key in self.masters or is_passkey(key) and credential_id(key) in self.passkey_ids:
+            return S["creation_rejected"]
+        if not exchange.shares.fits_new():
+            exchange.counts["no room for an account"] += 1
             return S["creation_rejected"]
         exchange.accounts += 1
         account = exchange.accounts
@@ -192,7 +197,8 @@ class Credentials:
         live, limits = self.live_sessions(account), self.exchange.limits
         if (len(live) >= limits["limits.sessions"]
                 or sum(session.parent is parent for session in live)
-                >= limits["limits.sessions_per_parent"]):
+                >= limits["limits.sessions_per_parent"]
+                or not self.exchange.shares.fits(account, "credentials")):
             self.exchange.reason = REASON["max_sessions_exceeded"]
             return S["session_rejected_max_sessions"]
         self.add_session(account, key, expires_at, pin, scope, parent)
@@ -200,6 +206,7 @@ class Credentials:
 
     def revoke(self, session):
         session.revoked = True
+        self.exchange.shares.ended(session)
         self.tell(session.key, session.account, session.pin, KIND_SESSION, REMOVED,
                   session.scope)
 
@@ -237,6 +244,7 @@ class Credentials:
         master.account, master.key, master.admin, master.passkey = account, key, admin, passkey
         master.pin, master.scope = pin, scope
         self.masters[key] = master
+        self.exchange.shares.made(master, is_master=True)
         if passkey:
             self.passkey_ids.add(name)
             self.names[key] = name
@@ -275,6 +283,8 @@ class Credentials:
         if self.count_masters(account, admin) >= limit:
             exchange.reason = REASON["limit_reached"]
             return S["master_key_rejected_invalid"]
+        if not exchange.shares.fits(account, "credentials"):
+            return S["master_key_rejected_invalid"]
         self.add_master(account, key, admin, passkey, pin, scope, name)
         return S["master_key_added"]
 
@@ -290,6 +300,7 @@ class Credentials:
         if master is self.signer:
             return S["master_key_rejected_self_removal"]
         del self.masters[key]
+        self.exchange.shares.ended(master)
         if master.passkey:
             self.passkey_ids.discard(self.names.pop(key))
         self.tell(key[1:], account, master.pin, KIND_MASTER_KEY, REMOVED, master.scope)
@@ -308,7 +319,8 @@ class Credentials:
                 or self.pin != NO_PIN and pin != self.pin
                 or pin >= len(exchange.hierarchy.accounts[account].subaccounts)):
             return S["order_rejected_invalid"]
-        if self.key_counts.get(account, 0) >= exchange.limits["limits.api_keys"]:
+        if (self.key_counts.get(account, 0) >= exchange.limits["limits.api_keys"]
+                or not exchange.shares.fits(account, "credentials")):
             exchange.reason = REASON["limit_reached"]
             return S["order_rejected_invalid"]
         key = ApiKey()
@@ -316,6 +328,7 @@ class Credentials:
         key.account, key.pin, key.scope, key.revoked, key.hash = account, pin, scope, False, digest
         self.key_counts[account] = self.key_counts.get(account, 0) + 1
         self.api_keys[uuid7_of(exchange.t, exchange.sequence, 0)] = key
+        exchange.shares.made(key)
         self.tell(digest, account, pin, KIND_API_KEY, ADDED, scope)
         return 0
 
@@ -341,13 +354,15 @@ class Credentials:
         expires_at = self.session_times(expires_at)
         if (any(pad) or expires_at is None or self.pin != NO_PIN and pin != self.pin
                 or pin >= len(exchange.hierarchy.accounts[account].subaccounts)
-                or len(self.live_devices(account)) >= exchange.limits["limits.device_keys"]):
+                or len(self.live_devices(account)) >= exchange.limits["limits.device_keys"]
+                or not exchange.shares.fits(account, "credentials")):
             return S["session_rejected"]
         key = DeviceKey()
         key.made, key.id = exchange.sequence, uuid7_of(exchange.t, exchange.sequence, 0)
         key.account, key.pin, key.revoked, key.hash = account, pin, False, digest
         key.expires_at, key.scope = expires_at, READ_WRITE
         self.device_keys.setdefault(account, []).append(key)
+        exchange.shares.made(key, expires_at=expires_at)
         self.tell(digest, account, pin, KIND_DEVICE_KEY, ADDED, READ_WRITE)
         return 0
 
@@ -359,6 +374,7 @@ class Credentials:
 
     def end_device(self, key):
         key.revoked = True
+        self.exchange.shares.ended(key)
         self.tell(key.hash, key.account, key.pin, KIND_DEVICE_KEY, REMOVED, READ_WRITE)
 
     # ---- the end of an account
@@ -374,5 +390,6 @@ class Credentials:
 
     def end_key(self, key):
         key.revoked = True
+        self.exchange.shares.ended(key)
         self.key_counts[key.account] -= 1
         self.tell(key.hash, key.account, key.pin, KIND_API_KEY, REMOVED, key.scope)

@@ -99,7 +99,9 @@ class Hierarchy:
 
     def create_subaccount(self, body):
         account = self.accounts[int.from_bytes(body, "little")]
-        if len(account.subaccounts) >= self.exchange.limits["limits.subaccounts"]:
+        shares = self.exchange.shares
+        if not (shares.fits(account.number, "subaccounts")
+                and shares.fits(account.number, "portfolios")):
             return self.refuse("limit_reached")
         made = self.new_subaccount(account)
         self.tell(made.id(), ACTIVE, SUBACCOUNT)
@@ -127,7 +129,8 @@ class Hierarchy:
             return S["rejected_invalid_portfolio_id"]
         if pad or has_control(name):
             return S["order_rejected_invalid"]
-        if len(subaccount.portfolios) >= self.exchange.limits["limits.portfolios"]:
+        if (len(subaccount.portfolios) >= self.exchange.limits["limits.portfolios"]
+                or not self.exchange.shares.fits(number, "portfolios")):
             return self.refuse("limit_reached")
         made = self.new_portfolio(self.accounts[number], index)
         made.name = name.rstrip(b"\0") or made.name

@@ -25,6 +25,7 @@ from hierarchy import Hierarchy
 from market import Market, SECOND
 from place import place, place_market
 from protection import Protection, REDUCE_ONLY_LIST
+from shares import Shares
 from walk import MODES
 from wire import (ADD, ALL16, AMEND, ARM, BATCH, BOOT, BOOT_BODY, CANCEL, CANCELED, CANCEL_ALL,
                   CANCEL_ONLY, CASH_DEPOSIT, CASH_FAUCET, CASH_TRANSFER, CLOCK_CONFIRM, CLOSED,
@@ -69,6 +70,8 @@ class Exchange:
         self.money = Cash(self)
         self.conditionals = Conditionals(self)
         self.protection = Protection(self)
+        self.shares = Shares(self)
+        self.orders_needed = 0  # rows that an atomic batch needs, while it is judged
         self.entered = self.item = 0  # orders that this command has entered; item of a batch
         self.walk_met = 0  # makers that the last walk met
         self.fee_account = 0
@@ -456,6 +459,12 @@ class Exchange:
             holding.leverage = before
             self.counts["leverage refused by equity"] += 1
             return "order_rejected_invalid", "insufficient_free_equity"
+        chosen, holding.chosen = holding.chosen, False
+        if leverage != market.leverage and not chosen and not self.shares.fits(account,
+                                                                               "leverages"):
+            holding.leverage = before
+            return "order_rejected_invalid", "limit_reached"
+        holding.chosen = leverage != market.leverage
         self.counts["leverage " + ("kept" if leverage == before else "back to default"
                                    if leverage == market.leverage else "lowered"
                                    if leverage < before else "raised")] += 1
@@ -518,6 +527,7 @@ class Exchange:
             self.t = t
             self.sequence += 1
             self.queue_timers()
+            self.shares.release()
             units = self.unsigned(code, payload)
             risk.flush(self)
             if self.limits:
@@ -542,6 +552,7 @@ class Exchange:
         self.t = t
         self.sequence += 1
         self.queue_timers()
+        self.shares.release()
         self.drop_slices(t)
         status = self.execute(code, body, key, request_id, refused, extra)
         if account is not None:

@@ -125,8 +125,6 @@ def enter(exchange, order):
     """Rows 28 to 35 of a placement."""
     walk = Walk(exchange, order, order.owner)
     status = decide(exchange, walk)
-    if not status and len(exchange.orders) >= exchange.order_slots:
-        status = S["order_rejected_internal"]
     exchange.walk_met = walk.met
     exchange.note_walk(walk, status)
     if status:

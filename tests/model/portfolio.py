@@ -5,8 +5,8 @@ from wire import PORTFOLIO_ACTIVE
 
 class Holding:
     """A portfolio in one market: position and resting orders."""
-    __slots__ = ("portfolio", "market", "leverage", "size", "cost", "orders", "buy", "sell",
-                 "buy_notional", "sell_notional", "all_buy", "all_sell", "all_buy_notional",
+    __slots__ = ("portfolio", "market", "leverage", "chosen", "size", "cost", "orders", "buy",
+                 "sell", "buy_notional", "sell_notional", "all_buy", "all_sell", "all_buy_notional",
                  "all_sell_notional", "position_id", "list_stamp", "post_stamp", "cursor",
                  "mark_seen", "epoch", "wait_until",
                  "net_funding")
@@ -15,6 +15,7 @@ class Holding:
         self.portfolio = portfolio
         self.market = market
         self.leverage = market.leverage
+        self.chosen = False  # by a setting that is not the default
         self.list_stamp = self.post_stamp = 0  # of the last lists of reduce-only, post-only orders
         self.cursor = None      # order that a cancellation list goes on at
         self.size = self.cost = self.net_funding = 0

@@ -167,6 +167,9 @@ class Protection:
             self.exchange.counts["mmp off"] += 1
             return 0
         if mmp is None:
+            if not self.exchange.shares.fits(account, "mmps"):
+                self.exchange.reason = REASON["limit_reached"]
+                return S["order_rejected_invalid"]
             mmp = self.mmps[holding] = Mmp(holding)
         mmp.step, mmp.frozen_ms, mmp.fills = window * STEP_OF_MS, frozen, {}
         mmp.most, mmp.most_net = most, most_net
@@ -258,7 +261,7 @@ class Protection:
             self.arms.pop(arm_id, None)
             exchange.counts["disarmed"] += 1
             return "request_completed", None
-        if not before and sum(one[0] == account for one in self.arms.values()) >= ARMS_MOST:
+        if not before and not exchange.shares.fits(account, "arms"):
             return "order_rejected_invalid", "limit_reached"
         self.arms[arm_id] = account, subaccount, grace
         exchange.counts["armed for disconnect"] += 1

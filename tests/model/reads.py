@@ -6,6 +6,7 @@ from collections import Counter
 
 import wire
 from pipe import LENGTH, read_bytes
+from shares import SIZES
 from wire import PORTFOLIO_CLOSED
 
 # struct row_balance, row_book, row_level, row_mark, row_audit, row_order, row_position, row_account
@@ -18,8 +19,9 @@ MARK = struct.Struct("<32sQQQqqqQIBBBx")
 AUDIT = struct.Struct("<16s16sqq16s16s16s16s16s16s16sqIIH14x")
 ORDER = struct.Struct("<QII16s32sQQQ8x16sQQQQ8xQQ16sIBBBBBBB2xBBx8x")
 POSITION = struct.Struct("<QII16s32sqqqQ16s16s16sQIBBBx")
-ACCOUNT = struct.Struct("<Q8x16siiIBB34xQ8x")
+ACCOUNT = struct.Struct("<Q8x16siiIBBBx32xQ11I11I")
 SUBACCOUNT = struct.Struct("<II8x16sB15x")
+ORDERS, POSITIONS = list(SIZES).index("orders"), list(SIZES).index("positions")
 BOOK_DEPTH = 1000
 PRICE_END = 2**40 - 1  # R1
 
@@ -101,9 +103,20 @@ def mark_of(exchange, market):
 
 def check_account(number, account, expected, reply):
     row = ACCOUNT.unpack(reply)
-    same(number, f"account {account}",
-         "volume of 14 days, subaccounts, status, fee tier, private seq", expected,
-         (integer(row[1]), *row[4:7], row[7] - expired[account]))
+    used, bounds = list(row[9:20]), list(row[20:31])
+    del used[POSITIONS], bounds[ORDERS]
+    same(number, f"account {account}", "volume of 14 days, subaccounts, status, fee tier, "
+         "private seq, class, rows, bounds", expected,
+         (integer(row[1]), *row[4:7], row[8] - expired[account], row[7], *used, *bounds))
+
+
+def slots(exchange, account):
+    """W8, Slots: class, rows, bounds. Records that wait for a step of the work are the engine's."""
+    shares = exchange.shares
+    bounds = [shares.cap(account, table)[0] for table in SIZES if table != "orders"]
+    return (shares.class_of(account),
+            *(shares.rows(account, table) for table in SIZES if table != "positions"),
+            *(2**32 - 1 if bound is None else bound for bound in bounds))
 
 
 def check_subaccount(number, which, expected, reply):
@@ -252,7 +265,8 @@ def of_account(exchange, number, account):
            (check_account, (number, name, (volumes.shown(exchange.t), len(account.subaccounts),
                                            int(account.closed),
                                            volumes.shown_tier(exchange.t),
-                                           exchange.private_seq[name]))))
+                                           exchange.private_seq[name],
+                                           *slots(exchange, name)))))
     for index, within in enumerate(account.subaccounts):
         yield (read_bytes("s", name, INDEXES.pack(index, 0)),
                (check_subaccount, (number, (name, index), subaccount_of(within))))

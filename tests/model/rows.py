@@ -72,8 +72,8 @@ def first_rows(exchange, order):
     return case
 
 
-def size_refused(order, quantity, size, holding):
-    """Rows 15 and 16."""
+def size_refused(order, quantity, size, holding, shares=None):
+    """Rows 15 and 16. `shares`: of an order that makes a record; one that waits makes none."""
     market = order.market
     if quantity == 0:
         return "15"
@@ -89,6 +89,8 @@ def size_refused(order, quantity, size, holding):
         used = sum(1 for other in order.owner.holdings.values() if other.size or other.orders)
         if used >= MARKETS_MAX:
             return "16 markets"
+        if shares and not shares.record_fits(order.owner.account):
+            return "16 share"
     resting = (holding.all_buy if quantity > 0 else holding.all_sell) if holding else 0
     position = abs(holding.size) if holding else 0
     return "16 position" if position + resting + size > POSITION_MAX else ""
@@ -154,11 +156,16 @@ def liquidation_refused(order, size, conditional=False):
     return "27"
 
 
-def limit_rows(exchange, order, quantity, portfolio):
+def table_full(exchange):
+    """Row 26 of every new order."""
+    return max(len(exchange.orders) + 1, exchange.orders_needed) > exchange.order_slots
+
+
+def limit_rows(exchange, order, quantity, portfolio, replaces=False):
     """Rows 15 to 26 of a limit kind."""
     market, price, size = order.market, order.price, abs(quantity)
     holding = portfolio.holdings.get(market.id)
-    case = (size_refused(order, quantity, size, holding) or price_refused(order)
+    case = (size_refused(order, quantity, size, holding, exchange.shares) or price_refused(order)
             or notional_refused(order, size, holding) or marks_refused(exchange, order))
     if case:
         return case
@@ -170,8 +177,11 @@ def limit_rows(exchange, order, quantity, portfolio):
         return case
     if order.expiry not in (IOC, FOK) and (
             portfolio.order_count >= exchange.open_orders or
-            sum(each.order_count for each in portfolio.siblings) >= exchange.account_open_orders):
+            sum(each.order_count for each in portfolio.siblings) >= exchange.account_open_orders
+            or not replaces and not exchange.shares.resting_fits(portfolio.account)):
         return "26"
+    if not replaces and table_full(exchange):
+        return "26 table"
     return liquidation_refused(order, size)
 
 
@@ -209,7 +219,7 @@ def market_rows(exchange, order, quantity, portfolio, slippage):
         case = "11 bool"
     if not case and order.stp > 3:
         case = "11 stp"
-    case = case or size_refused(order, quantity, size, holding)
+    case = case or size_refused(order, quantity, size, holding, exchange.shares)
     if case:
         return case
     if market.mark:
@@ -227,4 +237,6 @@ def market_rows(exchange, order, quantity, portfolio, slippage):
         return "22 best price"
     band = slippage_limit(market, order.side, market.band)  # R3: where the walk stops as well
     order.price = min(order.price, band) if order.side > 0 else max(order.price, band)
-    return reduce_only_refused(order, size, holding) or liquidation_refused(order, size)
+    if case := reduce_only_refused(order, size, holding):
+        return case
+    return "26 table" if table_full(exchange) else liquidation_refused(order, size)

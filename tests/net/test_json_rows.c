@@ -138,11 +138,29 @@ static void closed_records(void)
     CHECK(strstr(body, "\"cash_balance\":\"0\",\"name\":\"Tom & \\\"Co\\\"\",\"status\":\"CLOSED\","
                        "\"equity\":\"-0.000001\"") != NULL);
     CHECK(strstr(body, "\"withdrawable\":\"-1.500001\",\"withdrawable_now\":\"0\"}") != NULL);
-    struct row_account account = { .account_id = 9, .status = 1, .maker_fee_ppm = -20 };
+    struct row_account account = {
+        .account_id = 9, .status = 1, .maker_fee_ppm = -20, .share_class = SHARE_CLASS_small
+    };
+    for (uint32_t i = 0; i < SHARE_TABLE_COUNT; i++) {
+        account.slots_used[i] = i;
+        account.slots_bound[i] =
+            i % 2 == 0 ? UINT32_MAX : 100 + i; /* even ones have no own bound */
+    }
     body = show(QUERY_account, &account, sizeof account);
     CHECK(strcmp(body, "{\"account_id\":9,\"status\":\"CLOSED\",\"fee_tier\":0,\"maker_fee_rate\":"
                        "\"-0.00002\",\"taker_fee_rate\":\"0\",\"volume_14d\":\"0\","
-                       "\"subaccount_count\":0}") == 0);
+                       "\"subaccount_count\":0,\"slots\":{\"class\":\"small\",\"tables\":["
+                       "{\"table\":\"accounts\",\"used\":0},"
+                       "{\"table\":\"subaccounts\",\"used\":1,\"bound\":101},"
+                       "{\"table\":\"portfolios\",\"used\":2},"
+                       "{\"table\":\"orders\",\"used\":3,\"bound\":103},"
+                       "{\"table\":\"conditionals\",\"used\":4},"
+                       "{\"table\":\"positions\",\"used\":5,\"bound\":105},"
+                       "{\"table\":\"leverages\",\"used\":6},"
+                       "{\"table\":\"mmps\",\"used\":7,\"bound\":107},"
+                       "{\"table\":\"credentials\",\"used\":8},"
+                       "{\"table\":\"arms\",\"used\":9,\"bound\":109},"
+                       "{\"table\":\"withdrawals\",\"used\":10}]}}") == 0);
 }
 
 static void tiers_to_come(void)

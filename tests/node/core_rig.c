@@ -168,8 +168,10 @@ static void configure(void)
         "--engine.deposits=64",
         "--engine.ladder_pages=256",
         "--limits.duplicate_slots=4096",
+        "--limits.funding_small=0",
+        "--limits.funding_full=0",
     };
-    size_t count = 9;
+    size_t count = 11;
 
     snprintf(accounts, sizeof accounts, "--engine.accounts=%u", options->accounts);
     snprintf(portfolios, sizeof portfolios, "--engine.portfolios=%u", options->accounts);

@@ -52,7 +52,8 @@ class EngineSide:
                   "engine.accounts": "4096", "engine.portfolios": "8192",
                   "engine.orders": "65536", "engine.positions": "65536",
                   "engine.credentials": "16384", "engine.deposits": "65536",
-                  "limits.duplicate_slots": str(1 << 21)}
+                  "limits.duplicate_slots": str(1 << 21),
+                  "limits.funding_small": "0", "limits.funding_full": "0"}
         values.update({key: value for key, value in config.items() if not is_of_process(key)})
         self.boot(0)
         assert self.node(2013, wire.configuration(SOURCE, values))["status"] == "request_completed"

@@ -475,9 +475,8 @@ def forget_memory(folder):
 
 
 SMALL_TABLES = ("--engine.accounts=4096", "--engine.portfolios=8192", "--engine.orders=65536",
-                "--engine.positions=16384", "--engine.credentials=16384",
-                "--engine.deposits=8192")
-
+                "--engine.positions=16384", "--engine.credentials=16384", "--engine.deposits=8192")
+NO_CLASSES = "--limits.funding_small=0", "--limits.funding_full=0"  # W8, Slots
 
 # W5: ids are taken for two minutes, for tests that send them again after starts.
 LONG_WINDOW = ("--exchange.clock_past_ms=120000", "--limits.total_rate=30000")
@@ -494,10 +493,11 @@ class Perpd:
         self.process, self.exchange = None, None
 
     def arguments(self):
+        classes = () if "funding_" in str(self.options) else NO_CLASSES
         return [self.program, f"--store.data={self.folder / 'data'}", "--net.listen=127.0.0.1:0",
                 "--admin.listen=127.0.0.1:0",
                 f"--exchange.operator_key={b64(self.operator.public)}",
-                f"--exchange.oracle_keys={b64(self.oracle.public)}", *self.options]
+                f"--exchange.oracle_keys={b64(self.oracle.public)}", *classes, *self.options]
 
     def start(self, seconds=PATIENCE_S):
         with open(self.folder / "log", "ab") as log:

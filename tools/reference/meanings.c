@@ -53,7 +53,8 @@ static const char *const statuses[STATUS_COUNT] = {
     [STATUS_rejected_self_transfer] = "from and to are the same portfolio",
     [STATUS_self_trade_prevention] =
         "the order would trade with one of its own account, and its stp mode refuses that",
-    [STATUS_rejected_max_open_orders_exceeded] = "the portfolio has `limits.open_orders` already",
+    [STATUS_rejected_max_open_orders_exceeded] =
+        "as many orders rest as the portfolio, the account or accounts of its class may have",
     [STATUS_rejected_post_only_would_cross_book] = "post-only, and it would trade at once",
     [STATUS_rejected_market_not_found] = "no market has this asset id",
     [STATUS_rejected_market_halted] = "the market is HALTED",
@@ -196,6 +197,8 @@ static const char *const problems[PROBLEM_END] = {
     [PROBLEM_portfolio_not_closed] = "only a CLOSED portfolio can be reopened",
     [PROBLEM_subaccount_not_active] = "the subaccount is CLOSED",
     [PROBLEM_insufficient_free_equity] = "the margin is too small for the new leverage",
+    [PROBLEM_limit_reached] =
+        "the account, or accounts of its class, may have no more of this kind",
     [PROBLEM_faucet_limit_exceeded] = "the account had its test money of 24 hours",
     [PROBLEM_pairing_already_used] = "this step of the pairing was done before",
     [PROBLEM_pairing_not_deposited] = "the new device has not deposited its keys",

@@ -119,6 +119,18 @@ export interface Account {
   readonly volume_14d: string;
   readonly label?: string;
   readonly subaccount_count: number;
+  readonly slots: Slots;
+}
+
+export interface Slots {
+  readonly class: "unfunded" | "small" | "full";
+  readonly tables: readonly Slot[];
+}
+
+export interface Slot {
+  readonly table: string;
+  readonly used: number;
+  readonly bound?: number;
 }
 
 export interface Subaccount {
@@ -836,6 +848,7 @@ export type ProblemCode =
   "subaccount_not_active" |
   "insufficient_free_equity" |
   "faucet_limit_exceeded" |
+  "limit_reached" |
   "pairing_already_used" |
   "pairing_not_deposited" |
   "pairing_expired" |

@@ -40,13 +40,11 @@ enum status api_key_create(struct engine *engine, const struct command *command,
     INVARIANT(command->extra_bytes >= SECRET_HASH_BYTES);
     if (!is_sound(engine, command, &body))
         return STATUS_order_rejected_invalid;
-    if (account->api_key_count >= state_option(engine, OPTION_limits_api_keys)) {
+    if (account->api_key_count >= state_option(engine, OPTION_limits_api_keys) ||
+        !share_fits(engine, engine->applying.account, SHARE_credentials, 1)) {
         result->reason = REASON_limit_reached;
         return STATUS_order_rejected_invalid;
     }
-    credential_release_ended(engine);
-    if (!credential_fits(engine, 1))
-        return ROW_STATUS(room);
     struct credential_make make = {
         .key = command_secret_hash(command),
         .account = engine->applying.account,

@@ -54,6 +54,7 @@ enum status credit_deposit(struct engine *engine, const struct command *command,
     engine->deposits += (int64_t)body.amount;
     engine->accounts.rows[body.account_id].net_deposits += (int64_t)body.amount;
     cash_credit(engine, portfolio, CASH_deposit, (int64_t)body.amount);
+    share_refund(engine, (uint32_t)body.account_id);
     return STATUS_request_completed;
 }
 

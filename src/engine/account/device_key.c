@@ -38,12 +38,10 @@ enum status device_key_create(struct engine *engine, const struct command *comma
     INVARIANT(command->extra_bytes >= SECRET_HASH_BYTES);
     if (!is_sound(engine, command, &body, &expires_ns))
         return STATUS_session_rejected;
-    credential_release_ended(engine);
     if (credential_count_devices(engine, account) >=
-        state_option(engine, OPTION_limits_device_keys))
+            state_option(engine, OPTION_limits_device_keys) ||
+        !share_fits(engine, account, SHARE_credentials, 1))
         return STATUS_session_rejected;
-    if (!credential_fits(engine, 1))
-        return ROW_STATUS(room);
     struct credential_make make = {
         .key = command_secret_hash(command),
         .account = account,

@@ -61,5 +61,6 @@ enum status faucet_credit(struct engine *engine, const struct command *command,
     engine->faucet += (int64_t)body.amount;
     engine->accounts.rows[body.account_id].net_deposits += (int64_t)body.amount;
     cash_credit(engine, portfolio, CASH_faucet, (int64_t)body.amount);
+    share_refund(engine, (uint32_t)body.account_id);
     return STATUS_request_completed;
 }

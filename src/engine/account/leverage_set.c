@@ -36,7 +36,7 @@ static bool is_covered(struct engine *engine, uint32_t portfolio, uint32_t holdi
 
 /* R4: E - stress >= IM after a lower leverage. */
 static enum status change(struct engine *engine, uint32_t portfolio, uint32_t market_index,
-                          uint32_t leverage)
+                          uint32_t leverage, struct engine_result *result)
 {
     const struct market *market = state_market(engine, market_index);
     uint32_t setting = leverage == market_leverage(market) ? 0 : leverage;
@@ -44,10 +44,14 @@ static enum status change(struct engine *engine, uint32_t portfolio, uint32_t ma
     uint32_t holding = holding_find(engine, portfolio, market_index);
 
     if (leverage < leverage_in_force(market, was) &&
-        !is_covered(engine, portfolio, holding, setting))
+        !is_covered(engine, portfolio, holding, setting)) {
+        result->reason = REASON_insufficient_free_equity;
         return STATUS_order_rejected_invalid;
-    if (!leverage_keep(engine, portfolio, market_index, setting))
-        return ROW_STATUS(room);
+    }
+    if (!leverage_keep(engine, portfolio, market_index, setting)) {
+        result->reason = REASON_limit_reached;
+        return STATUS_order_rejected_invalid;
+    }
     if (holding != HOLDING_NONE && setting != was) {
         state_holding(engine, holding)->leverage = setting;
         recheck_holding(engine, holding);
@@ -79,8 +83,5 @@ enum status leverage_set(struct engine *engine, const struct command *command,
         result->reason = REASON_invalid_parameter;
         return STATUS_order_rejected_invalid;
     }
-    status = change(engine, portfolio, market, body.leverage);
-    if (status == STATUS_order_rejected_invalid)
-        result->reason = REASON_insufficient_free_equity;
-    return status;
+    return change(engine, portfolio, market, body.leverage, result);
 }

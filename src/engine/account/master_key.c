@@ -116,9 +116,8 @@ enum status master_key_add(struct engine *engine, const struct command *command,
         result->reason = REASON_limit_reached;
         return STATUS_master_key_rejected_invalid;
     }
-    credential_release_ended(engine);
-    if (!credential_fits(engine, 1))
-        return ROW_STATUS(room);
+    if (!share_fits(engine, engine->applying.account, SHARE_credentials, 1))
+        return STATUS_master_key_rejected_invalid;
     struct passkey_make passkey = { .id = ask.id, .id_bytes = (uint16_t)ask.id_bytes };
     struct credential_make make = {
         .key = ask.key,

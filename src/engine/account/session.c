@@ -57,12 +57,11 @@ enum status session_open(struct engine *engine, const struct command *command, u
     struct credential_count live =
         credential_count_sessions(engine, above->account, above->created_sequence);
     if (live.account >= state_option(engine, OPTION_limits_sessions) ||
-        live.parent >= state_option(engine, OPTION_limits_sessions_per_parent)) {
+        live.parent >= state_option(engine, OPTION_limits_sessions_per_parent) ||
+        !share_fits(engine, above->account, SHARE_credentials, 1)) {
         result->reason = REASON_max_sessions_exceeded;
         return STATUS_session_rejected_max_sessions;
     }
-    if (!credential_fits(engine, 1))
-        return ROW_STATUS(room);
     struct credential_make make = {
         .key = ask->public_key,
         .account = above->account,
@@ -88,7 +87,6 @@ enum status session_create(struct engine *engine, const struct command *command,
     memcpy(&body, command_body(command), sizeof body);
     if (!access_body_is_clean(command))
         return STATUS_session_rejected;
-    credential_release_ended(engine);
     struct session_ask ask = {
         .public_key = body.session_pub,
         .expires_ns = body.expires_at,

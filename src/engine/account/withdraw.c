@@ -56,7 +56,6 @@ enum status withdraw_request(struct engine *engine, const struct command *comman
     struct request_body body;
 
     memcpy(&body, command_body(command), sizeof body);
-    withdrawal_release_ended(engine);
     if (!access_body_is_clean(command))
         return STATUS_order_rejected_invalid;
     if (body.amount == 0)
@@ -71,6 +70,10 @@ enum status withdraw_request(struct engine *engine, const struct command *comman
         return STATUS_rejected_insufficient_free_equity;
     if (memcmp(body.destination, nowhere, sizeof nowhere) == 0) {
         result->reason = REASON_invalid_destination;
+        return STATUS_order_rejected_invalid;
+    }
+    if (!share_fits(engine, engine->applying.account, SHARE_withdrawals, 1)) {
+        result->reason = REASON_limit_reached;
         return STATUS_order_rejected_invalid;
     }
     if (!withdrawal_fits(engine, body.amount))
@@ -88,6 +91,7 @@ enum status withdraw_request(struct engine *engine, const struct command *comman
     engine->withdrawals_pending += (int64_t)body.amount;
     owner->net_deposits -= (int64_t)body.amount;
     cash_debit(engine, portfolio, CASH_withdrawal, (int64_t)body.amount);
+    share_refund(engine, engine->applying.account);
     emit(engine, &row, WITHDRAWAL_PENDING);
     withdrawal_id(&row, result->id);
     result->members |= ANSWER_HAS_ID;
@@ -129,6 +133,7 @@ enum status withdraw_settle(struct engine *engine, const struct command *command
         uint32_t owner = state_portfolio(engine, row->portfolio)->account;
         engine->accounts.rows[owner].net_deposits += (int64_t)row->amount;
         cash_credit(engine, row->portfolio, CASH_withdrawal_reverted, (int64_t)row->amount);
+        share_refund(engine, owner);
     } else {
         engine->withdrawals_settled += (int64_t)row->amount;
     }

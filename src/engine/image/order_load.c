@@ -1,6 +1,7 @@
 #include "engine/image/order_load.h"
 
 #include "engine/image/image.h"
+#include "engine/state/share_count.h"
 #include "engine/table/image_read.h"
 #include "engine/table/order_record.h"
 #include "engine/trade/resting.h"
@@ -137,7 +138,7 @@ static void link_first(struct engine *engine, uint32_t index)
     holding->order_head = index;
     struct portfolio *owner = state_portfolio(engine, holding->portfolio);
     owner->open_order_count++;
-    engine->accounts.rows[owner->account].open_order_count++;
+    share_add(engine, owner->account, SHARE_orders);
 }
 
 static const char *enter(struct engine *engine, uint32_t index, uint64_t portfolio)

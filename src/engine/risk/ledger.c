@@ -22,6 +22,7 @@ void ledger_post(struct engine *engine, uint32_t index, enum effect_cash_kind ki
     if (amount == 0)
         return;
     portfolio->cash += amount;
+    engine->accounts.rows[portfolio->account].cash += amount;
     struct effect_cash body = {
         .portfolio.account_id = portfolio->account,
         .amount = amount,

@@ -19,7 +19,10 @@ const struct account *account_find(const struct engine *engine, uint64_t account
 
 bool account_fits(const struct engine *engine)
 {
-    return engine->accounts.count < engine->accounts.limit && subaccount_fits(engine);
+    return share_fits_new(engine, SHARE_accounts, 1) &&
+           share_fits_new(engine, SHARE_subaccounts, 1) &&
+           share_fits_new(engine, SHARE_portfolios, 1) &&
+           share_fits_new(engine, SHARE_credentials, 2);
 }
 
 uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES])
@@ -39,6 +42,7 @@ uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BY
         .status = ACCOUNT_ACTIVE,
     };
     memcpy(table->rows[id].label, label, ACCOUNT_LABEL_BYTES);
+    share_begin(engine, id);
     (void)subaccount_add(engine, id);
     return id;
 }
@@ -100,7 +104,8 @@ enum status account_suspend(struct engine *engine, const struct command *command
     return STATUS_request_completed;
 }
 
-static const char *wrong_with(const struct engine *engine, const struct account *row)
+static const char *wrong_with(const struct engine *engine, const struct account *row,
+                              bool read_funding)
 {
     if (row->status > ACCOUNT_CLOSED)
         return "an account has a status that does not exist";
@@ -116,7 +121,9 @@ static const char *wrong_with(const struct engine *engine, const struct account 
         return "an account has a fee tier that does not exist";
     if (row->volume_day > account_day(engine->t_ns))
         return "an account has a volume of a day to come";
-    if (!image_read_is_money(row->net_deposits))
+    if (!image_read_is_money(row->net_deposits) ||
+        (read_funding &&
+         (row->funding == SHARE_FUNDING_UNKNOWN || row->funding < row->net_deposits)))
         return "an account has deposits beyond every bound";
     if (row->created_sequence > engine->sequence)
         return "an account was created by a command to come";
@@ -135,7 +142,10 @@ bool account_load(struct engine *engine, struct image_read *read)
         row_bytes = 0 ACCOUNT_FIELDS_2(IMAGE_READ_BYTES);
     if (read->version == 3)
         row_bytes = 0 ACCOUNT_FIELDS_3(IMAGE_READ_BYTES);
+    if (read->version == 4)
+        row_bytes = 0 ACCOUNT_FIELDS_4(IMAGE_READ_BYTES);
 
+    share_clear(engine);
     for (table->count = 0; image_read_begins(read, row_bytes); read->row++) {
         if (table->count == table->limit)
             return image_read_refuse(read, "more accounts than the configuration allows");
@@ -146,6 +156,7 @@ bool account_load(struct engine *engine, struct image_read *read)
             .portfolio_head = PORTFOLIO_NONE,
             .portfolio_tail = PORTFOLIO_NONE,
             .tier_override = ACCOUNT_TIER_BY_VOLUME,
+            .funding = SHARE_FUNDING_UNKNOWN, /* portfolio_load has the cash */
         };
         if (read->version == 1) {
             ACCOUNT_FIELDS_1(IMAGE_READ)
@@ -154,13 +165,16 @@ bool account_load(struct engine *engine, struct image_read *read)
             ACCOUNT_FIELDS_2(IMAGE_READ)
         } else if (read->version == 3) {
             ACCOUNT_FIELDS_3(IMAGE_READ)
+        } else if (read->version == 4) {
+            ACCOUNT_FIELDS_4(IMAGE_READ)
         } else {
             ACCOUNT_FIELDS(IMAGE_READ)
         }
-        const char *wrong = wrong_with(engine, row);
+        const char *wrong = wrong_with(engine, row, read->version > 4);
         if (wrong != NULL)
             return image_read_refuse(read, wrong);
         row->api_key_count = 0; /* counted again (credential_load) */
+        share_begin(engine, table->count - 1);
     }
     return read->wrong == NULL;
 }

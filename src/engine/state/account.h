@@ -10,6 +10,7 @@
 #include "base/compiler.h"
 #include "base/status.h"
 #include "engine/state/effect_body.h"
+#include "engine/state/share.h"
 
 enum { ACCOUNT_LABEL_BYTES = 32, ACCOUNT_VOLUME_DAYS = 14, ACCOUNT_TIER_BY_VOLUME = 255 };
 
@@ -26,20 +27,21 @@ struct account {
     uint32_t api_key_count;   /* live */
     uint32_t credential_head; /* its sessions and API keys, all live ones (credential.h) */
     uint32_t portfolio_head;
-    uint32_t portfolio_tail;    /* portfolios in order of creation */
-    uint32_t signer_hint;       /* credential that signed last: tried before the map */
-    uint32_t subaccount_head;   /* its subaccount 0 (subaccount.h) */
-    uint32_t conditional_count; /* its untriggered orders (conditional.h) */
-    uint8_t status;             /* enum account_status */
-    uint8_t fee_tier;           /* in force: tier_override, or the volume's */
-    uint8_t volume_tier;        /* that the volume made */
-    uint8_t tier_override;      /* of operator 1009, ACCOUNT_TIER_BY_VOLUME: none */
-    bool suspended;             /* by operator 1005 */
-    bool cancel_queued;         /* its cancellation list is in the queue (account_list.h) ... */
-    uint16_t cancel_market;     /* ... for this market, or ACCOUNT_MARKETS_ALL; ... */
-    uint32_t master_head;       /* its live master keys, oldest first (credential.h) */
-    uint32_t open_order_count;  /* resting orders of its portfolios, dead ones included */
-    uint32_t zero;
+    uint32_t portfolio_tail;  /* portfolios in order of creation */
+    uint32_t signer_hint;     /* credential that signed last: tried before the map */
+    uint32_t subaccount_head; /* its subaccount 0 (subaccount.h) */
+    uint8_t status;           /* enum account_status */
+    uint8_t fee_tier;         /* in force: tier_override, or the volume's */
+    uint8_t volume_tier;      /* that the volume made */
+    uint8_t tier_override;    /* of operator 1009, ACCOUNT_TIER_BY_VOLUME: none */
+    bool suspended;           /* by operator 1005 */
+    bool cancel_queued;       /* its cancellation list is in the queue (account_list.h) ... */
+    uint16_t cancel_market;   /* ... for this market, or ACCOUNT_MARKETS_ALL; ... */
+    uint32_t master_head;     /* its live master keys, oldest first (credential.h) */
+    uint32_t counts[SHARE_TABLE_COUNT]; /* its rows in each table (share.h), dead orders too */
+    uint8_t share_class;                /* enum share_class */
+    uint8_t zero[7];
+    int128 cash;           /* of its portfolios */
     uint64_t private_seq;  /* of its newest private event (W9, private_event.h) */
     uint64_t faucet_ns;    /* t of the first credit of the faucet's 24 h (W7), 0: none */
     int64_t faucet_amount; /* credited since then */
@@ -51,13 +53,18 @@ struct account {
     uint32_t cancel_subaccount; /* ... where it goes on */
     uint32_t cancel_portfolio;
     int64_t net_deposits; /* over its life: deposits, faucet, less withdrawals requested (R10) */
+    int64_t funding;      /* the larger of that and cash when either was last moved (W8, slots) */
     uint8_t pad[56];
 };
 
-static_assert(sizeof(struct account) == 5 * CC_CACHE_LINE, "rows stay on lines");
+static_assert(sizeof(struct account) == 6 * CC_CACHE_LINE, "rows stay on lines");
 
 /* clang-format off */
 #define ACCOUNT_FIELDS(X) \
+    X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
+    X(api_key_count) X(status) X(fee_tier) X(tier_override) X(suspended) X(faucet_ns) \
+    X(faucet_amount) X(volume_tier) X(net_deposits) X(private_seq) X(funding)
+#define ACCOUNT_FIELDS_4(X) \
     X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
     X(api_key_count) X(status) X(fee_tier) X(tier_override) X(suspended) X(faucet_ns) \
     X(faucet_amount) X(volume_tier) X(net_deposits) X(private_seq)
@@ -74,8 +81,8 @@ static_assert(sizeof(struct account) == 5 * CC_CACHE_LINE, "rows stay on lines")
     X(api_key_count) X(status) X(fee_tier)
 #define ACCOUNT_CACHES(X) \
     X(credential_head) X(portfolio_head) X(portfolio_tail) X(signer_hint) X(subaccount_head) \
-    X(conditional_count) X(cancel_queued) X(cancel_market) X(cancel_sequence) \
-    X(cancel_subaccount) X(cancel_portfolio) X(master_head) X(open_order_count) X(zero) X(pad)
+    X(cancel_queued) X(cancel_market) X(cancel_sequence) X(cancel_subaccount) \
+    X(cancel_portfolio) X(master_head) X(counts) X(share_class) X(cash) X(zero) X(pad)
 /* clang-format on */
 
 /* The UTC day of t. */
@@ -99,7 +106,8 @@ struct engine_result;
 /* The account, or NULL when the id is unknown. Account 0 and CLOSED ones are found as well. */
 CC_MUST_USE const struct account *account_find(const struct engine *engine, uint64_t account_id);
 
-/* Whether there is room for an account with its subaccount and portfolio. */
+/* Whether there is room for an account with its subaccount, portfolio, master key and session, in
+ * the shares of an account that has brought in nothing. */
 CC_MUST_USE bool account_fits(const struct engine *engine);
 
 /* A new account with its subaccount 0 and portfolio 0 "Main" (R10); it fits. Gives its id. */

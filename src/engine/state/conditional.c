@@ -3,7 +3,7 @@
 #include "engine/state/cancel_list.h"
 #include "engine/state/evidence.h"
 #include "engine/state/private_event.h"
-#include "engine/state/state.h"
+#include "engine/state/share_count.h"
 #include "engine/state/trigger.h"
 #include "engine/table/image_sink.h"
 #include "engine/table/whole_lines.h"
@@ -101,7 +101,7 @@ static void link_row(struct engine *engine, uint32_t index)
         table->rows[row->list_prev].list_next = index;
     owner->conditional_tail = index;
     owner->conditional_count++;
-    engine->accounts.rows[owner->account].conditional_count++;
+    share_add(engine, owner->account, SHARE_conditionals);
     row->market_prev = *market_tail;
     if (row->market_prev == CONDITIONAL_NONE)
         table->market_heads[row->market] = index;
@@ -120,10 +120,9 @@ static void unlink_row(struct engine *engine, uint32_t index)
                                          : &table->rows[row->list_prev].list_next) = row->list_next;
     *(row->list_next == CONDITIONAL_NONE ? &owner->conditional_tail
                                          : &table->rows[row->list_next].list_prev) = row->list_prev;
-    struct account *account = &engine->accounts.rows[owner->account];
-    INVARIANT(owner->conditional_count > 0 && account->conditional_count > 0);
+    INVARIANT(owner->conditional_count > 0);
     owner->conditional_count--;
-    account->conditional_count--;
+    share_drop(engine, owner->account, SHARE_conditionals);
     *(row->market_prev == CONDITIONAL_NONE ? &table->market_heads[row->market]
                                            : &table->rows[row->market_prev].market_next) =
         row->market_next;

@@ -1,7 +1,7 @@
 #include "engine/state/credential.h"
 
 #include "base/uuid.h"
-#include "engine/state/state.h"
+#include "engine/state/share_count.h"
 #include "engine/table/image_read.h"
 
 #define COVERED(field) +sizeof(((struct credential *)0)->field)
@@ -235,6 +235,15 @@ static void link_account(struct engine *engine, uint32_t index)
     *link = index;
 }
 
+/* Rows of one time go in the order of their creation; a command makes a master key first. */
+static void set_release(struct credential_table *table, uint32_t index)
+{
+    const struct credential *row = &table->rows[index];
+    uint64_t rank = row->created_sequence << 1 | !credential_is_master(row);
+
+    timer_heap_set(&table->releases, index, row->release_ns, rank);
+}
+
 static void unlink_master(struct engine *engine, uint32_t index)
 {
     struct credential *rows = engine->credentials.rows;
@@ -261,6 +270,7 @@ static void release(struct engine *engine, uint32_t index)
         prune(engine, &engine->accounts.rows[credential->account], index);
     if (credential->passkey != PASSKEY_NONE)
         passkey_release(engine, credential->passkey);
+    share_drop(engine, credential->account, SHARE_credentials);
     hash_index_remove(&table->by_sequence, (uint32_t)(hash >> 32), credential->sequence_place);
     timer_heap_remove(&table->releases, index);
     *(credential->prev != CREDENTIAL_NONE ? &table->rows[credential->prev].next : &table->head) =
@@ -279,11 +289,6 @@ void credential_release_ended(struct engine *engine)
             break;
         release(engine, timer_heap_first(releases));
     }
-}
-
-bool credential_fits(const struct engine *engine, uint32_t count)
-{
-    return engine->credentials.slots.limit - engine->credentials.slots.count >= count;
 }
 
 uint64_t credential_keep_until(const struct engine *engine)
@@ -361,10 +366,10 @@ uint32_t credential_create(struct engine *engine, const struct credential_make *
     if (credential_expires(credential)) {
         uint64_t keep_ns = credential_keep_until(engine);
         credential->release_ns = make->expires_ns > keep_ns ? make->expires_ns : keep_ns;
-        timer_heap_set(&table->releases, index, credential->release_ns,
-                       credential->created_sequence);
+        set_release(table, index);
     }
     link_account(engine, index);
+    share_add(engine, make->account, SHARE_credentials);
     emit(engine, index, CREDENTIAL_ADDED);
     return index;
 }
@@ -380,7 +385,7 @@ void credential_revoke(struct engine *engine, uint32_t index)
     if (credential->passkey != PASSKEY_NONE)
         passkey_end(engine, credential->passkey);
     credential->release_ns = keep_ns;
-    timer_heap_set(&engine->credentials.releases, index, keep_ns, credential->created_sequence);
+    set_release(&engine->credentials, index);
     end(engine, index, CREDENTIAL_REMOVED);
 }
 
@@ -506,13 +511,14 @@ static void enter(struct engine *engine, uint32_t index)
     struct credential *row = &table->rows[index];
 
     link_last(table, index);
+    share_add(engine, row->account, SHARE_credentials);
     row->sequence_place =
         hash_index_insert(&table->by_sequence, sequence_hash(engine, row->created_sequence), index);
     if (row->ended_sequence == 0)
         row->key_place = hash_index_insert(
             &table->by_key, key_hash(engine, row->account, row->key, row->key_bytes), index);
     if (credential_expires(row) || row->ended_sequence != 0)
-        timer_heap_set(&table->releases, index, row->release_ns, row->created_sequence);
+        set_release(table, index);
     if (credential_is_live(row, engine->t_ns))
         link_account(engine, index);
     if (row->kind == CREDENTIAL_API_KEY && row->ended_sequence == 0)
@@ -525,7 +531,7 @@ bool credential_load(struct engine *engine, struct image_read *read)
     struct credential *row = NULL;
 
     for (; image_read_begins(read, 0 CREDENTIAL_FIELDS(IMAGE_READ_BYTES)); read->row++) {
-        if (!credential_fits(engine, 1))
+        if (!slot_table_has_room(&table->slots))
             return image_read_refuse(read, "more credentials than the configuration allows");
         row = &table->rows[table->slots.fresh];
         CREDENTIAL_FIELDS(IMAGE_READ)

@@ -3,12 +3,12 @@
  * A session is (account, public key) (R10); a master key belongs to one account anywhere; an API
  * or device key is the keyed hash of its secret. Whether one has expired is decided by t alone,
  * so expiry needs no timer. An ended credential is kept until no request id that could repeat
- * its creation passes the window any more: a duplicate answers with its id (W5). Then a later
- * creation takes it out.
+ * its creation passes the window any more: a duplicate answers with its id (W5). Then a command
+ * takes it out, whatever it is.
  *
  * Owner.  Indexes are valid until the command ends; index 0 is a dummy and never given.
  * Units.  Times unix ns.
- * Bound.  A creation takes out at most CREDENTIAL_RELEASES_MAX ended ones. */
+ * Bound.  A command takes out at most CREDENTIAL_RELEASES_MAX ended ones. */
 #ifndef ENGINE_STATE_CREDENTIAL_H
 #define ENGINE_STATE_CREDENTIAL_H
 
@@ -143,12 +143,10 @@ CC_MUST_USE uint32_t credential_find_device(const struct engine *engine, uint32_
                                             const uint8_t hash[32]);
 
 /* Takes out up to CREDENTIAL_RELEASES_MAX ended ones that need not be kept at t; emits 2118 of
- * those that expired. Called by commands that make credentials, before credential_fits. */
+ * those that expired. Called before each command. */
 void credential_release_ended(struct engine *engine);
 
-CC_MUST_USE bool credential_fits(const struct engine *engine, uint32_t count);
-
-/* Makes one (credential_fits) and emits 2118, after that of an expired session of the same key.
+/* Makes one (share_fits) and emits 2118, after that of an expired session of the same key.
  * Gives its index. */
 uint32_t credential_create(struct engine *engine, const struct credential_make *make);
 

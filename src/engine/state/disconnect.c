@@ -2,7 +2,7 @@
 
 #include "base/rule.h"
 #include "engine/state/access.h"
-#include "engine/state/state.h"
+#include "engine/state/share_count.h"
 #include "engine/table/image_read.h"
 #include "engine/table/image_sink.h"
 
@@ -27,7 +27,7 @@ static_assert(sizeof(struct arm_body) == 56, "W3b: code 2012");
 
 size_t disconnect_table_bytes(uint32_t slots)
 {
-    return slot_table_bytes(slots, sizeof(struct disconnect_arm)) + 2 * hash_index_bytes(slots);
+    return slot_table_bytes(slots, sizeof(struct disconnect_arm)) + hash_index_bytes(slots);
 }
 
 void disconnect_table_init(struct disconnect_table *table, void *memory, uint32_t slots)
@@ -37,7 +37,6 @@ void disconnect_table_init(struct disconnect_table *table, void *memory, uint32_
     *table = (struct disconnect_table){ .rows = memory, .slots = slot_table_init(slots) };
     at += slot_table_bytes(slots, sizeof(struct disconnect_arm));
     hash_index_init(&table->by_id, at, slots);
-    hash_index_init(&table->by_account, at + hash_index_bytes(slots), slots);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -45,11 +44,6 @@ void disconnect_table_init(struct disconnect_table *table, void *memory, uint32_
 static uint64_t id_hash(const struct engine *engine, const uint64_t id[2])
 {
     return mix_id(engine->key, 0, (const uint8_t *)id);
-}
-
-static uint64_t account_hash(const struct engine *engine, uint64_t account)
-{
-    return mix_fold(account ^ engine->key.low, engine->key.high ^ UINT64_C(0xA24BAED4963EE407));
 }
 
 uint32_t disconnect_find(const struct engine *engine, const uint64_t id[2])
@@ -63,18 +57,6 @@ uint32_t disconnect_find(const struct engine *engine, const uint64_t id[2])
             return probe.index;
     }
     return DISCONNECT_NONE;
-}
-
-/* At most DISCONNECT_ARMS_MAX: none is added beyond it. */
-static uint32_t count_of(const struct engine *engine, uint32_t account)
-{
-    const struct hash_index *map = &engine->arms.by_account;
-    struct hash_index_probe probe = hash_index_probe(map, account_hash(engine, account));
-    uint32_t count = 0;
-
-    while (hash_index_next(map, &probe))
-        count += engine->arms.rows[probe.index].account == account;
-    return count;
 }
 
 static void link_last(struct disconnect_table *table, uint32_t index)
@@ -102,20 +84,19 @@ static void add(struct engine *engine, const struct disconnect_arm *arm)
     struct disconnect_arm *row = &table->rows[index];
     *row = *arm;
     row->id_place = hash_index_insert(&table->by_id, id_hash(engine, row->id), index);
-    row->account_place =
-        hash_index_insert(&table->by_account, account_hash(engine, row->account), index);
     link_last(table, index);
+    share_add(engine, row->account, SHARE_arms);
 }
 
 void disconnect_drop(struct engine *engine, uint32_t index)
 {
     struct disconnect_table *table = &engine->arms;
     struct disconnect_arm *arm = &table->rows[index];
-    uint64_t by_id = id_hash(engine, arm->id), by_account = account_hash(engine, arm->account);
+    uint64_t by_id = id_hash(engine, arm->id);
 
     hash_index_remove(&table->by_id, (uint32_t)(by_id >> 32), arm->id_place);
-    hash_index_remove(&table->by_account, (uint32_t)(by_account >> 32), arm->account_place);
     unlink_row(table, index);
+    share_drop(engine, arm->account, SHARE_arms);
     *arm = (struct disconnect_arm){ .next = slot_table_free(&table->slots, index) };
 }
 
@@ -153,10 +134,8 @@ static enum status arm(struct engine *engine, const struct arm_body *body, uint3
     memcpy(row.id, body->arm_id, sizeof row.id);
     if (before != DISCONNECT_NONE)
         disconnect_drop(engine, before);
-    else if (count_of(engine, row.account) >= DISCONNECT_ARMS_MAX)
+    else if (!share_fits(engine, row.account, SHARE_arms, 1))
         return refuse(result, REASON_limit_reached);
-    if (!slot_table_has_room(&engine->arms.slots))
-        return ROW_STATUS(room);
     add(engine, &row);
     return STATUS_request_completed;
 }
@@ -234,7 +213,7 @@ static const char *wrong_with(const struct engine *engine, const struct disconne
     if (row->grace_ms > DISCONNECT_GRACE_MAX_MS ||
         disconnect_find(engine, row->id) != DISCONNECT_NONE)
         return "an arm waits too long, or stands twice";
-    if (count_of(engine, row->account) >= DISCONNECT_ARMS_MAX)
+    if (engine->accounts.rows[row->account].counts[SHARE_arms] >= DISCONNECT_ARMS_MAX)
         return "an account has too many arms";
     return NULL;
 }

@@ -1,6 +1,6 @@
 #include "engine/state/holding.h"
 
-#include "engine/state/state.h"
+#include "engine/state/share_count.h"
 #include "engine/table/image_read.h"
 
 #define COVERED(field) +sizeof(((struct holding_side *)0)->field)
@@ -116,9 +116,10 @@ static void enter(struct engine *engine, uint32_t index)
     struct holding *holding = &engine->holdings.rows[index];
     uint64_t hash = key_hash(engine, holding->portfolio, holding->market);
 
+    uint32_t account = engine->portfolios.rows[holding->portfolio].account;
     holding->map_place = hash_index_insert(&engine->holdings.map, hash, index);
-    holding->account_position = account_position_enter(
-        engine, engine->portfolios.rows[holding->portfolio].account, holding->market);
+    holding->account_position = account_position_enter(engine, account, holding->market);
+    share_add(engine, account, SHARE_positions);
     portfolio_link(engine, index);
     holders_add(&engine->markets.rows[holding->market], holding->portfolio);
 }
@@ -154,6 +155,7 @@ void holding_free_empty(struct engine *engine, uint32_t index)
     INVARIANT(holding->sides[0].order_count == 0 && holding->sides[1].order_count == 0);
     if (CC_UNLIKELY(holding->account_position != ACCOUNT_POSITION_NONE))
         account_position_leave(engine, holding->account_position);
+    share_drop(engine, engine->portfolios.rows[holding->portfolio].account, SHARE_positions);
     portfolio_unlink(engine, index);
     holders_remove(&engine->markets.rows[holding->market], holding->portfolio);
     uint64_t hash = key_hash(engine, holding->portfolio, holding->market);
@@ -191,7 +193,7 @@ void holding_link(struct engine *engine, uint32_t index, uint32_t order)
     *link = order;
     struct portfolio *owner = &engine->portfolios.rows[holding->portfolio];
     owner->open_order_count++;
-    engine->accounts.rows[owner->account].open_order_count++;
+    share_add(engine, owner->account, SHARE_orders);
 }
 
 void holding_unlink(struct engine *engine, uint32_t order)
@@ -212,7 +214,7 @@ void holding_unlink(struct engine *engine, uint32_t order)
     cold->list_prev = ORDER_NONE;
     INVARIANT(owner->open_order_count > 0);
     owner->open_order_count--;
-    engine->accounts.rows[owner->account].open_order_count--;
+    share_drop(engine, owner->account, SHARE_orders);
 }
 
 uint32_t holding_next_holder(const struct engine *engine, uint32_t market, uint32_t from)

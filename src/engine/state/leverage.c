@@ -1,6 +1,6 @@
 #include "engine/state/leverage.h"
 
-#include "engine/state/state.h"
+#include "engine/state/share_count.h"
 #include "engine/table/image_read.h"
 
 #define COVERED(field) +sizeof(((struct leverage *)0)->field)
@@ -64,12 +64,18 @@ static void map_in(struct engine *engine, uint32_t index)
     table->rows[index].map_place = hash_index_insert(&table->map, hash, index);
 }
 
+static uint32_t account_of(const struct engine *engine, uint32_t portfolio)
+{
+    return engine->portfolios.rows[portfolio].account;
+}
+
 /* Removes the row after `before` (LEVERAGE_NONE: the first). */
 static void drop(struct engine *engine, uint32_t before, uint32_t index)
 {
     struct leverage_table *table = &engine->leverages;
     uint32_t next = table->rows[index].next;
 
+    share_drop(engine, account_of(engine, table->rows[index].portfolio), SHARE_leverages);
     if (before != LEVERAGE_NONE) {
         table->rows[before].next = next;
     } else {
@@ -86,6 +92,7 @@ static void add(struct engine *engine, uint32_t before, uint32_t next, const str
     struct leverage_table *table = &engine->leverages;
     uint32_t index = slot_table_alloc(&table->slots, table->rows[table->slots.free_head].next);
 
+    share_add(engine, account_of(engine, row->portfolio), SHARE_leverages);
     table->rows[index] = *row;
     table->rows[index].next = next;
     if (before != LEVERAGE_NONE) {
@@ -112,7 +119,7 @@ bool leverage_keep(struct engine *engine, uint32_t portfolio, uint32_t market, u
     } else if (is_kept) {
         drop(engine, before, at);
     } else if (setting != 0) {
-        if (!slot_table_has_room(&table->slots))
+        if (!share_fits(engine, account_of(engine, portfolio), SHARE_leverages, 1))
             return false;
         struct leverage row = {
             .portfolio = portfolio,

@@ -65,8 +65,8 @@ static inline uint32_t leverage_in_force(const struct market *market, uint32_t s
     return setting < market->record.max_leverage ? setting : market->record.max_leverage;
 }
 
-/* Keeps the portfolio's setting in the market, 0: none. False: the table is full, nothing has
- * changed. */
+/* Keeps the portfolio's setting in the market, 0: none. False: the account may have no more
+ * rows (share.h), nothing has changed. */
 CC_MUST_USE bool leverage_keep(struct engine *engine, uint32_t portfolio, uint32_t market,
                                uint32_t setting);
 

@@ -2,7 +2,7 @@
 
 #include "base/rule.h"
 #include "engine/state/private_event.h"
-#include "engine/state/state.h"
+#include "engine/state/share_count.h"
 #include "engine/table/image_read.h"
 #include "engine/table/image_sink.h"
 
@@ -130,6 +130,7 @@ static uint32_t add(struct engine *engine, uint32_t portfolio, uint32_t market)
         map_in(engine, index);
     }
     copy_to_holding(engine, portfolio, market, index);
+    share_add(engine, engine->portfolios.rows[portfolio].account, SHARE_mmps);
     return index;
 }
 
@@ -139,6 +140,7 @@ static void drop(struct engine *engine, uint32_t index)
     struct mmp *row = &table->rows[index];
     uint32_t at = first_of(engine, row->portfolio);
 
+    share_drop(engine, engine->portfolios.rows[row->portfolio].account, SHARE_mmps);
     copy_to_holding(engine, row->portfolio, row->market, MMP_NONE);
     timer_heap_remove(&table->freezes, index);
     if (at == index) {
@@ -324,7 +326,6 @@ enum status mmp_set(struct engine *engine, const struct command *command,
     uint32_t portfolio = engine->applying.portfolio, market;
     struct set_body body;
 
-    (void)result;
     memcpy(&body, command_body(command), sizeof body);
     enum status status = market_of_asset(engine, body.asset_id, &market);
     if (status != STATUS_request_completed)
@@ -342,8 +343,10 @@ enum status mmp_set(struct engine *engine, const struct command *command,
         return STATUS_request_completed;
     }
     if (index == MMP_NONE) {
-        if (!slot_table_has_room(&engine->mmps.slots))
-            return ROW_STATUS(room);
+        if (!share_fits(engine, engine->applying.account, SHARE_mmps, 1)) {
+            result->reason = REASON_limit_reached;
+            return STATUS_order_rejected_invalid;
+        }
         index = add(engine, portfolio, market);
     }
     struct mmp *row = &engine->mmps.rows[index];

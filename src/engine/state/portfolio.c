@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "engine/state/access.h"
 #include "engine/state/effects_emit_inline.h"
-#include "engine/state/state.h"
+#include "engine/state/share_count.h"
 #include "engine/table/image_read.h"
 #include "engine/table/whole_lines.h"
 
@@ -79,11 +79,6 @@ uint32_t portfolio_find_sequence(const struct engine *engine, uint64_t sequence)
     return is_found ? low : PORTFOLIO_NONE;
 }
 
-bool portfolio_fits(const struct engine *engine)
-{
-    return engine->portfolios.count < engine->portfolios.limit;
-}
-
 /* The row at the end of the table becomes a portfolio of its account and subaccount. */
 static uint32_t enter(struct engine *engine, uint32_t subaccount)
 {
@@ -96,6 +91,7 @@ static uint32_t enter(struct engine *engine, uint32_t subaccount)
 
     portfolio->subaccount = subaccount;
     engine->subaccounts.rows[subaccount].portfolio_count++;
+    share_add(engine, portfolio->account, SHARE_portfolios);
     *(is_first ? &owner->portfolio_head : &table->rows[owner->portfolio_tail].account_next) = index;
     owner->portfolio_tail = index;
     INVARIANT(is_first == ((portfolio->subaccount_index | portfolio->portfolio_index) == 0));
@@ -238,12 +234,11 @@ enum status portfolio_create(struct engine *engine, const struct command *comman
     if (!access_body_is_clean(command) || text_has_control(body.name, name_bytes))
         return STATUS_order_rejected_invalid;
     uint32_t index = engine->subaccounts.rows[record].portfolio_count;
-    if (index >= state_option(engine, OPTION_limits_portfolios)) {
+    if (index >= state_option(engine, OPTION_limits_portfolios) ||
+        !share_fits(engine, engine->applying.account, SHARE_portfolios, 1)) {
         result->reason = REASON_limit_reached;
         return STATUS_order_rejected_invalid;
     }
-    if (!portfolio_fits(engine))
-        return ROW_STATUS(room);
     number_name(number, index);
     emit(engine, portfolio_add(engine, record, name_bytes != 0 ? body.name : number));
     result->subaccount_index = body.subaccount_index;
@@ -348,6 +343,14 @@ static bool every_subaccount_has_one(const struct engine *engine)
     return engine->accounts.count != 0 && engine->portfolios.rows[0].account == 0;
 }
 
+/* Of an image that is older than funding: as if it had last moved when the image was written. */
+static void find_funding(struct engine *engine)
+{
+    for (uint32_t i = 0; i < engine->accounts.count; i++)
+        if (engine->accounts.rows[i].funding == SHARE_FUNDING_UNKNOWN)
+            share_refund(engine, i);
+}
+
 bool portfolio_load(struct engine *engine, struct image_read *read)
 {
     struct portfolio_table *table = &engine->portfolios;
@@ -380,8 +383,10 @@ bool portfolio_load(struct engine *engine, struct image_read *read)
         if (wrong != NULL)
             return image_read_refuse(read, wrong);
         row->open_order_count = 0; /* counted again (order_load) */
+        engine->accounts.rows[row->account].cash += row->cash;
         portfolio_enter_dead_man(engine, enter(engine, subaccount));
     }
+    find_funding(engine);
     if (read->wrong == NULL && !every_subaccount_has_one(engine))
         return image_read_refuse(read, "a subaccount has no portfolio");
     return read->wrong == NULL;

@@ -161,9 +161,6 @@ CC_MUST_USE uint32_t portfolio_find(const struct engine *engine, uint64_t accoun
  * subaccount. */
 CC_MUST_USE uint32_t portfolio_find_sequence(const struct engine *engine, uint64_t sequence);
 
-/* True if the table has room for one more portfolio. */
-CC_MUST_USE bool portfolio_fits(const struct engine *engine);
-
 /* The next portfolio of the subaccount (its record); it fits. `name`: at most PORTFOLIO_NAME_BYTES,
  * or closed by a zero. */
 uint32_t portfolio_add(struct engine *engine, uint32_t subaccount, const char *name);

@@ -240,4 +240,5 @@ void state_use_options(struct engine *engine, const struct option_engine *option
     order_table_set_limit(&engine->orders, (uint32_t)values[OPTION_engine_orders]);
     engine->conditionals.limit = (uint32_t)values[OPTION_engine_orders];
     duplicate_set_limit(&engine->duplicates, (uint32_t)values[OPTION_limits_duplicate_slots]);
+    share_use_options(engine);
 }

@@ -27,6 +27,7 @@
 #include "engine/state/result.h"
 #include "engine/state/samples.h"
 #include "engine/state/settlement_pass.h"
+#include "engine/state/share.h"
 #include "engine/state/subaccount.h"
 #include "engine/state/withdrawal.h"
 #include "engine/state/work_queue.h"
@@ -48,6 +49,7 @@ struct applying {
     uint32_t resting;     /* the order whose evidence is wanted, while it rests, else ORDER_NONE */
     uint32_t untriggered; /* likewise, while it waits (conditional.h), else CONDITIONAL_NONE */
     uint32_t makers;      /* that the last walk met */
+    uint32_t places;      /* orders that an atomic batch would make, while it is checked */
     struct engine_result *answer; /* that the evidence goes to */
 };
 
@@ -107,6 +109,7 @@ struct engine {
     struct work_queue work;
     struct liquidation liquidation;
     struct recheck recheck; /* C */
+    struct share share;     /* C */
 
     struct applying applying; /* C */
     struct path path;         /* C */

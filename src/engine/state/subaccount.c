@@ -2,7 +2,7 @@
 
 #include "base/rule.h"
 #include "engine/state/access.h"
-#include "engine/state/state.h"
+#include "engine/state/share_count.h"
 #include "engine/table/image_read.h"
 #include "engine/table/whole_lines.h"
 
@@ -81,11 +81,6 @@ uint32_t subaccount_find_sequence(const struct engine *engine, uint64_t sequence
     return is_found ? low : SUBACCOUNT_NONE;
 }
 
-bool subaccount_fits(const struct engine *engine)
-{
-    return engine->subaccounts.count < engine->subaccounts.limit && portfolio_fits(engine);
-}
-
 /* The record at the end of the table becomes the account's next subaccount, without portfolios. */
 static uint32_t enter(struct engine *engine, uint32_t account)
 {
@@ -94,6 +89,7 @@ static uint32_t enter(struct engine *engine, uint32_t account)
     uint32_t index = engine->accounts.rows[account].subaccount_count++;
 
     INVARIANT(table->rows[record].subaccount_index == index);
+    share_add(engine, account, SHARE_subaccounts);
     if (index == 0) {
         engine->accounts.rows[account].subaccount_head = record;
         return record;
@@ -153,12 +149,11 @@ enum status subaccount_create(struct engine *engine, const struct command *comma
     uint32_t count = engine->accounts.rows[account].subaccount_count;
 
     (void)command;
-    if (count >= state_option(engine, OPTION_limits_subaccounts)) {
+    if (!share_fits(engine, account, SHARE_subaccounts, 1) ||
+        !share_fits(engine, account, SHARE_portfolios, 1)) {
         result->reason = REASON_limit_reached;
         return STATUS_order_rejected_invalid;
     }
-    if (!subaccount_fits(engine))
-        return ROW_STATUS(room);
     emit(engine, subaccount_add(engine, account));
     result->subaccount_index = count;
     result->portfolio_index = 0;

@@ -61,9 +61,6 @@ CC_MUST_USE bool subaccount_is_open(const struct engine *engine, uint64_t accoun
  * account. */
 CC_MUST_USE uint32_t subaccount_find_sequence(const struct engine *engine, uint64_t sequence);
 
-/* Whether there is room for one and its portfolio 0. */
-CC_MUST_USE bool subaccount_fits(const struct engine *engine);
-
 /* The account's next subaccount with its portfolio 0 "Main" (R10); it fits. Gives its record. */
 uint32_t subaccount_add(struct engine *engine, uint32_t account);
 

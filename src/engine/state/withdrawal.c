@@ -2,7 +2,7 @@
 
 #include "base/row_history.h"
 #include "base/uuid.h"
-#include "engine/state/state.h"
+#include "engine/state/share_count.h"
 #include "engine/table/image_read.h"
 
 #define COVERED(field) +sizeof(((struct withdrawal *)0)->field)
@@ -114,6 +114,7 @@ uint32_t withdrawal_add(struct engine *engine, const struct withdrawal *row)
     struct withdrawal_table *table = &engine->withdrawals;
     uint32_t index = slot_table_alloc(&table->slots, table->rows[table->slots.free_head].next);
 
+    share_add(engine, engine->portfolios.rows[row->portfolio].account, SHARE_withdrawals);
     table->rows[index] = *row;
     table->rows[index].prev = table->tail;
     table->rows[index].next = WITHDRAWAL_NONE;
@@ -135,6 +136,7 @@ static void release(struct engine *engine, uint32_t index)
     uint64_t hash = sequence_hash(engine, row->created_sequence);
 
     INVARIANT(row->ended_sequence != 0);
+    share_drop(engine, engine->portfolios.rows[row->portfolio].account, SHARE_withdrawals);
     hash_index_remove(&table->map, (uint32_t)(hash >> 32), row->map_place);
     timer_heap_remove(&table->releases, index);
     *(row->prev != WITHDRAWAL_NONE ? &table->rows[row->prev].next : &table->head) = row->next;
@@ -155,8 +157,7 @@ void withdrawal_release_ended(struct engine *engine)
 
 bool withdrawal_fits(const struct engine *engine, uint64_t amount)
 {
-    return slot_table_has_room(&engine->withdrawals.slots) &&
-           engine->withdrawals_pending <= WITHDRAWAL_PENDING_MAX - (int64_t)amount;
+    return engine->withdrawals_pending <= WITHDRAWAL_PENDING_MAX - (int64_t)amount;
 }
 
 void withdrawal_end(struct engine *engine, uint32_t index)
@@ -165,6 +166,7 @@ void withdrawal_end(struct engine *engine, uint32_t index)
 
     INVARIANT(row->ended_sequence == 0);
     row->ended_sequence = engine->sequence;
+    row->release_ns = credential_keep_until(engine);
     timer_heap_set(&engine->withdrawals.releases, index, row->release_ns, row->created_sequence);
     subaccount_of(engine, row)->withdrawals_pending--;
     engine->withdrawals_pending -= (int64_t)row->amount;

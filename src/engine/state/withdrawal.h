@@ -6,10 +6,11 @@
  * withdraw.h has codes 10 and 1004.
  * A row is found by its id, which R3's rule makes of t, sequence and the index among the ids of its
  * command. One that has ended is kept until no request id that could repeat its 10 passes the
- * window: the duplicate answers with its id (W5). Then a later 10 takes it out.
+ * window, counted from its end: the duplicate answers with its id (W5). Then a command takes it
+ * out, whatever it is.
  *
  * Units.  Amounts micro-USDC, times unix ns.
- * Bound.  A withdrawal takes out at most WITHDRAWAL_RELEASES_MAX ended ones. */
+ * Bound.  A command takes out at most WITHDRAWAL_RELEASES_MAX ended ones. */
 #ifndef ENGINE_STATE_WITHDRAWAL_H
 #define ENGINE_STATE_WITHDRAWAL_H
 
@@ -85,7 +86,7 @@ CC_MUST_USE bool withdrawal_read(const struct engine *engine, uint32_t at,
 /* Its id: R3's rule. */
 void withdrawal_id(const struct withdrawal *withdrawal, uint8_t id[16]);
 
-/* Whether one of this amount can be kept: room for the row and for the sum. */
+/* Whether the sum of what is pending has room for this amount. */
 CC_MUST_USE bool withdrawal_fits(const struct engine *engine, uint64_t amount);
 
 /* Keeps a copy of the row as the newest; its table has room. The sum of what is pending is the
@@ -95,7 +96,8 @@ uint32_t withdrawal_add(struct engine *engine, const struct withdrawal *row);
 /* Code 1004 of a pending one: it has ended, and is kept until its release_ns. */
 void withdrawal_end(struct engine *engine, uint32_t withdrawal);
 
-/* Frees at most WITHDRAWAL_RELEASES_MAX of those whose release_ns has come. */
+/* Frees at most WITHDRAWAL_RELEASES_MAX of those whose release_ns has come. Called before each
+ * command. */
 void withdrawal_release_ended(struct engine *engine);
 
 /* Section 16 of an image, into the empty table; the portfolios are there. */

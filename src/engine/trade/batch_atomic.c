@@ -3,6 +3,7 @@
 #include "base/rule.h"
 #include "engine/risk/margin.h"
 #include "engine/risk/risk.h"
+#include "engine/state/share_count.h"
 #include "engine/trade/amend.h"
 #include "engine/trade/cancel.h"
 #include "engine/trade/order_plan.h"
@@ -34,8 +35,7 @@ struct kept {
 struct check {
     const struct command *command;
     uint32_t count;
-    uint32_t place_count; /* items that would make an order */
-    uint32_t enter_count; /* and those that would enter one again */
+    uint32_t enter_count; /* items that would make an order, or enter one again */
     uint32_t shadow_count;
     uint32_t kept_count;
     uint32_t open_order_count;           /* of the portfolio, before */
@@ -62,7 +62,7 @@ static void count_orders(struct engine *engine, int32_t more)
     struct portfolio *portfolio = state_portfolio(engine, engine->applying.portfolio);
 
     portfolio->open_order_count += (uint32_t)more;
-    engine->accounts.rows[portfolio->account].open_order_count += (uint32_t)more;
+    share_count(engine, portfolio->account, SHARE_orders, more);
 }
 
 static void put_back(struct engine *engine, const struct check *check)
@@ -315,17 +315,13 @@ static enum status check_reduce(struct engine *engine, struct check *check,
     return status;
 }
 
-/* Room for all that the batch would enter, as if nothing left before. */
+/* Ladder pages for all that the batch would enter, as if nothing left before. */
 static bool has_room(const struct engine *engine, const struct check *check,
                      const struct order_request *request)
 {
     const struct book_pages *pages = &engine->markets.pages;
     bool is_new = request->replaced == ORDER_NONE;
 
-    if (is_new && engine->orders.limit - engine->orders.count < check->place_count)
-        return false;
-    if (is_new && request->holding == HOLDING_NONE && !slot_table_has_room(&engine->holdings.slots))
-        return false;
     if (!is_new &&
         order_filled_notional(&engine->orders, request->replaced) > ORDER_PLAN_FILLED_MAX)
         return false;
@@ -440,7 +436,7 @@ static enum status check_all(struct engine *engine, struct check *check)
     before.initial += margin_entry_surcharge(engine, engine->applying.portfolio, MARKET_NONE);
     for (uint32_t i = 0; i < check->count; i++) {
         batch_decode(check->command, i, &item);
-        check->place_count += item.op == BATCH_PLACE;
+        engine->applying.places += item.op == BATCH_PLACE;
         check->enter_count += item.op == BATCH_PLACE || item.op == BATCH_REPLACE;
         if (item.op == BATCH_CANCEL)
             check->statuses[i] = (uint8_t)check_cancel(engine, check, &item);
@@ -457,6 +453,7 @@ static enum status check_all(struct engine *engine, struct check *check)
         status = (enum status)check->statuses[i];
     if (status == STATUS_request_completed && !margin_holds(engine, check, &before))
         status = ROW_STATUS(margin_to_place);
+    engine->applying.places = 0;
     put_back(engine, check);
     return status;
 }
@@ -572,7 +569,7 @@ enum status batch_atomic_apply(struct engine *engine, const struct command *comm
 
     check.command = command;
     check.count = count;
-    check.place_count = check.enter_count = 0;
+    check.enter_count = 0;
     check.shadow_count = check.kept_count = 0;
     check.open_order_count = state_portfolio(engine, engine->applying.portfolio)->open_order_count;
     enum status status = check_all(engine, &check);

@@ -83,7 +83,7 @@ static bool ladder_fits(const struct engine *engine, const struct order_request 
                            engine->orders.hot[request->replaced].tick);
 }
 
-/* Tables and the bounds that only the walk sees. An order that is filled and replaced
+/* Ladder pages, and the bounds that only the walk sees. An order that is filled and replaced
  * without end would outgrow its sum of fills. */
 static bool has_room(const struct engine *engine, const struct order_request *request,
                      const struct match *match)
@@ -93,12 +93,9 @@ static bool has_room(const struct engine *engine, const struct order_request *re
         return false;
     if (request->goes_on)
         return !match->guard;
-    if (match->guard ||
-        (!order_request_replaces(request) && engine->orders.count >= engine->orders.limit))
+    if (match->guard)
         return false;
     if (match->filled != 0 && (engine->fee_account > FEES_MAX || engine->fee_account < -FEES_MAX))
-        return false;
-    if (request->holding == HOLDING_NONE && !slot_table_has_room(&engine->holdings.slots))
         return false;
     return !rests(request, match) || ladder_fits(engine, request);
 }

@@ -2,6 +2,7 @@
 
 #include "base/rule.h"
 #include "engine/risk/margin.h"
+#include "engine/state/share_count.h"
 #include "engine/trade/match.h"
 #include "engine/trade/resting.h"
 
@@ -112,6 +113,14 @@ static bool is_multiple(uint64_t value, uint64_t unit)
     return unit == 1 || value % unit == 0;
 }
 
+/* W8: a record that is made for the order. One that waits makes none. */
+static bool holding_has_room(const struct engine *engine, const struct order_request *request)
+{
+    uint32_t account = engine->portfolios.rows[request->portfolio].account;
+
+    return share_room(engine, engine->accounts.rows[account].share_class, SHARE_positions) != 0;
+}
+
 /* R1: |s| + B <= 2^42 and 64 markets, with this order, reduce-only ones included. */
 static bool size_fits(const struct engine *engine, const struct order_request *request)
 {
@@ -122,7 +131,7 @@ static bool size_fits(const struct engine *engine, const struct order_request *r
         if (holding_over_markets(engine, request->portfolio, request->market_index))
             return false;
         if (request->holding == HOLDING_NONE)
-            return true;
+            return request->waits || holding_has_room(engine, request);
     }
     const struct holding_side *side = &holding->sides[request->side];
     uint64_t sum = margin_abs(holding->size) + (uint64_t)(side->size + side->reduce_size);
@@ -329,15 +338,27 @@ static bool is_liquidated(struct engine *engine, const struct order_request *req
            (!reduces(request) || liquidation_step_is_running(engine, request->portfolio));
 }
 
-/* Row order_count, of the portfolio and of its account. */
+/* Row order_count, of the portfolio, of its account and of the account's class. */
 static bool rests_too_often(const struct engine *engine, const struct order_request *request)
 {
     const struct portfolio *portfolio = &engine->portfolios.rows[request->portfolio];
-    uint32_t of_account = engine->accounts.rows[portfolio->account].open_order_count;
+    const struct account *owner = &engine->accounts.rows[portfolio->account];
+    uint32_t of_account = owner->counts[SHARE_orders];
     uint32_t less = order_request_replaces(request) ? 1 : 0;
 
-    return portfolio->open_order_count - less >= state_option(engine, OPTION_limits_open_orders) ||
-           of_account - less >= state_option(engine, OPTION_limits_account_open_orders);
+    if (portfolio->open_order_count - less >= state_option(engine, OPTION_limits_open_orders) ||
+        of_account - less >= state_option(engine, OPTION_limits_account_open_orders))
+        return true;
+    return less == 0 && share_room(engine, owner->share_class, SHARE_orders) == 0;
+}
+
+/* Row order_count of every order: it needs a row while it is executed, those of an atomic batch all
+ * at once. */
+static bool table_is_full(const struct engine *engine, const struct order_request *request)
+{
+    uint32_t wanted = engine->applying.places != 0 ? engine->applying.places : 1;
+
+    return !order_request_replaces(request) && engine->orders.limit - engine->orders.count < wanted;
 }
 
 /* Rows mark to liquidation. */
@@ -359,8 +380,9 @@ static enum status check_against_state(struct engine *engine, struct order_reque
         return ROW_STATUS(slippage);
     if (reduce_only && !may_reduce(request))
         return ROW_STATUS(reduce_only);
-    if (order_request_may_rest(request) && portfolio->account != 0 &&
-        rests_too_often(engine, request))
+    if (table_is_full(engine, request) ||
+        (order_request_may_rest(request) && portfolio->account != 0 &&
+         rests_too_often(engine, request)))
         return ROW_STATUS(order_count);
     return is_liquidated(engine, request) ? ROW_STATUS(liquidation) : STATUS_request_completed;
 }
@@ -412,25 +434,18 @@ enum status order_request_state_of_wait(const struct engine *engine,
                : STATUS_request_completed;
 }
 
-/* They need no margin, and all accounts share one table: an account may have as many as one
- * full subaccount (R8, how many an account may have). */
+/* They need no margin, and all accounts share one table. */
 static bool waits_too_often(const struct engine *engine, const struct portfolio *portfolio)
 {
-    uint64_t limit = state_option(engine, OPTION_limits_conditional_orders);
-    uint64_t of_account = limit * state_option(engine, OPTION_limits_portfolios);
-
-    return portfolio->conditional_count >= limit ||
-           engine->accounts.rows[portfolio->account].conditional_count >= of_account;
+    return portfolio->conditional_count >= state_option(engine, OPTION_limits_conditional_orders) ||
+           !share_fits(engine, portfolio->account, SHARE_conditionals, 1);
 }
 
 enum status order_request_count_of_wait(struct engine *engine, const struct order_request *request)
 {
     if (waits_too_often(engine, state_portfolio(engine, request->portfolio)))
         return ROW_STATUS(conditional_count);
-    if (is_liquidated(engine, request))
-        return ROW_STATUS(liquidation);
-    return engine->conditionals.count >= engine->conditionals.limit ? ROW_STATUS(room)
-                                                                    : STATUS_request_completed;
+    return is_liquidated(engine, request) ? ROW_STATUS(liquidation) : STATUS_request_completed;
 }
 
 enum status order_request_terms(struct engine *engine, struct order_request *request)

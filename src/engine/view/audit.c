@@ -204,6 +204,41 @@ static void finish_market(struct audit *audit, uint32_t index)
         fail(audit, 5, index);
 }
 
+/* The rows of the tables against what their owners count (share.h), and that against the sums of
+ * the classes. */
+static uint32_t share_differences(const struct engine *engine)
+{
+    const uint32_t rows[SHARE_TABLE_COUNT] = {
+        [SHARE_accounts] = engine->accounts.count,
+        [SHARE_subaccounts] = engine->subaccounts.count,
+        [SHARE_portfolios] = engine->portfolios.count,
+        [SHARE_orders] =
+            engine->orders.count - (uint32_t)(engine->conditionals.going != ORDER_NONE),
+        [SHARE_conditionals] = engine->conditionals.count,
+        [SHARE_positions] = engine->holdings.slots.count,
+        [SHARE_leverages] = engine->leverages.slots.count,
+        [SHARE_mmps] = engine->mmps.slots.count,
+        [SHARE_credentials] = engine->credentials.slots.count,
+        [SHARE_arms] = engine->arms.slots.count,
+        [SHARE_withdrawals] = engine->withdrawals.slots.count,
+    };
+    uint32_t used[SHARE_TABLE_COUNT][SHARE_CLASS_COUNT] = { 0 }, differences = 0;
+
+    for (uint32_t i = 0; i < engine->accounts.count; i++)
+        for (uint32_t table = 0; table < SHARE_TABLE_COUNT; table++)
+            used[table][engine->accounts.rows[i].share_class] +=
+                engine->accounts.rows[i].counts[table];
+    for (uint32_t table = 0; table < SHARE_TABLE_COUNT; table++) {
+        uint32_t sum = 0;
+        for (uint32_t class = 0; class < SHARE_CLASS_COUNT; class ++) {
+            differences += used[table][class] != engine->share.tables[table].used[class];
+            sum += used[table][class];
+        }
+        differences += sum != rows[table];
+    }
+    return differences;
+}
+
 /* Sums of accounts against a recount. An order that fired and goes on is in the
  * table and rests nowhere. */
 static uint32_t total_differences(const struct audit *audit)
@@ -214,14 +249,14 @@ static uint32_t total_differences(const struct audit *audit)
     uint64_t sizes = 0;
 
     for (uint32_t i = 0; i < engine->accounts.count; i++)
-        orders += engine->accounts.rows[i].open_order_count;
+        orders += engine->accounts.rows[i].counts[SHARE_orders];
     for (uint32_t i = 1; i < positions->slots.fresh; i++) {
         sizes += positions->rows[i].size;
         holdings += positions->rows[i].count;
     }
     return (uint32_t)(audit->orders + going != engine->orders.count) +
            (uint32_t)(orders != audit->orders) + (uint32_t)(sizes != audit->sizes) +
-           (uint32_t)(holdings != audit->counted);
+           (uint32_t)(holdings != audit->counted) + share_differences(engine);
 }
 
 /* I9. A portfolio that is up to date, and whose liquidation is not under way, was checked last as

@@ -184,6 +184,11 @@ bool read_account(const struct engine *engine, uint64_t account_id, struct row_a
         .private_seq = account->private_seq,
     };
     memcpy(row->label, account->label, sizeof row->label);
+    row->share_class = account->share_class;
+    for (uint32_t i = 0; i < SHARE_TABLE_COUNT; i++) {
+        row->slots_used[i] = account->counts[i];
+        row->slots_bound[i] = share_cap(engine, (uint32_t)account_id, (enum share_table)i);
+    }
     if (markets->count > 0) { /* markets have the rates; all of W10 have the same */
         const struct market_record *record = &markets->rows[markets->sorted[0]].record;
         row->maker_fee_ppm = record->maker_ppm[row->fee_tier];

@@ -4,6 +4,26 @@
 
 static const char *const portfolio_names[] = { "ACTIVE", "IN_LIQUIDATION", "CLOSED" };
 
+/* W8, Slots: its class, its rows in each table, and its own bound where it has one. */
+static void write_slots(struct writer *writer, const struct row_account *row)
+{
+    const char *class = share_class_name((enum share_class)row->share_class);
+
+    WRITER_TEXT(writer, ",\"slots\":{\"class\":");
+    writer_string(writer, class, strlen(class));
+    WRITER_TEXT(writer, ",\"tables\":[");
+    for (uint32_t i = 0; i < SHARE_TABLE_COUNT; i++) {
+        const char *table = share_table_name((enum share_table)i);
+        writer_text(writer, i == 0 ? "{\"table\":" : ",{\"table\":");
+        writer_string(writer, table, strlen(table));
+        JSON_FIELD_UINT(writer, "used", row->slots_used[i]);
+        if (row->slots_bound[i] != UINT32_MAX)
+            JSON_FIELD_UINT(writer, "bound", row->slots_bound[i]);
+        WRITER_TEXT(writer, "}");
+    }
+    WRITER_TEXT(writer, "]}");
+}
+
 void json_holding_account(struct writer *writer, const struct row_account *row)
 {
     WRITER_TEXT(writer, "{\"account_id\":");
@@ -16,6 +36,7 @@ void json_holding_account(struct writer *writer, const struct row_account *row)
     if (row->label[0] != '\0')
         JSON_FIELD_TEXT(writer, "label", row->label);
     JSON_FIELD_UINT(writer, "subaccount_count", row->subaccount_count);
+    write_slots(writer, row);
     WRITER_TEXT(writer, "}");
 }
 

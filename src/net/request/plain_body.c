@@ -197,6 +197,8 @@ static const char *detail_of(enum problem code)
                "mark that it rests on is not valid";
     case PROBLEM_faucet_limit_exceeded:
         return "the account gets at most 100000 USDC in the 24 h from its first credit";
+    case PROBLEM_limit_reached:
+        return "the account has as many settings as it may, or accounts of its class have";
     case PROBLEM_not_ready:
         return "too many requests are waiting";
     default:
@@ -223,9 +225,10 @@ static enum problem invalid_problem(uint8_t reason)
         uint8_t reason, problem;
     } rows[] = {
 #define R(name) { REASON_##name, PROBLEM_##name }
-        R(portfolio_not_active),  R(portfolio_not_empty),      R(portfolio_not_closed),
-        R(subaccount_not_active), R(insufficient_free_equity), R(invalid_parameter),
-        R(faucet_limit_exceeded),
+        R(portfolio_not_active),     R(portfolio_not_empty),
+        R(portfolio_not_closed),     R(subaccount_not_active),
+        R(insufficient_free_equity), R(invalid_parameter),
+        R(faucet_limit_exceeded),    R(limit_reached),
 #undef R
     };
     for (size_t i = 0; i < CC_COUNT(rows); i++)

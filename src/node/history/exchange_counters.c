@@ -1,8 +1,10 @@
 #include "node/history/exchange_counters.h"
 
+#include "base/log.h"
 #include "base/money.h"
 #include "engine/state/market.h"
 #include "engine/state/portfolio.h"
+#include "engine/state/share.h"
 #include "engine/view/read.h"
 
 void exchange_counters_count(struct exchange_counters *counters, const struct effect *effect)
@@ -76,6 +78,28 @@ static void refresh_indexes(struct exchange_counters *counters, const struct eng
     atomic_store_explicit(&counters->index_count, count, memory_order_release);
 }
 
+/* Logged once each time that it gets there; it is over below 65 %, so that it does not flicker. */
+static void refresh_table(struct exchange_counters *counters, const struct engine *engine,
+                          enum share_table table)
+{
+    bool was_high = published_get(&counters->table_alarm[table]) != 0;
+    uint64_t size = share_size(engine, table), used = 0;
+
+    for (uint32_t class = 0; class < SHARE_CLASS_COUNT; class ++) {
+        uint32_t rows = share_used(engine, table, (enum share_class) class);
+        used += rows;
+        published_set(&counters->table_used[table][class], rows);
+    }
+    published_set(&counters->table_size[table], size);
+    bool is_high = used * 100 >= size * (was_high ? 65 : 70) && used != 0;
+    if (is_high == was_high)
+        return;
+    published_set(&counters->table_alarm[table], is_high);
+    log_line(is_high ? LOG_WARN : LOG_INFO, "table",
+             is_high ? "%s: %lu of %lu rows are used" : "%s: %lu of %lu rows are used again",
+             share_table_name(table), used, size);
+}
+
 void exchange_counters_refresh(struct exchange_counters *counters, const struct engine *engine)
 {
     int64_t fund, fees, pending;
@@ -92,6 +116,8 @@ void exchange_counters_refresh(struct exchange_counters *counters, const struct 
     published_set(&counters->pending_count, count);
     published_set(&counters->work_items, read_work_count(engine));
     refresh_indexes(counters, engine);
+    for (uint32_t table = 0; table < SHARE_TABLE_COUNT; table++)
+        refresh_table(counters, engine, (enum share_table)table);
 }
 
 void exchange_counters_refresh_claims(struct exchange_counters *counters,

@@ -10,6 +10,7 @@
 #define NODE_HISTORY_EXCHANGE_COUNTERS_H
 
 #include "base/published.h"
+#include "base/share_list.h"
 #include "engine/state/effects.h"
 #include "engine/state/market.h"
 
@@ -40,12 +41,15 @@ struct exchange_counters {
         struct published publish_ns; /* of the index price; 0: none, or the market is CLOSED */
     } indexes[ENGINE_MARKETS_MAX];
     _Atomic uint32_t index_count;
+    struct published table_used[SHARE_TABLE_COUNT][SHARE_CLASS_COUNT]; /* W8, Slots: rows */
+    struct published table_size[SHARE_TABLE_COUNT];
+    struct published table_alarm[SHARE_TABLE_COUNT]; /* 1: a table is 70 % full */
 };
 
 /* Adds one effect to the totals. */
 void exchange_counters_count(struct exchange_counters *counters, const struct effect *effect);
 
-/* Refreshes the gauges from the engine's state. */
+/* Refreshes the gauges from the engine's state, and logs a table that has become 70 % full. */
 void exchange_counters_refresh(struct exchange_counters *counters, const struct engine *engine);
 
 /* Refreshes the sum of all claims, which visits every portfolio. */

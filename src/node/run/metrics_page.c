@@ -221,6 +221,30 @@ static void withdrawal_lines(struct page *page, const struct exchange_counters *
     amount(page, "withdrawals_pending_micro_usdc", "What they come to.", &exchange->pending_amount);
 }
 
+/* One gauge of each table. */
+static void table_gauge(struct page *page, const char *name, const char *help,
+                        const struct published *values)
+{
+    line(page, "# HELP perpd_%s %s\n# TYPE perpd_%s gauge\n", name, help, name);
+    for (uint32_t table = 0; table < SHARE_TABLE_COUNT; table++)
+        line(page, "perpd_%s{table=\"%s\"} %lu\n", name, share_table_name((enum share_table)table),
+             published_get(&values[table]));
+}
+
+static void table_lines(struct page *page, const struct exchange_counters *exchange)
+{
+    line(page, "# HELP perpd_table_used Rows of each bounded table by the class of their account.\n"
+               "# TYPE perpd_table_used gauge\n");
+    for (uint32_t table = 0; table < SHARE_TABLE_COUNT; table++)
+        for (uint32_t class = 0; class < SHARE_CLASS_COUNT; class ++)
+            line(page, "perpd_table_used{table=\"%s\",class=\"%s\"} %lu\n",
+                 share_table_name((enum share_table)table),
+                 share_class_name((enum share_class) class),
+                 published_get(&exchange->table_used[table][class]));
+    table_gauge(page, "table_size", "Rows that the table has room for.", exchange->table_size);
+    table_gauge(page, "table_alarm", "1: the table is 70 % full.", exchange->table_alarm);
+}
+
 static void exchange_lines(struct page *page, const struct exchange_counters *exchange)
 {
     static const char *const levels[EXCHANGE_COUNTERS_LEVELS] = { "book", "fund", "adl",
@@ -256,6 +280,7 @@ static void exchange_lines(struct page *page, const struct exchange_counters *ex
     metric(page, "settlements_total", "counter", "Positions settled by a market's close.",
            published_get(&exchange->settlements));
     withdrawal_lines(page, exchange);
+    table_lines(page, exchange);
 }
 
 /* An index of a market that nobody publishes any more stops its orders (R5). */

@@ -57,7 +57,7 @@ ProblemCode = Literal[
     "host_not_allowed", "not_found", "portfolio_not_found", "order_not_found",
     "account_not_found", "request_not_found", "method_not_allowed", "request_timeout",
     "portfolio_not_active", "portfolio_not_empty", "portfolio_not_closed",
-    "subaccount_not_active", "insufficient_free_equity", "faucet_limit_exceeded",
+    "subaccount_not_active", "insufficient_free_equity", "faucet_limit_exceeded", "limit_reached",
     "pairing_already_used", "pairing_not_deposited", "pairing_expired", "payload_too_large",
     "unsupported_media_type", "rate_limited", "headers_too_large", "internal_error", "not_ready",
     "too_many_connections",

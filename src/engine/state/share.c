@@ -1,0 +1,158 @@
+#include "engine/state/share.h"
+
+#include "engine/state/share_count.h"
+
+#define SHARE_USDC INT64_C(1000000)
+#define SHARE_PPM  UINT64_C(1000000)
+
+static enum option size_of(enum share_table table)
+{
+    static const uint16_t sizes[] = {
+#define X(name, size) OPTION_##size,
+        SHARE_TABLE_LIST(X)
+#undef X
+    };
+    return (enum option)sizes[table];
+}
+
+/* The class of what an account has brought in. A threshold of 0 is below nobody. */
+static uint8_t class_of(const struct engine *engine, int64_t funding)
+{
+    int64_t amount = funding > 0 ? funding : 0;
+
+    if (amount < (int64_t)state_option(engine, OPTION_limits_funding_small) * SHARE_USDC)
+        return SHARE_CLASS_unfunded;
+    if (amount < (int64_t)state_option(engine, OPTION_limits_funding_full) * SHARE_USDC)
+        return SHARE_CLASS_small;
+    return SHARE_CLASS_full;
+}
+
+static void set_bounds(struct engine *engine)
+{
+    for (uint32_t i = 0; i < SHARE_TABLE_COUNT; i++) {
+        uint64_t size = state_option(engine, size_of((enum share_table)i));
+        uint64_t small = size * state_option(engine, OPTION_limits_share_small_ppm) / SHARE_PPM;
+        uint64_t unfunded =
+            size * state_option(engine, OPTION_limits_share_unfunded_ppm) / SHARE_PPM;
+        uint32_t *bound = engine->share.tables[i].bound;
+        bound[SHARE_CLASS_unfunded] = (uint32_t)unfunded;
+        bound[SHARE_CLASS_small] = (uint32_t)small;
+        bound[SHARE_CLASS_full] = (uint32_t)size;
+    }
+}
+
+static void count_all(struct engine *engine, uint32_t account, int32_t sign)
+{
+    const struct account *owner = &engine->accounts.rows[account];
+
+    for (uint32_t i = 0; i < SHARE_TABLE_COUNT; i++)
+        engine->share.tables[i].used[owner->share_class] += (uint32_t)sign * owner->counts[i];
+}
+
+void share_clear(struct engine *engine)
+{
+    memset(&engine->share, 0, sizeof engine->share);
+    set_bounds(engine);
+}
+
+void share_use_options(struct engine *engine)
+{
+    share_clear(engine);
+    for (uint32_t i = 0; i < engine->accounts.count; i++) {
+        struct account *owner = &engine->accounts.rows[i];
+        owner->share_class = i == 0 ? SHARE_CLASS_full : class_of(engine, owner->funding);
+        count_all(engine, i, 1);
+    }
+}
+
+void share_begin(struct engine *engine, uint32_t account)
+{
+    struct account *owner = &engine->accounts.rows[account];
+
+    owner->share_class = account == 0 ? SHARE_CLASS_full : class_of(engine, owner->funding);
+    share_add(engine, account, SHARE_accounts);
+}
+
+void share_refund(struct engine *engine, uint32_t account)
+{
+    struct account *owner = &engine->accounts.rows[account];
+    int128 cash = owner->cash < INT64_MAX ? owner->cash : INT64_MAX;
+
+    if (account == 0) {
+        owner->funding = 0;
+        return;
+    }
+    owner->funding = cash > owner->net_deposits ? (int64_t)cash : owner->net_deposits;
+    count_all(engine, account, -1);
+    owner->share_class = class_of(engine, owner->funding);
+    count_all(engine, account, 1);
+}
+
+/* The bound of an option, or of an unfunded account the smaller one. */
+static uint32_t least(const struct engine *engine, const struct account *owner, enum option option,
+                      uint32_t unfunded)
+{
+    uint64_t cap = state_option(engine, option);
+
+    return owner->share_class == SHARE_CLASS_unfunded && unfunded < cap ? unfunded : (uint32_t)cap;
+}
+
+uint32_t share_cap(const struct engine *engine, uint32_t account, enum share_table table)
+{
+    const struct account *owner = &engine->accounts.rows[account];
+
+    switch (table) {
+    case SHARE_subaccounts:
+        return least(engine, owner, OPTION_limits_subaccounts, SHARE_UNFUNDED_SUBACCOUNTS);
+    case SHARE_portfolios:
+        return least(engine, owner, OPTION_limits_account_portfolios, SHARE_UNFUNDED_PORTFOLIOS);
+    case SHARE_orders:
+        return (uint32_t)state_option(engine, OPTION_limits_account_open_orders);
+    case SHARE_conditionals:
+        return least(engine, owner, OPTION_limits_account_conditionals, 0);
+    case SHARE_leverages:
+    case SHARE_mmps:
+        return least(engine, owner, OPTION_limits_account_rows, 0);
+    case SHARE_credentials:
+        return least(engine, owner, OPTION_limits_account_credentials, SHARE_UNFUNDED_CREDENTIALS);
+    case SHARE_arms:
+        return DISCONNECT_ARMS_MAX;
+    default:
+        return UINT32_MAX;
+    }
+}
+
+/* The rows that count against share_cap of that table. */
+static uint32_t counted(const struct engine *engine, uint32_t account, enum share_table table)
+{
+    const struct account *owner = &engine->accounts.rows[account];
+
+    if (table == SHARE_leverages || table == SHARE_mmps)
+        return owner->counts[SHARE_leverages] + owner->counts[SHARE_mmps];
+    return owner->counts[table];
+}
+
+bool share_fits(const struct engine *engine, uint32_t account, enum share_table table,
+                uint32_t count)
+{
+    uint32_t cap = share_cap(engine, account, table);
+    uint32_t has = counted(engine, account, table);
+
+    return has <= cap && count <= cap - has &&
+           count <= share_room(engine, engine->accounts.rows[account].share_class, table);
+}
+
+uint32_t share_size(const struct engine *engine, enum share_table table)
+{
+    return engine->share.tables[table].bound[SHARE_CLASS_full];
+}
+
+uint32_t share_used(const struct engine *engine, enum share_table table, enum share_class class)
+{
+    return engine->share.tables[table].used[class];
+}
+
+bool share_fits_new(const struct engine *engine, enum share_table table, uint32_t count)
+{
+    return count <= share_room(engine, class_of(engine, 0), table);
+}

@@ -1,0 +1,182 @@
+"""How much of each bounded table an account may have (wire.md W8, slots): classes, shares, bounds
+of an account. Everything is counted anew from the state when it is asked for, but keys, sessions
+and withdrawals, whose rows are kept for a while when they have ended."""
+from collections import Counter
+from heapq import heappop, heappush
+
+USDC = 1000000
+UNFUNDED, SMALL, FULL = range(3)
+RELEASES = 4  # ended rows of each kind that a command gives back
+ARMS_MOST = 256
+OF_UNFUNDED = {"subaccounts": 1, "portfolios": 2, "credentials": 8, "conditionals": 0, "rows": 0}
+OPTIONS = {"limits.account_portfolios": 256, "limits.account_conditionals": 1000,
+           "limits.account_rows": 1024, "limits.account_credentials": 160,
+           "limits.funding_small": 10, "limits.funding_full": 1000,
+           "limits.share_unfunded_ppm": 125000, "limits.share_small_ppm": 500000}
+SIZES = {"accounts": "accounts", "subaccounts": "portfolios", "portfolios": "portfolios",
+         "orders": "orders", "conditionals": "orders", "positions": "positions",
+         "leverages": "positions", "mmps": "positions", "credentials": "credentials",
+         "arms": "credentials", "withdrawals": "deposits"}
+
+
+class Row:
+    """Of a key or session; `rank` among those that are due at the same time."""
+    __slots__ = ("account", "rank", "release")
+
+
+class Shares:
+    def __init__(self, exchange):
+        self.exchange = exchange
+        self.funding = Counter()   # account -> the larger of net deposits and cash, when last moved
+        self.credentials = Counter()  # account -> rows of keys and sessions
+        self.withdrawals = Counter()
+        self.due = []              # heap of (release, rank, row)
+        self.due_withdrawals = []  # heap of (release, sequence, account)
+
+    def option(self, name):
+        return self.exchange.limits.get(name, OPTIONS.get(name))
+
+    def size(self, table):
+        return self.exchange.limits["engine." + SIZES[table]]
+
+    # ---- classes
+
+    def refund(self, account):
+        exchange = self.exchange
+        cash = sum(portfolio.cash for within in exchange.hierarchy.accounts[account].subaccounts
+                   for portfolio in within.portfolios)
+        self.funding[account] = max(exchange.money.net[account], cash)
+
+    def class_of(self, account):
+        if account == 0:
+            return FULL
+        amount = max(0, self.funding[account])
+        if amount < self.option("limits.funding_small") * USDC:
+            return UNFUNDED
+        return SMALL if amount < self.option("limits.funding_full") * USDC else FULL
+
+    # ---- rows
+
+    def portfolios_of(self, account):
+        return (portfolio for within in self.exchange.hierarchy.accounts[account].subaccounts
+                for portfolio in within.portfolios)
+
+    def rows(self, account, table):
+        exchange = self.exchange
+        if table == "accounts":
+            return 1
+        if table == "credentials":
+            return self.credentials[account]
+        if table == "withdrawals":
+            return self.withdrawals[account]
+        if table == "arms":
+            return sum(arm[0] == account for arm in exchange.protection.arms.values())
+        if table == "subaccounts":
+            return len(exchange.hierarchy.accounts[account].subaccounts)
+        if table == "mmps":
+            return sum(holding.portfolio.account == account for holding in exchange.protection.mmps)
+        count = {"portfolios": lambda portfolio: 1,
+                 "orders": lambda portfolio: portfolio.order_count,
+                 "conditionals": lambda portfolio: len(portfolio.conditionals),
+                 "positions": lambda portfolio: sum(1 for holding in portfolio.holdings.values()
+                                                    if holding.size or holding.orders),
+                 "leverages": lambda portfolio: sum(holding.chosen for holding in
+                                                    portfolio.holdings.values())}[table]
+        return sum(count(portfolio) for portfolio in self.portfolios_of(account))
+
+    def room(self, kind, table):
+        """How many rows more accounts of this class may have together."""
+        size = self.size(table)
+        small = size * self.option("limits.share_small_ppm") // 10**6
+        bounds = (size * self.option("limits.share_unfunded_ppm") // 10**6, small, size)
+        used = Counter()
+        for account in self.exchange.hierarchy.accounts:
+            used[self.class_of(account)] += self.rows(account, table)
+        return min(bounds[upto] - sum(used[one] for one in range(upto + 1))
+                   for upto in range(kind, FULL + 1))
+
+    def cap(self, account, table):
+        """(bound of the account, rows that count)."""
+        unfunded = self.class_of(account) == UNFUNDED
+        name = {"portfolios": "account_portfolios", "conditionals": "account_conditionals",
+                "leverages": "account_rows", "mmps": "account_rows", "subaccounts": "subaccounts",
+                "credentials": "account_credentials"}.get(table)
+        bound = ARMS_MOST if table == "arms" else self.option("limits." + name) if name else None
+        kind = "rows" if table in ("leverages", "mmps") else table
+        has = (sum(self.rows(account, one) for one in ("leverages", "mmps")) if kind == "rows"
+               else self.rows(account, table))
+        if unfunded and kind in OF_UNFUNDED:
+            bound = min(bound, OF_UNFUNDED[kind])
+        return bound, has
+
+    def fits(self, account, table, count=1):
+        bound, has = self.cap(account, table)
+        kind = self.class_of(account)
+        if bound is not None and has + count > bound:
+            self.exchange.counts["bound of an account: " + table] += 1
+            return False
+        if count > self.room(kind, table):
+            self.exchange.counts["share of a class: " + table] += 1
+            return False
+        return True
+
+    def fits_new(self):
+        """Whether an account can be made, with its portfolio, master key and session."""
+        kind = UNFUNDED if self.option("limits.funding_small") else (
+            SMALL if self.option("limits.funding_full") else FULL)
+        return all(self.room(kind, table) >= count for table, count in
+                   (("accounts", 1), ("subaccounts", 1), ("portfolios", 1), ("credentials", 2)))
+
+    def resting_fits(self, account):
+        """Row 26. Of accounts that are full only the table itself, which is another condition."""
+        kind = self.class_of(account)
+        if kind == FULL or self.room(kind, "orders") > 0:
+            return True
+        self.exchange.counts["share of a class: orders"] += 1
+        return False
+
+    def record_fits(self, account):
+        """Row 16, of a market where the portfolio has nothing."""
+        return self.room(self.class_of(account), "positions") > 0
+
+    # ---- rows that are kept when they have ended
+
+    def keep_until(self):
+        """A second behind the last t at which a repetition passes the window (W5)."""
+        limits = self.exchange.limits
+        window = limits["exchange.clock_past_ms"] + limits["exchange.clock_future_ms"] + 11000
+        return self.exchange.t + window * 1000000
+
+    def made(self, credential, is_master=False, expires_at=None):
+        row = credential.row = Row()
+        row.account, row.rank = credential.account, (self.exchange.sequence, not is_master)
+        row.release = None
+        self.credentials[row.account] += 1
+        if expires_at is not None:
+            self.give_back(row, max(expires_at, self.keep_until()))
+
+    def ended(self, credential):
+        self.give_back(credential.row, self.keep_until())
+
+    def give_back(self, row, release):
+        row.release = release
+        heappush(self.due, (release, row.rank, row))
+
+    def withdrawal_ended(self, account, sequence):
+        heappush(self.due_withdrawals, (self.keep_until(), sequence, account))
+
+    def release(self):
+        """Before each command."""
+        t, left = self.exchange.t, RELEASES
+        while left and self.due and self.due[0][0] <= t:
+            release, _, row = heappop(self.due)
+            if row.release == release:  # else it was revoked meanwhile
+                row.release = None
+                self.credentials[row.account] -= 1
+                self.exchange.counts["row of a key given back"] += 1
+                left -= 1
+        left = RELEASES
+        while left and self.due_withdrawals and self.due_withdrawals[0][0] <= t:
+            self.withdrawals[heappop(self.due_withdrawals)[2]] -= 1
+            self.exchange.counts["row of a withdrawal given back"] += 1
+            left -= 1

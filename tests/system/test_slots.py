@@ -1,0 +1,224 @@
+"""test_slots.py - slots of bounded tables from outside (wire.md W8, Slots): what was tried to close
+the exchange to others, with small tables. In each, a maker who has brought in enough and a newcomer
+go on.
+"""
+import struct
+import sys
+import uuid
+
+import client
+from client import (CREATE_ACCOUNT, CREATE_API_KEY, DEPOSIT, JSON, PATHS, REVOKE_API_KEY,
+                    Ed25519Key, Secp256k1Key, account_body, api_key_body, deposit_body,
+                    portfolio_bytes, request_bytes, revoke_key_body)
+from eip712 import CREATE_PORTFOLIO, CREATE_SUBACCOUNT
+from harness import Suite, Table
+from world import BTC, BTC_PRICE, USDC, run, seen
+
+suite = Suite("slots")
+DONE, INVALID, LIMIT = "request_completed", "order_rejected_invalid", "limit_reached"
+CONDITIONAL = 6
+BID = BTC_PRICE - 1000
+# Of 4,096 accounts 16 are for the unfunded, of 8,192 portfolios 32; with small ones five times it.
+OPTIONS = {"funding_small": 10, "funding_full": 1000, "share_unfunded_ppm": 4000,
+           "share_small_ppm": 20000, "account_portfolios": 6, "account_conditionals": 5,
+           "account_rows": 2, "account_credentials": 12}
+UNFUNDED_ACCOUNTS, UNFUNDED_CREDENTIALS = 16, 8
+PATHS.update({CREATE_SUBACCOUNT: "/api/v1/subaccounts/create",
+              CREATE_PORTFOLIO: "/api/v1/portfolio/create",
+              CONDITIONAL: "/api/v1/trading/order/place/conditional"})
+
+
+class World:
+    def __init__(self, exchange):
+        self.exchange = exchange
+        assert exchange.set_price(BTC_PRICE, BTC)["status"] == DONE
+        self.maker = self.account(100_000)
+
+    def account(self, usdc):
+        return client.Account(self.exchange, usdc * USDC)
+
+    def fund(self, account, usdc):
+        return self.exchange.ack(DEPOSIT, deposit_body(account.id, usdc * USDC),
+                                 self.exchange.operator)
+
+    def sign_up(self):
+        """An account without anything but its session: its answer."""
+        return self.exchange.ack(CREATE_ACCOUNT, account_body(Ed25519Key().public), Secp256k1Key())
+
+    def portfolio(self, account):
+        return self.exchange.ack(CREATE_PORTFOLIO, struct.pack("<QI4x32s", account.id, 0, b"P"),
+                                 account.session)
+
+    def slots(self, account):
+        shown = account.read("/api/v1/account").json["slots"]
+        return shown["class"], {row["table"]: row for row in shown["tables"]}
+
+    def others_go_on(self, table):
+        """The maker quotes, opens a portfolio and sets a leverage; a newcomer comes and trades."""
+        placed = self.maker.limit(BID, 20)
+        table.same("the maker quotes", placed["status"], DONE)
+        table.same("and cancels", self.maker.cancel_all()["status"], DONE)
+        newcomer = self.account(2_000)
+        table.same("the newcomer's class", self.slots(newcomer)[0], "full")
+        table.same("he trades", newcomer.limit(BID, 20)["status"], DONE)
+        table.same("opens a portfolio", self.portfolio(newcomer)["status"], DONE)
+        table.same("waits for a price", stop(self, newcomer)["status"], DONE)
+        newcomer.cancel_all(conditional=1)
+
+
+def stop(world, account):
+    body = portfolio_bytes(account.id) + struct.pack(
+        "<QQqQBBBBHHIBBH16x", BTC_PRICE - 5000, 0, -20, client.GTC, 0, 0, 0, 3, BTC, 0, 0, 0, 0, 0)
+    return world.exchange.ack(CONDITIONAL, body, account.session)
+
+
+def set_leverage(world, account, market, leverage):
+    """With a key that may write, which the account's own may not."""
+    if not hasattr(account, "writer"):
+        made = world.exchange.ack(CREATE_API_KEY, api_key_body(account.id, scope=1),
+                                  account.session)
+        account.writer = made["api_key"]
+    body = ('{"subaccount_index":0,"portfolio_index":0,"market":"%s","leverage":%d}'
+            % (market, leverage)).encode()
+    return world.exchange.kept(request_bytes("PUT", "/api/v1/leverage", body,
+                                             [JSON, ("X-API-KEY", account.writer)]))
+
+
+@suite.case
+def classes(world):
+    """The class follows deposits, at 10 and at 1,000 USDC; /account and /metrics show it."""
+    table = Table()
+    account = world.account(0)
+    for usdc, want in ((0, "unfunded"), (9, "unfunded"), (1, "small"), (989, "small"), (1, "full")):
+        if usdc:
+            world.fund(account, usdc)
+        shown, tables = world.slots(account)
+        table.same(f"{usdc} more", shown, want)
+    table.same("a row of its own", tables["accounts"], {"table": "accounts", "used": 1})
+    table.same("keys", tables["credentials"], {"table": "credentials", "used": 3, "bound": 12})
+
+    def gauges():
+        page = world.exchange.admin("/metrics").body.decode()
+        lines = dict(line.rsplit(" ", 1) for line in page.splitlines()
+                     if line.startswith("perpd_table_"))
+        return (int(lines['perpd_table_used{table="accounts",class="full"}']) >= 2,
+                lines['perpd_table_size{table="accounts"}'],
+                lines['perpd_table_alarm{table="accounts"}'])
+    table.same("gauges", seen(gauges, (True, "4096", "0")), (True, "4096", "0"))
+    return table.wrong
+
+
+@suite.case
+def eight_fill_portfolios(world):
+    """Accounts of 500 USDC make portfolios until they get no more; they use up what is theirs."""
+    table = Table()
+    for number in range(8):
+        account = world.account(500)
+        for _ in range(OPTIONS["account_portfolios"] - 1):
+            table.same(f"{number}", world.portfolio(account)["status"], DONE)
+        refused = world.portfolio(account)
+        table.same(f"{number}: one more", (refused["status"], refused.get("reason")),
+                   (INVALID, LIMIT))
+    world.others_go_on(table)
+    return table.wrong
+
+
+@suite.case
+def conditionals(world):
+    """Orders that wait need no margin: an account has its bound, an unfunded one none."""
+    table = Table()
+    poor = world.account(9)
+    table.same("unfunded", stop(world, poor)["status"], "rejected_max_conditional_orders_exceeded")
+    account = world.account(500)
+    for number in range(OPTIONS["account_conditionals"]):
+        table.same(f"{number}", stop(world, account)["status"], DONE)
+    table.same("one more", stop(world, account)["status"],
+               "rejected_max_conditional_orders_exceeded")
+    world.others_go_on(table)
+    return table.wrong
+
+
+@suite.case
+def leverage_rows(world):
+    """Settings are rows: an account has its bound, the default takes none, an unfunded one has
+    none."""
+    table = Table()
+    poor = world.account(9)
+    table.problem("unfunded", set_leverage(world, poor, "BTC-PERP", 5), 409, LIMIT)
+    table.same("the default", set_leverage(world, poor, "BTC-PERP", 20).status, 200)
+    account = world.account(500)
+    for market in ("BTC-PERP", "ETH-PERP"):
+        table.same(market, set_leverage(world, account, market, 5).status, 200)
+    table.problem("one more", set_leverage(world, account, "SOL-PERP", 5), 409, LIMIT)
+    table.same("given back", set_leverage(world, account, "ETH-PERP", 20).status, 200)
+    table.same("used again", set_leverage(world, account, "SOL-PERP", 5).status, 200)
+    world.others_go_on(table)
+    return table.wrong
+
+
+@suite.case
+def credentials_come_and_go(world):
+    """Keys that are made and revoked keep their rows for a while, and these are counted."""
+    table = Table()
+    for usdc, bound in ((500, OPTIONS["account_credentials"]), (9, UNFUNDED_CREDENTIALS)):
+        account = world.account(usdc)
+        for number in range(bound - 3):  # beside a master key, a session and an API key
+            made = world.exchange.ack(CREATE_API_KEY, api_key_body(account.id), account.session)
+            table.true(f"{usdc}: {number}", made["success"], made)
+            key_id = uuid.UUID(made["api_key_id"]).bytes
+            gone = world.exchange.ack(REVOKE_API_KEY, revoke_key_body(account.id, key_id),
+                                      account.session)
+            table.true(f"{usdc}: revoked", gone["success"], gone)
+        refused = world.exchange.ack(CREATE_API_KEY, api_key_body(account.id), account.session)
+        table.same(f"{usdc}: one more", (refused["message"], refused.get("reason")),
+                   (INVALID, LIMIT))
+        table.same(f"{usdc}: shown", world.slots(account)[1]["credentials"],
+                   {"table": "credentials", "used": bound, "bound": bound})
+    world.others_go_on(table)
+    return table.wrong
+
+
+@suite.case
+def unfunded(world):
+    """One subaccount and two portfolios; the first deposit that is enough lifts the bounds."""
+    table = Table()
+    account = world.account(0)
+
+    def subaccount():
+        done = world.exchange.ack(CREATE_SUBACCOUNT, struct.pack("<Q", account.id), account.master)
+        return done["status"], done.get("reason")
+    table.same("a subaccount", subaccount(), (INVALID, LIMIT))
+    table.same("a second portfolio", world.portfolio(account)["status"], DONE)
+    table.same("a third", world.portfolio(account).get("reason"), LIMIT)
+    world.fund(account, 10)
+    table.same("a third now", world.portfolio(account)["status"], DONE)
+    table.same("a subaccount now", subaccount()[0], DONE)
+    return table.wrong
+
+
+@suite.case
+def accounts_at_full_speed(world):
+    """Accounts that bring in nothing use up their share alone. What funded accounts do goes on; one
+    that is funded makes room for the next."""
+    table = Table()
+    made = []
+    for _ in range(UNFUNDED_ACCOUNTS + 1):
+        born = world.sign_up()
+        if not born["success"]:
+            break
+        made.append(born)
+    table.same("the share is used up", born["message"], "creation_rejected")
+    table.same("the maker quotes", world.maker.limit(BID, 20)["status"], DONE)
+    table.same("opens a portfolio", world.portfolio(world.maker)["status"], DONE)
+    table.same("waits for a price", stop(world, world.maker)["status"], DONE)
+    world.maker.cancel_all(conditional=1)
+    done = world.exchange.ack(DEPOSIT, deposit_body(made[0]["account_id"], 10 * USDC),
+                              world.exchange.operator)
+    table.same("one is funded", done["status"], DONE)
+    table.true("the next comes", world.sign_up()["success"], None)
+    table.same("and no other", world.sign_up()["message"], "creation_rejected")
+    return table.wrong
+
+
+if __name__ == "__main__":
+    sys.exit(run(suite, World, [f"--limits.{name}={value}" for name, value in OPTIONS.items()]))
