@@ -163,7 +163,7 @@ static void add_payment(struct private_feed *feed, struct history *history,
 
     event.kind = PRIVATE_FUNDING;
     event.seq--;
-    (void)name_of(history, effect, effect->asset_id);
+    market_names_refresh(&history->names, effect->engine); /* a 2104 names no market */
     money_log_show_payment(history_ring_at(payments, payments->added - 1), &history->names,
                            &event.payment);
     private_log_add(feed->log, &event);
