@@ -27,6 +27,7 @@ enum {
     REAL_ODDS = 25,
     AUDIT_ODDS = 16,
     OPTIONS = 19,
+    CLASS_ODDS = 3, /* in which accounts have classes */
     OPTION_BYTES = 96,
     LAST_TURNS = 8, /* of net threads behind an error of the disk */
 };
@@ -93,6 +94,7 @@ void sim_profile_init(struct sim *sim, uint64_t seed)
     sim->profile.segment_bytes = one_of(sim, 32 << 10, 64 << 10, 64 << 10);
     sim->profile.real_signatures = seed % REAL_ODDS == 0;
     sim->profile.audits_every_command = seed % AUDIT_ODDS == 1;
+    sim->profile.has_classes = seed % CLASS_ODDS == 2;
     vary(sim);
 }
 
@@ -123,8 +125,8 @@ static void configure(struct sim *sim)
     ADD("--limits.duplicate_slots=%u", profile->duplicate_slots);
     ADD("--limits.open_orders=%u", profile->open_orders);
     ADD("--limits.sessions=%u", profile->sessions);
-    ADD("--limits.funding_small=0"); /* accounts have no classes (W8, Slots) */
-    ADD("--limits.funding_full=0");
+    ADD("--limits.funding_small=%u", profile->has_classes ? 10 : 0);
+    ADD("--limits.funding_full=%u", profile->has_classes ? 1000 : 0);
     ADD("--exchange.clock_past_ms=%u", profile->clock_past_ms);
 #undef ADD
     INVARIANT(count <= OPTIONS);

@@ -53,6 +53,7 @@ struct sim_profile {
     uint32_t segment_bytes;
     bool real_signatures;
     bool audits_every_command;
+    bool has_classes; /* accounts, by what they brought in */
     /* Of a start. */
     uint32_t slots;
     uint32_t buffer_bytes;
