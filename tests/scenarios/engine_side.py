@@ -209,7 +209,7 @@ class EngineSide:
 
 ORDER_STATES = ["OPEN", "FILLED", "CANCELED", "REJECTED", "UNTRIGGERED", "PARTIALLY_FILLED",
                 "EXPIRED"]
-ORDER_STATUS = 16  # place of the status in a row of reads.ORDER
+ORDER_STATUS = 17  # place of the status in a row of reads.ORDER
 MARKET_STATES = ["ACTIVE", "POST_ONLY", "REDUCE_ONLY", "CANCEL_ONLY", "HALTED", "CLOSED"]
 PORTFOLIO_STATES = ["ACTIVE", "IN_LIQUIDATION", "CLOSED"]
 
