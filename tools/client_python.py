@@ -1,4 +1,6 @@
 """client_python.py - generates clients/python/src/perpd/_wire_gen.py and _types_gen.py."""
+import keyword
+
 from client_tables import NOTE, enums, pascal, signed, wrapped
 
 CODES = {  # kind of a field: its letters of struct
@@ -135,8 +137,15 @@ def records(schemas):
         if "enum" in schema:
             lines += ["", f"{title} = Literal[", wrapped(schema["enum"], "    ") + ",", "]"]
             continue
-        lines += ["", "", f"class {title}(TypedDict):"]
         required = schema.get("required", ())
+        if any(map(keyword.iskeyword, schema["properties"])):  # a class cannot have such a member
+            lines += ["", "", f"{title} = TypedDict({title!r}, {{".replace("'", '"')]
+            for name, part in schema["properties"].items():
+                _, _, kind = "".join(member(name, part, name in required)).partition(": ")
+                lines.append(f'    "{name}": {kind!r},')
+            lines.append("})")
+            continue
+        lines += ["", "", f"class {title}(TypedDict):"]
         for name, part in schema["properties"].items():
             lines += member(name, part, name in required)
     return "\n".join(lines) + "\n"

@@ -120,9 +120,10 @@ class Account(TypedDict):
     slots: Slots
 
 
-class Slots(TypedDict):
-    class: Literal["unfunded", "small", "full"]
-    tables: list[Slot]
+Slots = TypedDict("Slots", {
+    "class": 'Literal["unfunded", "small", "full"]',
+    "tables": 'list[Slot]',
+})
 
 
 class Slot(TypedDict):
