@@ -186,10 +186,19 @@ static void test_younger(void)
 {
     static const char *const younger[] = { "exchange.testnet", "limits.conditional_orders",
                                            "limits.portfolios", "limits.subaccounts" };
+    static const char *const of_version_7[] = {
+        "exchange.signing_public", "limits.account_portfolios",  "limits.account_conditionals",
+        "limits.account_rows",     "limits.account_credentials", "limits.funding_small",
+        "limits.funding_full",     "limits.share_unfunded_ppm",  "limits.share_small_ppm"
+    };
 
     make_lines();
-    leave_out("exchange.signing_public"); /* of version 7 */
+    for (size_t k = 0; k < CC_COUNT(of_version_7); k++) {
+        CHECK(parse() == (k == 0));
+        leave_out(of_version_7[k]);
+    }
     CHECK(parse() && !options.has_signing_public);
+    CHECK(options.values[OPTION_limits_account_portfolios] == 256);
     leave_out("limits.admin_keys"); /* the four of version 6 */
     CHECK(!parse());
     leave_out("limits.scoped_keys");

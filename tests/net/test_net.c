@@ -185,7 +185,7 @@ static void admin_pages(void)
     static const char request[] = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
                                   "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"
                                   "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
-    char text[32768];
+    static char text[256 * 1024]; /* a page explains each metric */
     int file = dial(admin_port);
     send_all(file, request, sizeof request - 1);
     read_answers(file, text, sizeof text, 3);

@@ -28,7 +28,8 @@ static int get(const char *path, const char *key, bool admin, char *head, char *
     return answer.status;
 }
 
-#define ORDER_ID "0198c0de-0000-7000-8000-0000000000a1"
+#define ORDER_ID    "0198c0de-0000-7000-8000-0000000000a1"
+#define SLOT(TABLE) "{\"table\":\"" TABLE "\",\"used\":0,\"bound\":0}"
 
 static const struct {
     int line;
@@ -50,10 +51,24 @@ static const struct {
       "\"name\":\"Main\",\"status\":\"ACTIVE\",\"equity\":\"9998.5\","
       "\"initial_margin\":\"2499.75\",\"maintenance_margin\":\"299.97\","
       "\"withdrawable\":\"7495.75\",\"withdrawable_now\":\"7495\"}" },
+    /* clang-format off */
     { __LINE__, "account", "/api/v1/account", true,
       "{\"account_id\":7,\"status\":\"ACTIVE\",\"fee_tier\":0,\"maker_fee_rate\":\"0.00015\","
       "\"taker_fee_rate\":\"0.00045\",\"volume_14d\":\"1.5\",\"label\":\"desk \\\"A\\\"\","
-      "\"subaccount_count\":1}" },
+      "\"subaccount_count\":1,\"slots\":{\"class\":\"unfunded\",\"tables\":["
+      SLOT("accounts") ","
+      SLOT("subaccounts") ","
+      SLOT("portfolios") ","
+      SLOT("orders") ","
+      SLOT("conditionals") ","
+      SLOT("positions") ","
+      SLOT("leverages") ","
+      SLOT("mmps") ","
+      SLOT("credentials") ","
+      SLOT("arms") ","
+      SLOT("withdrawals")
+      "]}}" },
+    /* clang-format on */
     { __LINE__, "book", "/api/v1/markets/BTC%2DPERP/book?depth=1", false,
       "{\"market\":\"BTC-PERP\",\"seq\":9001,\"engine_seq\":4720,\"time_ns\":1755582431240112233,"
       "\"bids\":[[\"99999.9\",\"0.4\"]],\"asks\":[[\"100000\",\"0.2\"]]}" },

@@ -70,6 +70,7 @@ static void open_gate(void)
         .symbols = &core->primary_sink.symbols,
         .events = &core->events,
         .books = &core_rig.core.books,
+        .private_log = &core->private_log,
         .streams_of = &streams_of,
         .stream_connections = 1,
         .stream_subscriptions = 2,

@@ -12,7 +12,14 @@
 #include "perp/bench/load.h"
 #include "perp/request/instant.h"
 
-enum { CONNECTIONS = 4, REQUESTS = 100, RUN_MS = 500, DRAIN_MS = 200, DEPTH_MOST = 8 };
+enum {
+    CONNECTIONS = 4,
+    REQUESTS = 100,
+    RUN_MS = 500,
+    DRAIN_MS = 200,
+    DEPTH_MOST = 8,
+    LOOK_MS = 10
+};
 
 #define MS UINT64_C(1000000)
 
@@ -31,6 +38,7 @@ struct server {
     uint32_t stall_ms;    /* ... so long; 0: never */
     uint64_t stall_ns[2]; /* of CLOCK_MONOTONIC: its begin and its end */
     uint32_t given;
+    _Atomic bool is_over; /* nobody asks any more */
 };
 
 static void stall(struct server *server)
@@ -68,7 +76,7 @@ static void *serve(void *argument)
 
     for (int i = 0; i < CONNECTIONS; i++)
         polls[i] = (struct pollfd){ .fd = server->files[i], .events = POLLIN };
-    while (poll(polls, CONNECTIONS, -1) > 0) {
+    while (!server->is_over && poll(polls, CONNECTIONS, LOOK_MS) >= 0) {
         for (int i = 0; i < CONNECTIONS; i++) {
             if (polls[i].revents == 0)
                 continue;
@@ -128,8 +136,7 @@ static void run(struct load *load, struct server *server, double rate_per_s, uin
     CHECK(load_run(load, error));
     for (int i = 0; i < CONNECTIONS; i++)
         shutdown(files[i], SHUT_RDWR);
-    if (server->closes)
-        pthread_cancel(thread);
+    server->is_over = true;
     pthread_join(thread, NULL);
     for (int i = 0; i < CONNECTIONS; i++) {
         close(files[i]);
