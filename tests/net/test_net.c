@@ -13,7 +13,7 @@
 #include "net/fixture.h"
 #include "net/net.h"
 
-enum { FILES_MAX = 128 }; /* descriptors of this process */
+enum { FILES_MAX = 128 /* descriptors of this process */, PAGE_MAX = 256 * 1024 /* of /metrics */ };
 
 static struct fixture fixture;
 static struct net *net;
@@ -185,7 +185,7 @@ static void admin_pages(void)
     static const char request[] = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
                                   "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"
                                   "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
-    static char text[256 * 1024]; /* a page explains each metric */
+    static char text[PAGE_MAX];
     int file = dial(admin_port);
     send_all(file, request, sizeof request - 1);
     read_answers(file, text, sizeof text, 3);
@@ -284,7 +284,7 @@ static void exhaust(uint32_t microseconds)
 static unsigned long accept_failures(void)
 {
     static const char request[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
-    char text[32768];
+    static char text[PAGE_MAX];
     int file = dial(admin_port);
     send_all(file, request, sizeof request - 1);
     read_answers(file, text, sizeof text, 1);

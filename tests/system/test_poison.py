@@ -405,7 +405,9 @@ def one_exchange_once(world):
     with world.fresh() as it:
         copy = it.perpd.folder / "copy"
         copy.mkdir(mode=0o700)
-        (copy / "exchange").write_bytes((it.data / "exchange").read_bytes())
+        for name in ("exchange", "signing.key"):
+            (copy / name).touch(mode=0o600)
+            (copy / name).write_bytes((it.data / name).read_bytes())
         arguments = [text if not text.startswith("--store.data") else f"--store.data={copy}"
                      for text in it.perpd.arguments()]
         done = subprocess.run(arguments, capture_output=True, text=True, timeout=200)
