@@ -94,7 +94,7 @@ def threads(world):
         got = threads_of(perpd)
         if len(CPUS) > 1 or name == "dedicated":
             table.same(f"{options}: threads", sorted(got),
-                       sorted(want | {"history", "keys", "prepare"}))
+                       sorted(want | {"history", "keys", "prepare", "scrub"}))
         table.true(f"{options}: CPU time", sum(got.values()) > 0, got)
         page = perpd.exchange.admin("/metrics").body.decode()
         table.true(f"{options}: build info", f'topology="{name}"' in page)
@@ -117,7 +117,7 @@ def one_cpu(world):
     order = new_id()
     table.same("order", account.limit(900_000, 20, order)["status"], "request_completed")
     table.same("read", account.order(order).status, 200)
-    table.same("threads", sorted(threads_of(perpd)), ["all", "history", "keys", "prepare"])
+    table.same("threads", sorted(threads_of(perpd)), ["all", "history", "keys", "prepare", "scrub"])
     table.same("exit code", perpd.stop(), 0)
     return table.wrong
 
