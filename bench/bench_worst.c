@@ -5,8 +5,8 @@
  *   worst/makers_moved    the same as the first command after a mark moved: each is checked again
  *   worst/dead            a post-only order passes 4,096 orders that have just expired
  *   worst/cancel_all      2,000 orders of a portfolio, 64 units of it with the command
- *   worst/account         the operator's cancel of an account: 16,384 portfolios with an order each
- *   worst/account_tick    the next 1,024 portfolios
+ *   worst/account         the operator's cancel of an account: 256 portfolios, an order in each
+ *   worst/account_tick    the rest of them
  *   worst/work_tick       the next 1,024 units
  *   worst/reduce_only     REDUCE_ONLY over 100,000 orders of as many portfolios, 64 units with it
  *   worst/list_tick       the next 1,024 units: an order, or the end of a portfolio's list
@@ -32,7 +32,7 @@
 #include "shim.h"
 
 enum { MAKERS = 4096, HOLDERS = 100000, PAID = 1000000, ORDERS = 2000, STOPS = 1000, LEGS = 64 };
-enum { SUBACCOUNTS = 256, PORTFOLIOS = 64 };
+enum { SUBACCOUNTS = 4, PORTFOLIOS = 64 };
 enum { TAKER = 1 };
 
 enum { REPEATS = 3 };

@@ -262,6 +262,7 @@ static void outcomes_are_http(void)
           "invalid_parameter" },
         { __LINE__, "margin", STATUS_order_rejected_invalid, REASON_insufficient_free_equity, 409,
           "insufficient_free_equity" },
+        { __LINE__, "internal", STATUS_order_rejected_internal, 0, 500, "internal_error" },
         { __LINE__, "share used up", STATUS_order_rejected_invalid, REASON_limit_reached, 409,
           "limit_reached" },
     };

@@ -422,7 +422,7 @@ static int end_heads(struct core *core, const struct frame_tail *tail)
     int failed = core_keep_heads(core, clock_monotonic_ns(core->config.clock));
     if (failed < 0)
         return failed;
-    head_draft_fill(&draft, &frame, clock_now_ns(core->config.clock), core->replica);
+    head_maker_draft_fill(&draft, &frame, clock_now_ns(core->config.clock), core->replica);
     failed = head_keeper_add(&core->heads, &draft);
     return failed == 0 ? head_keeper_sync(&core->heads) : failed;
 }

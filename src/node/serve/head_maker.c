@@ -17,8 +17,8 @@ void head_maker_aim(struct head_maker *maker, uint64_t applied)
     maker->target = frame.last_sequence;
 }
 
-void head_draft_fill(struct head_draft *draft, const struct frame_place *frame, uint64_t wall_ns,
-                     const struct engine *engine)
+void head_maker_draft_fill(struct head_draft *draft, const struct frame_place *frame,
+                           uint64_t wall_ns, const struct engine *engine)
 {
     INVARIANT(engine_sequence(engine) == frame->last_sequence);
     draft->frame = *frame;
@@ -36,8 +36,8 @@ void head_maker_take(struct head_maker *maker, const struct engine *engine)
     /* acquire (pairs: head_maker_next): the keeper has read what is overwritten. */
     if (added - atomic_load_explicit(&maker->removed, memory_order_acquire) == HEAD_MAKER_DRAFTS)
         return;
-    head_draft_fill(&maker->drafts[added % HEAD_MAKER_DRAFTS], &maker->aimed,
-                    clock_now_ns(maker->clock), engine);
+    head_maker_draft_fill(&maker->drafts[added % HEAD_MAKER_DRAFTS], &maker->aimed,
+                          clock_now_ns(maker->clock), engine);
     atomic_store_explicit(&maker->added, added + 1, memory_order_release); /* pairs: next */
 }
 

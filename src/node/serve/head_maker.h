@@ -46,8 +46,8 @@ void head_maker_aim(struct head_maker *maker, uint64_t applied);
 void head_maker_take(struct head_maker *maker, const struct engine *engine);
 
 /* Writes what a head of this frame says of the engine, which has applied exactly that far. */
-void head_draft_fill(struct head_draft *draft, const struct frame_place *frame, uint64_t wall_ns,
-                     const struct engine *engine);
+void head_maker_draft_fill(struct head_draft *draft, const struct frame_place *frame,
+                           uint64_t wall_ns, const struct engine *engine);
 
 /* The oldest draft, which is removed. False: there is none. */
 CC_MUST_USE bool head_maker_next(struct head_maker *maker, struct head_draft *draft);
