@@ -6,8 +6,7 @@ enum { ROWS_A_TOKEN = 10000, ROWS_TOKENS_MAX = 100 };
 
 static const char *const details[CLIENT_RATE_KINDS] = {
     [CLIENT_RATE_PUBLIC] = "this address has used up its public reads (limits.public_rate)",
-    [CLIENT_RATE_SIGNATURE] = "this address has used up its signed requests "
-                              "(limits.signature_rate)",
+    [CLIENT_RATE_SIGNATURE] = "this address has used up its signatures (limits.signature_rate)",
     [CLIENT_RATE_CREATION] = "this address has used up its new accounts (limits.creation_rate)",
     [CLIENT_RATE_READ] = "this key has used up its reads (limits.read_rate)",
 };
