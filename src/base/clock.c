@@ -140,6 +140,11 @@ uint64_t clock_now_ns(const struct clock *clock)
     return clock_at(clock, clock_monotonic_ns(clock));
 }
 
+uint64_t clock_boot_ns(const struct clock *clock)
+{
+    return clock->simulated ? clock_now_ns(clock) : read_ns(CLOCK_BOOTTIME);
+}
+
 uint64_t clock_monotonic_ns(const struct clock *clock)
 {
     if (clock->simulated) /* relaxed: see clock_set */

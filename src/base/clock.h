@@ -76,6 +76,10 @@ uint64_t clock_now_ns(const struct clock *clock);
  * clock_now_ns. Any thread. */
 uint64_t clock_monotonic_ns(const struct clock *clock);
 
+/* Returns the time for deadlines that must not stand still while the machine sleeps:
+ * CLOCK_BOOTTIME, or the simulated time. Any thread. */
+uint64_t clock_boot_ns(const struct clock *clock);
+
 /* Reads CLOCK_REALTIME and makes it the target of the offset. Owner only. Does nothing to a
  * simulated clock, nor while the clock is held. */
 void clock_follow(struct clock *clock);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/base64.h"
+#include "base/cluster_option.h"
 #include "base/comma_list.h"
 #include "base/decimal.h"
 #include "base/hex.h"
@@ -428,6 +429,19 @@ bool config_relying_party(const struct config *config, struct relying_party *par
                               config_switch(config, OPTION_exchange_testnet), error);
 }
 
+/* A cluster's durability is replicated unless it is named. */
+static bool check_cluster(struct config *config)
+{
+    struct cluster_option cluster;
+    struct config_value *durability = &config->values[OPTION_store_durability];
+
+    if (!cluster_option_read(config, &cluster, config->error))
+        return false;
+    return !cluster_option_is_set(config) || durability->source != CONFIG_DEFAULT ||
+           set_value(config, OPTION_store_durability, "replicated",
+                     (struct origin){ .source = CONFIG_DEFAULT });
+}
+
 /* Checks that involve several rows. */
 static bool check_together(struct config *config)
 {
@@ -442,7 +456,7 @@ static bool check_together(struct config *config)
     if (config_number(config, OPTION_limits_session_life_default_s) >
         config_number(config, OPTION_limits_session_life_max_s))
         return refuse(config, "limits.session_life_default_s is above limits.session_life_max_s");
-    return true;
+    return check_cluster(config);
 }
 
 /* Handles the arguments other than `--section.key=value`: --config, --help, --print-config. */
@@ -518,43 +532,6 @@ bool config_is(const struct config *config, enum option option, const char *word
     return is_equal(config->values[option].text, word);
 }
 
-ptrdiff_t config_engine_text(const struct config *config, const uint8_t exchange_id[32],
-                             const uint8_t *signing_public, uint8_t body[CONFIG_ENGINE_TEXT_MAX])
-{
-    char id[2 * KEY_BYTES + 1], public[BASE64_TEXT_BYTES(KEY_BYTES) + 1] = "";
-    hex_encode(id, exchange_id, KEY_BYTES);
-    if (signing_public != NULL)
-        (void)base64_encode(public, signing_public, KEY_BYTES);
-    memset(body, 0, CONFIG_ENGINE_TEXT_MAX);
-    size_t used = 0;
-    const char *before = "";
-    for (;;) { /* the next key in text order: few enough keys for one search each */
-        const struct option_row *next = NULL;
-        enum option option = OPTION_COUNT;
-        for (unsigned i = 0; i < OPTION_COUNT; i++) {
-            const struct option_row *row = option_row(i);
-            if (row->engine && row->built && strcmp(row->name, before) > 0 &&
-                (next == NULL || strcmp(row->name, next->name) < 0)) {
-                next = row;
-                option = (enum option)i;
-            }
-        }
-        if (next == NULL)
-            return (ptrdiff_t)((used + 7) & ~(size_t)7);
-        const char *text = option == OPTION_exchange_id               ? id
-                           : option == OPTION_exchange_signing_public ? public
-                           : next->type == OPTION_TYPE_SWITCH
-                               ? (config_switch(config, option) ? "on" : "off")
-                               : config_text(config, option);
-        int count = snprintf((char *)body + used, CONFIG_ENGINE_TEXT_MAX - used, "%s=%s\n",
-                             next->name, text);
-        if (count < 0 || (size_t)count >= CONFIG_ENGINE_TEXT_MAX - used)
-            return -E2BIG;
-        used += (size_t)count;
-        before = next->name;
-    }
-}
-
 void config_help(FILE *out)
 {
     fprintf(out, "usage: perpd [--config FILE] [--section.key=value ...]\n"
@@ -569,7 +546,7 @@ void config_help(FILE *out)
                 row->engine ? " [engine]" : "", row->built ? "" : " [not in this binary]");
     }
     fprintf(out, "\nexit codes: 0 clean, 1 failure at run time, 2 configuration, 3 data directory\n"
-                 "refused, 4 the machine lacks what perpd needs\n");
+                 "refused, 4 the machine lacks what perpd needs, 5 another node leads\n");
 }
 
 void config_print(const struct config *config, FILE *out)

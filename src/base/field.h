@@ -157,8 +157,7 @@ struct field {
 #define FIELDS_set_leverage(F) \
     F(credential_id, UUID, 0, 16) F(portfolio_id, PORTFOLIO, 16, 16) F(leverage, COUNT32, 32, 4) \
     F(asset, ASSET, 36, 2) F(pad, PAD, 38, 2)
-#define FIELDS_portfolio_close(F) \
-    F(credential_id, UUID, 0, 16) F(portfolio_id, PORTFOLIO, 16, 16)
+#define FIELDS_portfolio_close(F) F(credential_id, UUID, 0, 16) F(portfolio_id, PORTFOLIO, 16, 16)
 #define FIELDS_portfolio_reopen(F) FIELDS_portfolio_close(F)
 #define FIELDS_faucet_credit(F) \
     F(credential_id, UUID, 0, 16) F(portfolio_id, PORTFOLIO, 16, 16) F(amount, AMOUNT, 32, 8)
@@ -174,27 +173,28 @@ struct field {
     F(boot, COUNT64, 0, 8) F(rules_version, COUNT32, 8, 4) F(pad, PAD, 12, 4) \
     F(clock_step_ns, SIGNED64, 16, 8)
 #define FIELDS_effects_hash(F) F(sequence, COUNT64, 0, 8) F(hash, HASH, 8, 32)
+#define FIELDS_lead(F) \
+    F(term, COUNT64, 0, 8) F(epoch, COUNT64, 8, 8) F(node, TEXT, 16, 16) \
+    F(previous_term, COUNT64, 32, 8) F(last_frame, COUNT64, 40, 8) F(cause, COUNT8, 48, 1) \
+    F(pad, PAD, 49, 7) F(clock_difference_ns, SIGNED64, 56, 8)
 /* clang-format on */
 
 enum { FIELD_ITEM_BYTES = 64 };
 
-/* Returns the fields of a body in ascending offset, pads included, and stores their number in
- * *count. NULL for a code outside request.h. Static storage. */
+/* Return the fields of a body, or of an item of a batch (code 8), in ascending offset, with pads,
+ * and store their number in *count. NULL for a code outside request.h. Static storage. */
 const struct field *field_table(uint32_t request_code, size_t *count);
-
-/* The same of an item of a batch (code 8). */
 const struct field *field_batch_item(size_t *count);
 
-/* Returns the name of a kind: "u64", "price", "pad". Static storage. */
+/* Return the name of a kind: "u64", "price", "pad"; and of an enum field's value, NULL for none.
+ * Static storage. */
 const char *field_kind_name(enum field_kind kind);
+const char *field_enum_name(const struct field *field, uint32_t value);
 
 /* Returns the bytes of `field` in a body of body_bytes: its size; for 0, the rest of the body. */
 static inline size_t field_bytes(const struct field *field, size_t body_bytes)
 {
     return field->size != 0 ? field->size : body_bytes - field->offset;
 }
-
-/* Returns the name of an enum field's value, or NULL for an unknown value. Static storage. */
-const char *field_enum_name(const struct field *field, uint32_t value);
 
 #endif

@@ -9,6 +9,7 @@ enum node_exit {
     NODE_EXIT_CONFIGURATION = 2,
     NODE_EXIT_REFUSED = 3,
     NODE_EXIT_KERNEL = 4,
+    NODE_EXIT_DEPOSED = 5, /* another node of the cluster leads */
 };
 
 #endif

@@ -56,12 +56,35 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(engine,   deposits,               INT,    1, 1, "1048576",        16, 67108864, "external references, kept for ever") \
     X(engine,   ladder_pages,           INT,    1, 1, "65536",          1, 16777216, "4 KiB ladder pages in use, all markets") \
     X(store,    data,                   TEXT,   0, 1, "./perpd-data",   0, 0, "data directory") \
-    X(store,    durability,             CHOICE, 0, 1, "local",          0, 0, "+none +local replicated") \
+    X(store,    durability,             CHOICE, 0, 1, "local",          0, 0, "+none +local +replicated +replicated+local") \
     X(store,    snapshot_tail,          SIZE,   0, 1, "256M",           67108864, 1099511627776, "journal bytes between snapshots") \
     X(store,    archive_keep,           DAYS,   0, 1, "forever",        1, 36500, "days of archive, or forever") \
     X(store,    scrub_rate,             SIZE,   0, 1, "8M",             65536, 1073741824, "bytes a second of stored files that are read again") \
     X(store,    clock_gap_max,          INT,    0, 1, "3600",           1, 31536000, "s; a start's clock further ahead is not believed") \
     X(store,    allow_memory,           SWITCH, 0, 1, "off",            0, 0, "durability local on tmpfs or ramfs, which a power loss empties") \
+    X(cluster,  name,                   TEXT,   0, 1, "",               0, 0, "the cluster of this node; none: it is alone") \
+    X(cluster,  node,                   TEXT,   0, 1, "",               0, 0, "name of this node in it; none: the host name") \
+    X(cluster,  etcd,                   TEXT,   0, 1, "",               0, 0, "host:port of the members of etcd, the preferred one first") \
+    X(cluster,  etcd_ca,                TEXT,   0, 1, "",               0, 0, "PEM file of the authority of etcd's certificates") \
+    X(cluster,  etcd_certificate,       TEXT,   0, 1, "",               0, 0, "PEM file of the certificate shown to etcd") \
+    X(cluster,  etcd_key,               TEXT,   0, 1, "",               0, 0, "PEM file of its private key") \
+    X(cluster,  advertise,              TEXT,   0, 1, "",               0, 0, "host:port that clients of others are told; none: net.listen") \
+    X(cluster,  vault,                  TEXT,   0, 0, "",               0, 0, "where segments and snapshots go") \
+    X(cluster,  vault_credentials,      TEXT,   0, 0, "",               0, 0, "file of mode 0600") \
+    X(cluster,  create,                 SWITCH, 0, 1, "off",            0, 0, "make the cluster of this exchange if etcd has none of the name") \
+    X(cluster,  candidate,              SWITCH, 0, 1, "on",             0, 0, "off: this node never leads") \
+    X(cluster,  window,                 INT,    0, 1, "4",              1, 16, "frames on their way to etcd") \
+    X(cluster,  frame_bytes,            SIZE,   0, 1, "64K",            16384, 1048576, "longest frame") \
+    X(cluster,  lease_s,                INT,    0, 1, "1",              1, 10, "life of a session without renewal, s") \
+    X(cluster,  request_ms,             INT,    0, 1, "400",            100, 2000, "then a request goes to the next member of etcd, ms") \
+    X(cluster,  unacked_ms,             INT,    0, 1, "1000",           100, 10000, "oldest frame that does not count while commands are taken, ms") \
+    X(cluster,  unacked_bytes,          SIZE,   0, 1, "8M",             1048576, 33554432, "records that do not count while commands are taken") \
+    X(cluster,  give_up_ms,             INT,    0, 0, "10000",          1000, 60000, "ms; then held answers are outcome_unknown") \
+    X(cluster,  disk_stall_ms,          INT,    0, 0, "5000",           500, 60000, "ms; then a leader resigns") \
+    X(cluster,  clock_ms,               INT,    0, 1, "200",            10, 1000, "greatest difference of a candidate's clock, ms") \
+    X(cluster,  staleness_ms,           INT,    0, 0, "1000",           100, 60000, "ms; above it the reads of a standby answer 503") \
+    X(cluster,  retain,                 SIZE,   0, 0, "256M",           67108864, 2147483648, "frames kept in etcd") \
+    X(cluster,  discarded_days,         INT,    0, 0, "30",             1, 3650, "days that cut frames are kept") \
     X(exchange, id,                     HEX32,  1, 1, "",               0, 0, "64 hex digits, the EIP-712 salt; made at first start") \
     X(exchange, markets,                TEXT,   0, 1, "",               0, 0, "file of market records for an empty data directory") \
     X(exchange, operator_key,           KEY,    1, 1, "",               0, 0, "signs codes 1001-1099") \

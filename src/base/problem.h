@@ -23,6 +23,7 @@
     X(invalid_token, 401) \
     X(subaccount_not_permitted, 403)        X(read_only_key, 403) \
     X(origin_not_allowed, 403)              X(host_not_allowed, 421) \
+    X(not_leader, 421) \
     X(not_found, 404)                       X(portfolio_not_found, 404) \
     X(order_not_found, 404)                 X(account_not_found, 404) \
     X(request_not_found, 404) \

@@ -3,75 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "store/record_buffer.h"
-
-#define LOAD(place, order)         atomic_load_explicit(&(place), memory_order_##order)
-#define STORE(place, value, order) atomic_store_explicit(&(place), value, memory_order_##order)
+#include "store/journal_state.h"
 
 enum {
     DRAIN_TURNS = 100, /* of journal_destroy */
     DRAIN_TURN_NS = 100 * 1000000
-};
-
-/* A frame in flight. */
-struct flight {
-    uint8_t *bytes; /* frame_bytes_max, aligned for direct writes */
-    struct frame_header header;
-    struct frame_tail tail; /* the frame itself */
-    uint64_t end_position;  /* in the buffer, after its last record */
-    int file;
-    bool closes_file; /* it is the last frame of its segment */
-    bool done;        /* reaped */
-};
-
-/* Counters are written by the journal thread (`full`: by the matcher's) and read by any. */
-struct counters {
-    _Atomic uint64_t frames;
-    _Atomic uint64_t records;
-    _Atomic uint64_t record_bytes;
-    _Atomic uint64_t written_bytes;
-    _Atomic uint64_t segments;
-    _Atomic uint64_t starved;
-    _Atomic uint32_t in_flight;
-};
-
-struct journal {
-    struct journal_config config;
-    struct record_buffer buffer;
-    uint32_t frame_bytes_max;
-
-    /* The matcher's. `claimed` announces what the coming words overwrite: see journal_copy. */
-    CC_NO_SHARE _Atomic uint64_t tail;
-    _Atomic uint64_t claimed;
-    _Atomic uint64_t full;
-    uint64_t gathered_seen;
-    uint32_t reserved_bytes;
-    _Atomic bool stopping;
-    alignas(8) uint8_t scratch[RECORD_BYTES_MAX];
-
-    /* The journal thread's, read by others. */
-    CC_NO_SHARE _Atomic uint64_t gathered;
-    _Atomic uint64_t durable_position;
-    _Atomic uint64_t durable_seq;
-    _Atomic uint64_t written_seq;
-    _Atomic int error;
-    _Atomic bool stopped;
-    struct counters counters;
-
-    /* The journal thread's alone. */
-    CC_NO_SHARE struct frame_tail tail_frame; /* the last frame submitted */
-    struct frame_tail durable;                /* the last durable frame; `none`: the start's */
-    uint64_t durable_segment;                 /* where it is */
-    struct witness_writer witness;
-    uint64_t segment;      /* the current one */
-    uint64_t offset;       /* of the next frame in it */
-    uint32_t block_bytes;  /* frames are multiples of it */
-    int file;              /* of the current segment; -1: not yet taken */
-    bool closing;          /* the closing frame was submitted */
-    bool closed;           /* and written */
-    uint32_t flight_first; /* the oldest of flights[] */
-    uint32_t flight_count;
-    struct flight flights[JOURNAL_FRAMES_MAX];
 };
 
 /* ---- the matcher's side ---------------------------------------------------------------------- */
@@ -124,7 +60,7 @@ static int fault(struct journal *journal, int error)
 }
 
 /* The sequence first: who finds a record, here or in the file, finds it durable. */
-static void release_to(struct journal *journal, const struct flight *flight)
+void journal_release(struct journal *journal, const struct flight *flight)
 {
     if (journal->config.frames != NULL && journal->config.durability == JOURNAL_LOCAL)
         frame_board_add(journal->config.frames, &flight->header, flight->tail.hash);
@@ -137,19 +73,23 @@ static int flights_retire(struct journal *journal)
 {
     int work = 0;
 
-    while (journal->flight_count > 0 && journal->flights[journal->flight_first].done) {
-        struct flight *flight = &journal->flights[journal->flight_first];
+    while (journal->flight_count > 0 && flight_at(journal, 0)->done) {
+        struct flight *flight = flight_at(journal, 0);
 
-        if (journal->config.durability == JOURNAL_LOCAL) {
+        if (journal->config.durability != JOURNAL_NONE) {
+            if (journal_is_clustered(journal) && journal->released == 0)
+                break; /* it is here, but does not count yet */
+            journal->released -= journal_is_clustered(journal);
             journal->durable = flight->tail;
             journal->durable_segment = flight->header.segment;
-            release_to(journal, flight);
+            if (journal->config.durability == JOURNAL_LOCAL)
+                journal_release(journal, flight);
         }
         STORE(journal->written_seq, flight->header.last_sequence, release); /* pairs: its reader */
         if (flight->closes_file)
             disk_close(journal->config.disk, flight->file);
         journal->closed = flight->header.record_count == 0;
-        journal->flight_first = (journal->flight_first + 1) % JOURNAL_FRAMES_MAX;
+        journal->flight_first = (journal->flight_first + 1) & (journal->slot_count - 1);
         journal->flight_count--;
         work++;
     }
@@ -160,15 +100,15 @@ static int flights_retire(struct journal *journal)
 /* A tag is the number of the frame. */
 static struct flight *flight_of(struct journal *journal, uint64_t tag)
 {
-    uint64_t oldest = journal->flights[journal->flight_first].header.number;
+    uint64_t oldest = flight_at(journal, 0)->header.number;
 
     INVARIANT(tag >= oldest && tag - oldest < journal->flight_count);
-    return &journal->flights[(journal->flight_first + (tag - oldest)) % JOURNAL_FRAMES_MAX];
+    return flight_at(journal, (uint32_t)(tag - oldest));
 }
 
 static int completions_reap(struct journal *journal)
 {
-    struct disk_done done[JOURNAL_FRAMES_MAX + 1];
+    struct disk_done done[DISK_WRITES_MAX];
     int count;
 
     if (journal->flight_count == 0 && !journal->witness.in_flight)
@@ -214,18 +154,18 @@ static int witness_tell(struct journal *journal)
 
 /* ---- gathering ------------------------------------------------------------------------------- */
 
-static uint32_t length_of(const struct journal *journal, uint32_t record_bytes)
+/* Bytes on disk of a frame of so many record bytes. */
+static uint32_t frame_length(const struct journal *journal, uint32_t record_bytes)
 {
     uint32_t block = journal->block_bytes;
 
     return (FRAME_HEADER_BYTES + record_bytes + block - 1) / block * block;
 }
 
-/* Goes to the next segment when a frame of so many record bytes does not fit, or when none was
- * taken yet. 1: there is room; 0: the pool has no segment ready; -errno. */
-static int segment_provide(struct journal *journal, uint32_t record_bytes)
+int journal_provide_segment(struct journal *journal, uint32_t record_bytes)
 {
-    bool fits = journal->offset + length_of(journal, record_bytes) <= journal->config.segment_bytes;
+    uint32_t length = frame_length(journal, record_bytes);
+    bool fits = journal->offset + length <= journal->config.segment_bytes;
     uint32_t block_bytes = 0;
     int file;
 
@@ -238,24 +178,24 @@ static int segment_provide(struct journal *journal, uint32_t record_bytes)
     if (file < 0)
         return file;
     if (journal->file >= 0) {
-        uint32_t last = (journal->flight_first + journal->flight_count - 1) % JOURNAL_FRAMES_MAX;
+        struct flight *last = flight_at(journal, journal->flight_count - 1);
 
-        if (journal->flight_count > 0 && journal->flights[last].file == journal->file)
-            journal->flights[last].closes_file = true;
+        if (journal->flight_count > 0 && last->file == journal->file)
+            last->closes_file = true;
         else
             disk_close(journal->config.disk, journal->file);
         journal->segment++;
         journal->offset = SEGMENT_FRAMES_OFFSET;
     }
     journal->file = file;
-    if (block_bytes < journal->config.disk->block_bytes)
-        block_bytes = journal->config.disk->block_bytes;
+    if (block_bytes < journal->block_min)
+        block_bytes = journal->block_min;
     journal->block_bytes = block_bytes;
     STORE(journal->counters.segments, LOAD(journal->counters.segments, relaxed) + 1, relaxed);
     /* A position left by a device of smaller blocks: the rest of that segment stays zero. */
     if (journal->offset % block_bytes != 0)
         journal->offset = journal->config.segment_bytes;
-    return segment_provide(journal, record_bytes);
+    return journal_provide_segment(journal, record_bytes);
 }
 
 static void counters_add(struct journal *journal, const struct frame_header *header)
@@ -271,13 +211,40 @@ static void counters_add(struct journal *journal, const struct frame_header *hea
     STORE(counters->in_flight, journal->flight_count, relaxed);
 }
 
+int journal_launch(struct journal *journal, const struct frame_header *header,
+                   uint64_t end_position)
+{
+    struct flight *flight = flight_at(journal, journal->flight_count);
+    int error;
+
+    INVARIANT(journal->flight_count < journal->slot_count);
+    INVARIANT(journal->offset + header->length <= journal->config.segment_bytes);
+    frame_tail_advance(&journal->tail_frame, header, flight->bytes);
+    flight->header = *header;
+    flight->tail = journal->tail_frame;
+    flight->end_position = end_position;
+    flight->file = journal->file;
+    flight->closes_file = false;
+    flight->done = false;
+    error = disk_submit(journal->config.disk, journal->file, journal->offset, flight->bytes,
+                        header->length, header->number, journal->config.durability != JOURNAL_NONE);
+    if (error < 0)
+        return error;
+    journal->offset += header->length;
+    journal->flight_count++;
+    counters_add(journal, header);
+    STORE(journal->gathered, flight->end_position, release); /* pairs: journal_reserve */
+    if (journal->config.durability == JOURNAL_NONE)
+        journal_release(journal, flight);
+    return 0;
+}
+
 /* Builds the frame of the `record_bytes` at `position` and hands it to the disk. */
 static int frame_submit(struct journal *journal, uint64_t position, uint32_t record_bytes,
                         uint32_t record_count)
 {
-    uint32_t slot = (journal->flight_first + journal->flight_count) % JOURNAL_FRAMES_MAX;
-    struct flight *flight = &journal->flights[slot];
-    uint32_t length = length_of(journal, record_bytes);
+    struct flight *flight = flight_at(journal, journal->flight_count);
+    uint32_t length = frame_length(journal, record_bytes);
     uint32_t used = FRAME_HEADER_BYTES + record_bytes;
     struct frame_header header = {
         .boot = journal->config.boot,
@@ -285,39 +252,20 @@ static int frame_submit(struct journal *journal, uint64_t position, uint32_t rec
         .number = journal->tail_frame.number + 1,
         .first_sequence = journal->tail_frame.last_sequence + 1,
         .last_sequence = journal->tail_frame.last_sequence + record_count,
-        .durable_frame = journal->durable.number,
+        .durable_frame =
+            journal_is_clustered(journal) ? journal->released_frame : journal->durable.number,
         .length = length,
         .record_count = record_count,
         .record_bytes = record_bytes,
     };
-    int error;
 
-    INVARIANT(journal->flight_count < JOURNAL_FRAMES_MAX);
-    INVARIANT(journal->offset + length <= journal->config.segment_bytes);
     memcpy(header.journal_id, journal->config.exchange->journal_id, sizeof header.journal_id);
     memcpy(header.previous_hash, journal->tail_frame.hash, sizeof header.previous_hash);
     record_buffer_take(&journal->buffer, position, flight->bytes + FRAME_HEADER_BYTES,
                        record_bytes);
     memset(flight->bytes + used, 0, length - used);
     frame_seal(flight->bytes, &header);
-    frame_tail_advance(&journal->tail_frame, &header, flight->bytes);
-    flight->header = header;
-    flight->tail = journal->tail_frame;
-    flight->end_position = position + record_bytes;
-    flight->file = journal->file;
-    flight->closes_file = false;
-    flight->done = false;
-    error = disk_submit(journal->config.disk, journal->file, journal->offset, flight->bytes, length,
-                        header.number, journal->config.durability == JOURNAL_LOCAL);
-    if (error < 0)
-        return error;
-    journal->offset += length;
-    journal->flight_count++;
-    counters_add(journal, &header);
-    STORE(journal->gathered, flight->end_position, release); /* pairs: journal_reserve */
-    if (journal->config.durability == JOURNAL_NONE)
-        release_to(journal, flight);
-    return 0;
+    return journal_launch(journal, &header, position + record_bytes);
 }
 
 /* One frame of what was published. 1: submitted; 0: nothing to do, or no room; -errno. */
@@ -329,15 +277,18 @@ static int gather(struct journal *journal)
     uint32_t record_bytes;
     int error;
 
-    if (tail == position || journal->flight_count == journal->config.frames_in_flight)
+    if (tail == position || !journal->leads ||
+        journal_in_flight(journal) >= journal->config.frames_in_flight)
         return 0;
-    if (journal->flight_count > 0 && tail - position < journal->config.group_bytes)
+    if (journal_in_flight(journal) > 0 && tail - position < journal->config.group_bytes)
+        return 0;
+    if (journal_is_clustered(journal) && !journal_cluster_has_place(journal))
         return 0;
     record_bytes =
         record_buffer_measure(&journal->buffer, position, tail,
                               journal->frame_bytes_max - FRAME_HEADER_BYTES, &record_count);
     INVARIANT(record_count > 0);
-    error = segment_provide(journal, record_bytes);
+    error = journal_provide_segment(journal, record_bytes);
     if (error == 0)
         STORE(journal->counters.starved, LOAD(journal->counters.starved, relaxed) + 1, relaxed);
     if (error <= 0)
@@ -354,7 +305,7 @@ static int close_chain(struct journal *journal)
 
     if (journal->closing || journal->flight_count > 0 || LOAD(journal->tail, acquire) != position)
         return 0;
-    error = segment_provide(journal, 0);
+    error = journal_provide_segment(journal, 0);
     if (error <= 0)
         return error;
     error = frame_submit(journal, position, 0, 0);
@@ -374,6 +325,8 @@ int journal_step(struct journal *journal)
     work = completions_reap(journal);
     if (work < 0)
         return fault(journal, work);
+    if (journal_is_clustered(journal))
+        work += journal_cluster_release(journal);
     (void)flights_retire(journal);
     done = witness_tell(journal);
     if (done < 0)
@@ -403,9 +356,11 @@ bool journal_idle(const struct journal *journal)
 
 uint64_t journal_wanted_bytes(const struct journal *journal)
 {
-    if (journal->flight_count == journal->config.frames_in_flight)
+    uint32_t in_flight = journal_in_flight(journal);
+
+    if (in_flight >= journal->config.frames_in_flight)
         return UINT64_MAX;
-    return journal->flight_count == 0 ? 1 : journal->config.group_bytes;
+    return in_flight == 0 ? 1 : journal->config.group_bytes;
 }
 
 uint64_t journal_waiting_bytes(const struct journal *journal)
@@ -416,7 +371,7 @@ uint64_t journal_waiting_bytes(const struct journal *journal)
 
 uint64_t journal_durable_seq(const struct journal *journal)
 {
-    return LOAD(journal->durable_seq, acquire); /* pairs: release_to */
+    return LOAD(journal->durable_seq, acquire); /* pairs: journal_release */
 }
 
 uint64_t journal_written_seq(const struct journal *journal)
@@ -470,7 +425,7 @@ int journal_copy(const struct journal *journal, uint64_t position, uint8_t *out)
     const uint64_t capacity = journal->config.buffer_bytes;
     uint32_t length;
 
-    if (position >= LOAD(journal->durable_position, acquire)) /* pairs: release_to */
+    if (position >= LOAD(journal->durable_position, acquire)) /* pairs: journal_release */
         return 0;
     length = record_buffer_length(&journal->buffer, position);
     if (LOAD(journal->claimed, relaxed) > position + capacity) /* relaxed: ordered, see above */
@@ -486,7 +441,7 @@ int journal_copy(const struct journal *journal, uint64_t position, uint8_t *out)
 
 static void memory_free(struct journal *journal)
 {
-    for (uint32_t i = 0; i < JOURNAL_FRAMES_MAX; i++)
+    for (uint32_t i = 0; i < journal->slot_count; i++)
         free(journal->flights[i].bytes);
     record_buffer_free(&journal->buffer);
     free(journal);
@@ -496,11 +451,15 @@ static void config_check(const struct journal_config *config)
 {
     INVARIANT(config->buffer_bytes >= JOURNAL_BUFFER_BYTES_MIN &&
               (config->buffer_bytes & (config->buffer_bytes - 1)) == 0);
-    INVARIANT(config->frames_in_flight >= 1 && config->frames_in_flight <= JOURNAL_FRAMES_MAX);
+    INVARIANT(
+        config->frames_in_flight >= 1 &&
+        config->frames_in_flight <=
+            (config->durability >= JOURNAL_REPLICATED ? JOURNAL_WINDOW_MAX : JOURNAL_FRAMES_MAX));
     INVARIANT(config->segment_bytes >= SEGMENT_BYTES_MIN);
     INVARIANT(config->position.offset >= SEGMENT_FRAMES_OFFSET &&
               config->position.offset <= config->segment_bytes);
-    INVARIANT(config->boot > config->position.tail.boot);
+    INVARIANT(config->boot > config->position.tail.boot ||
+              config->durability >= JOURNAL_REPLICATED); /* there the term counts */
 }
 
 static uint32_t frame_limit(const struct journal_config *config)
@@ -527,9 +486,15 @@ struct journal *journal_create(const struct journal_config *config)
     memset(journal, 0, sizeof *journal);
     journal->config = *config;
     journal->frame_bytes_max = frame_limit(config);
+    journal->slot_count = JOURNAL_FRAMES_MAX;
+    journal->block_min = config->disk->block_bytes;
+    journal->leads = true;
+    uint32_t flight_bytes = journal->frame_bytes_max;
+    if (journal_is_clustered(journal))
+        flight_bytes = journal_cluster_join(journal);
     complete = record_buffer_make(&journal->buffer, config->buffer_bytes);
-    for (uint32_t i = 0; i < JOURNAL_FRAMES_MAX; i++) {
-        journal->flights[i].bytes = aligned_alloc(DISK_ALIGNMENT, journal->frame_bytes_max);
+    for (uint32_t i = 0; i < journal->slot_count; i++) {
+        journal->flights[i].bytes = aligned_alloc(DISK_ALIGNMENT, flight_bytes);
         complete = complete && journal->flights[i].bytes;
     }
     if (!complete) {
@@ -537,10 +502,10 @@ struct journal *journal_create(const struct journal_config *config)
         return NULL;
     }
     /* Every page is touched here, so that none is faulted in beside a command. */
-    for (uint32_t i = 0; i < JOURNAL_FRAMES_MAX; i++)
-        memset(journal->flights[i].bytes, 0, journal->frame_bytes_max);
+    for (uint32_t i = 0; i < journal->slot_count; i++)
+        memset(journal->flights[i].bytes, 0, flight_bytes);
     journal->file = -1;
-    journal->block_bytes = config->disk->block_bytes;
+    journal->block_bytes = journal->block_min;
     journal->segment = config->position.segment;
     journal->offset = config->position.offset;
     journal->tail_frame = config->position.tail;
@@ -563,11 +528,11 @@ struct journal *journal_create(const struct journal_config *config)
 static bool flights_drain(struct journal *journal)
 {
     struct disk *disk = journal->config.disk;
-    struct disk_done done[JOURNAL_FRAMES_MAX + 1];
+    struct disk_done done[DISK_WRITES_MAX];
     uint32_t left = journal->flight_count + journal->witness.in_flight;
 
     for (uint32_t i = 0; i < journal->flight_count; i++)
-        left -= journal->flights[(journal->flight_first + i) % JOURNAL_FRAMES_MAX].done;
+        left -= flight_at(journal, i)->done;
     for (int turn = 0; turn < DRAIN_TURNS && left > 0; turn++) {
         int count = disk_reap(disk, done, CC_COUNT(done));
 
@@ -586,7 +551,7 @@ void journal_destroy(struct journal *journal)
     if (!flights_drain(journal))
         return; /* the disk may still read the frames: they are left to it */
     for (uint32_t i = 0; i < journal->flight_count; i++) {
-        struct flight *flight = &journal->flights[(journal->flight_first + i) % JOURNAL_FRAMES_MAX];
+        struct flight *flight = flight_at(journal, i);
 
         if (flight->closes_file)
             disk_close(disk, flight->file);

@@ -30,8 +30,11 @@
 #include "store/witness_writer.h"
 
 enum journal_durability {
-    JOURNAL_NONE, /* durable_seq follows what was handed to the kernel; durable_frame stays */
-    JOURNAL_LOCAL /* durable_seq follows the medium */
+    JOURNAL_NONE,            /* durable_seq follows what was handed to the kernel; durable_frame
+                                stays */
+    JOURNAL_LOCAL,           /* durable_seq follows the medium */
+    JOURNAL_REPLICATED,      /* durable_seq follows the frames that count; written here as well */
+    JOURNAL_REPLICATED_LOCAL /* the lower of both */
 };
 
 /* A build with a sanitizer has less: it marks every byte of it at each start and end. */
@@ -39,7 +42,9 @@ enum journal_durability {
 #define STORE_BUFFER_BYTES (64 << 20)
 #endif
 enum {
-    JOURNAL_FRAMES_MAX = 4, /* in flight */
+    JOURNAL_FRAMES_MAX = 4,  /* in flight, without a cluster */
+    JOURNAL_WINDOW_MAX = 16, /* in a cluster, unreleased */
+    JOURNAL_SLOTS_MAX = 16,
     JOURNAL_BUFFER_BYTES_DEFAULT = STORE_BUFFER_BYTES,
     JOURNAL_BUFFER_BYTES_MIN = 1 << 14, /* two of the largest records */
     JOURNAL_GROUP_BYTES_DEFAULT = 16384 /* see journal_config.group_bytes */
@@ -64,7 +69,8 @@ struct journal_config {
     uint64_t boot;         /* of this start */
     uint64_t buffer_bytes; /* a power of two */
     uint32_t segment_bytes;
-    uint32_t frames_in_flight; /* 1..JOURNAL_FRAMES_MAX */
+    uint32_t frames_in_flight; /* 1..JOURNAL_FRAMES_MAX; in a cluster the window, at most
+                                  JOURNAL_WINDOW_MAX */
     uint32_t group_bytes;      /* published bytes that open a further frame while one is in flight;
                                   with none in flight one record is enough */
     uint32_t frame_bytes_max;  /* 0: FRAME_BYTES_MAX; tests take less */

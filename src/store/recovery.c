@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "store/chain.h"
+#include "store/discarded.h"
 #include "store/segment_set.h"
 #include "store/snapshot.h"
 
@@ -22,8 +23,9 @@ struct recovery {
     uint64_t newest_boot;   /* B */
     uint64_t durable_frame; /* D */
     struct witness_check witness;
-    bool closed; /* the tail is a closing frame */
-    bool dirty;  /* something after the chain is not zero */
+    struct discarded_tails *tails; /* of a cluster; else NULL */
+    bool closed;                   /* the tail is a closing frame */
+    bool dirty;                    /* something after the chain is not zero */
 };
 
 /* ---- one frame's records --------------------------------------------------------------------- */
@@ -76,6 +78,9 @@ static enum refusal_kind witness_judge(struct recovery *recovery)
 {
     bool holds_records = recovery->tail.number > 0 || recovery->dirty;
 
+    if (recovery->tails != NULL && recovery->witness.unlike == NULL &&
+        recovery->tail.number < recovery->witness.named.frame)
+        return REFUSAL_none; /* the log has it (chain_agree) */
     recovery->refusal->segment = recovery->segment;
     recovery->refusal->offset = recovery->offset;
     return witness_check_judge(&recovery->witness, &recovery->tail,
@@ -197,6 +202,8 @@ static enum refusal_kind start_find(struct recovery *recovery)
     recovery->boot_max = recovery->tail.boot;
     recovery->newest_boot = recovery->tail.boot;
     recovery->durable_frame = config->after_frame;
+    if (recovery->tails != NULL && recovery->tail.number > 0)
+        discarded_note(recovery->tails, &recovery->tail, recovery->segment, recovery->offset, true);
     return kind;
 }
 
@@ -227,6 +234,9 @@ static bool chain_extend(struct recovery *recovery, const uint8_t *bytes, size_t
         return false;
     frame_tail_advance(&recovery->tail, &header, bytes);
     witness_check_pass(&recovery->witness, &recovery->tail);
+    if (recovery->tails != NULL)
+        discarded_note(recovery->tails, &recovery->tail, segment, offset + header.length,
+                       header.record_count == 0);
     boot_seen(recovery, header.boot, header.durable_frame);
     if (note->first_frame == UINT64_MAX)
         note->first_frame = header.number;
@@ -319,11 +329,36 @@ static enum refusal_kind tail_scan(struct recovery *recovery)
     return REFUSAL_none;
 }
 
+/* In a cluster: keeps the frames that the log does not have, and ends the chain before them. */
+static enum refusal_kind chain_agree(struct recovery *recovery)
+{
+    uint64_t least = recovery->durable_frame;
+    struct discarded_end end;
+
+    if (recovery->tails == NULL)
+        return REFUSAL_none;
+    if (recovery->witness.is_there && recovery->witness.named.frame > least)
+        least = recovery->witness.named.frame;
+    enum refusal_kind kind = discarded_agree(recovery->tails, recovery->config, &recovery->tail,
+                                             least, &end, recovery->refusal);
+    if (kind != REFUSAL_none || end.tail.number == recovery->tail.number)
+        return kind;
+    kind = discarded_keep(&recovery->set, &end, &recovery->tail, recovery->result);
+    if (kind != REFUSAL_none)
+        return kind;
+    recovery->tail = end.tail;
+    recovery->segment = end.segment;
+    recovery->offset = end.offset;
+    recovery->closed = end.is_closed;
+    recovery->dirty = true;
+    return REFUSAL_none;
+}
+
 /* ---- steps 5 and 6: refuse, or cut ----------------------------------------------------------- */
 
 static enum refusal_kind damage_refuse(struct recovery *recovery)
 {
-    uint64_t durable_frame = recovery->durable_frame;
+    uint64_t durable_frame = recovery->config->agree != NULL ? 0 : recovery->durable_frame;
 
     /* What was archived was sealed: the frame after it was durable. */
     if (recovery->archived_frame > 0 && recovery->archived_frame + 1 > durable_frame)
@@ -464,56 +499,18 @@ static enum refusal_kind chain_apply(struct recovery *recovery)
 
 /* ---- step 8 and the whole -------------------------------------------------------------------- */
 
-static enum refusal_kind blanks_head(struct recovery *recovery, uint64_t boot)
-{
-    struct segment_set *set = &recovery->set;
-
-    for (uint64_t n = set->first; segment_set_has(set, n); n++) {
-        struct segment_header header =
-            segment_header_of(set->exchange, n, boot, set->disk->block_bytes);
-        int error;
-        int file;
-
-        if (!segment_set_note(set, n)->blank)
-            continue;
-        file = segment_set_edit(set, n);
-        if (file < 0)
-            return refusal_machine(recovery->refusal, "opening a segment", file);
-        segment_encode(set->frame_bytes, &header);
-        error = disk_write(set->disk, file, 0, set->frame_bytes, SEGMENT_FRAMES_OFFSET);
-        if (error == 0)
-            error = disk_sync(set->disk, file);
-        disk_close(set->disk, file);
-        if (error < 0)
-            return refusal_machine(recovery->refusal, "writing a segment's header", error);
-    }
-    return REFUSAL_none;
-}
-
 /* The first segment exists before the first boot number: a directory with a boot number
  * and no segment has lost its journal. */
 static enum refusal_kind first_segment_make(struct recovery *recovery)
 {
-    const struct segment_pool_config config = {
-        .disk = recovery->config->disk,
-        .exchange = recovery->config->exchange,
-        .boot = recovery->result->boot,
-        .segment_bytes = recovery->config->segment_bytes,
-        .ahead = 1,
-    };
-    struct segment_pool *pool;
-    int error;
+    const struct recovery_config *config = recovery->config;
 
     if (recovery->set.count > 0)
         return REFUSAL_none;
-    pool = segment_pool_create(&config);
-    if (!pool)
-        return refusal_machine(recovery->refusal, "memory for the first segment", -ENOMEM);
-    error = segment_pool_fill(pool, 0);
-    segment_pool_destroy(pool);
     recovery->set.count = 1;
-    return error < 0 ? refusal_machine(recovery->refusal, "making the first segment", error)
-                     : REFUSAL_none;
+    int error = segment_pool_make_first(config->disk, config->exchange, recovery->result->boot,
+                                        config->segment_bytes);
+    return error < 0 ? refusal_machine(recovery->refusal, "making segment 0", error) : REFUSAL_none;
 }
 
 static enum refusal_kind boot_begin(struct recovery *recovery)
@@ -527,7 +524,7 @@ static enum refusal_kind boot_begin(struct recovery *recovery)
     boot = recovery->boot_max > boot ? recovery->boot_max : boot;
     boot = recovery->set.boot_max > boot ? recovery->set.boot_max : boot;
     result->boot = boot + 1;
-    kind = blanks_head(recovery, result->boot);
+    kind = segment_set_head_blanks(&recovery->set, result->boot);
     if (kind == REFUSAL_none)
         kind = first_segment_make(recovery);
     if (kind != REFUSAL_none)
@@ -574,7 +571,7 @@ enum refusal_kind recovery_run(const struct recovery_config *config, struct reco
                                struct refusal *refusal)
 {
     static enum refusal_kind (*const steps[])(struct recovery *) = {
-        witness_find,  start_find, chain_read, tail_scan,   damage_refuse,
+        witness_find,  start_find, chain_read, chain_agree, tail_scan,  damage_refuse,
         witness_judge, tail_cut,   chain_sync, chain_apply, boot_begin,
     };
     struct recovery recovery = {
@@ -588,6 +585,8 @@ enum refusal_kind recovery_run(const struct recovery_config *config, struct reco
               config->segment_bytes % SEGMENT_FRAMES_OFFSET == 0);
     memset(result, 0, sizeof *result);
     refusal_clear(refusal);
+    if (config->agree != NULL && (recovery.tails = discarded_tails_make()) == NULL)
+        return refusal_machine(refusal, "memory for the ends of frames", -ENOMEM);
     kind = segment_set_open(&recovery.set, config->disk, config->exchange, config->segment_bytes,
                             refusal);
     for (size_t i = 0; kind == REFUSAL_none && i < CC_COUNT(steps); i++)
@@ -595,5 +594,6 @@ enum refusal_kind recovery_run(const struct recovery_config *config, struct reco
     if (kind == REFUSAL_none)
         result_fill(&recovery);
     segment_set_close(&recovery.set);
+    discarded_tails_free(recovery.tails);
     return kind;
 }

@@ -33,6 +33,16 @@
 typedef int recovery_apply(void *context, uint64_t sequence, uint64_t frame,
                            const struct record_view *record);
 
+enum { RECOVERY_TAILS_MAX = 1024 };
+
+/* In a cluster: asked once, when the chain has been read and before anything is written, which
+ * frame of it is the last that the log has too. `tails` are the newest `count` ends of the chain,
+ * oldest first, at least one. Sets *keep to the number of one of them. `least` is a frame that was
+ * durable here: if this journal lost it, the log must have it. A refusal ends recovery. */
+typedef enum refusal_kind recovery_agree(void *context, const struct frame_tail *tails,
+                                         uint32_t count, uint64_t least, uint64_t *keep,
+                                         struct refusal *refusal);
+
 struct recovery_config {
     struct disk *disk;
     struct exchange_file *exchange; /* read; boot is raised and written at the end */
@@ -46,6 +56,10 @@ struct recovery_config {
     uint64_t durable_frame;         /* known durable otherwise: a snapshot covers it; 0: none */
     const struct frame_mark *marks; /* of the snapshots that are there, in any order */
     uint32_t mark_count;
+    recovery_agree
+        *agree; /* NULL: not in a cluster. Else frames that the log has not are written to
+                              `discarded`, then cut; and a frame that is missing although it was
+                              durable is none to refuse: the log has it */
 };
 
 struct recovery_result {
@@ -57,16 +71,18 @@ struct recovery_result {
     uint64_t frames;                  /* read and applied */
     uint64_t archived_frames;         /* of them from the archive */
     uint64_t records;
-    uint64_t last_t_ns;              /* of the last record; 0 without records */
-    uint64_t cut_bytes;              /* that were not zero and are now */
-    uint64_t cut_frames;             /* whole frames among them */
-    bool clean_stop;                 /* the chain ends with a closing frame */
-    struct witness witness;          /* that the start found; frame 0: none, or no frame */
-    struct slot_place witness_slots; /* of `witness`, as it is now */
-    uint32_t witness_damaged;        /* slots that were not whole, bit by bit; mended */
-    uint32_t exchange_damaged;       /* the same of `exchange` */
-    uint64_t archive_relisted;       /* segments, if archive/index was made again; else 0 */
-    bool is_upgraded;                /* the directory had the former format */
+    uint64_t last_t_ns;                       /* of the last record; 0 without records */
+    uint64_t cut_bytes;                       /* that were not zero and are now */
+    uint64_t cut_frames;                      /* whole frames among them */
+    uint64_t discarded_frames;                /* of them, kept in `discarded` */
+    uint64_t discarded_first, discarded_last; /* sequences of their records; 0: none */
+    bool clean_stop;                          /* the chain ends with a closing frame */
+    struct witness witness;                   /* that the start found; frame 0: none, or no frame */
+    struct slot_place witness_slots;          /* of `witness`, as it is now */
+    uint32_t witness_damaged;                 /* slots that were not whole, bit by bit; mended */
+    uint32_t exchange_damaged;                /* the same of `exchange` */
+    uint64_t archive_relisted; /* segments, if archive/index was made again; else 0 */
+    bool is_upgraded;          /* the directory had the former format */
 };
 
 /* Runs steps 1 (headers) and 3 to 8, and removes unfinished snapshots. Also refused: after_frame is

@@ -33,7 +33,9 @@
     X(snapshot_ahead,       3, "lacks the frame that its snapshot ends with") \
     X(archive_list,         3, "has a damaged list of its archive") \
     X(archive_damaged,      3, "has a damaged archive") \
-    X(archive_foreign,      3, "has an archive of another exchange")
+    X(archive_foreign,      3, "has an archive of another exchange") \
+    X(cluster_differs,      3, "is no part of the cluster that it was started in") \
+    X(log_behind,           3, "is ahead of the log of its cluster")
 /* clang-format on */
 
 enum refusal_kind {

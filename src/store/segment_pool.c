@@ -334,3 +334,18 @@ int segment_pool_error(const struct segment_pool *pool)
 {
     return atomic_load_explicit(&pool->error, memory_order_relaxed);
 }
+
+int segment_pool_make_first(struct disk *disk, const struct exchange_file *exchange, uint64_t boot,
+                            uint32_t segment_bytes)
+{
+    const struct segment_pool_config config = {
+        .disk = disk, .exchange = exchange, .boot = boot, .segment_bytes = segment_bytes, .ahead = 1
+    };
+    struct segment_pool *pool = segment_pool_create(&config);
+
+    if (pool == NULL)
+        return -ENOMEM;
+    int error = segment_pool_fill(pool, 0);
+    segment_pool_destroy(pool);
+    return error;
+}

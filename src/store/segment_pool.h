@@ -43,6 +43,10 @@ struct segment_pool;
 CC_MUST_USE struct segment_pool *segment_pool_create(const struct segment_pool_config *config);
 void segment_pool_destroy(struct segment_pool *pool);
 
+/* Prepares segment 0 of a new directory, for the start `boot`. Blocking. 0 or -errno. */
+CC_MUST_USE int segment_pool_make_first(struct disk *disk, const struct exchange_file *exchange,
+                                        uint64_t boot, uint32_t segment_bytes);
+
 /* Does one piece of preparation if one is due. Returns the bytes written (1 for a piece without
  * bytes), 0 if nothing is due, or -errno if the machine refused; segment_pool_error then says so
  * too, and the segment is begun again after SEGMENT_POOL_RETRY_NS. Background thread. */

@@ -178,3 +178,31 @@ int segment_set_edit(struct segment_set *set, uint64_t number)
     segment_path(path, number, true);
     return disk_open(set->disk, path, DISK_WRITE);
 }
+
+static int head_write(struct segment_set *set, uint64_t number, uint64_t boot)
+{
+    struct segment_header header =
+        segment_header_of(set->exchange, number, boot, set->disk->block_bytes);
+    int file = segment_set_edit(set, number);
+    int error;
+
+    if (file < 0)
+        return file;
+    segment_encode(set->frame_bytes, &header);
+    error = disk_write(set->disk, file, 0, set->frame_bytes, SEGMENT_FRAMES_OFFSET);
+    if (error == 0)
+        error = disk_sync(set->disk, file);
+    disk_close(set->disk, file);
+    return error;
+}
+
+enum refusal_kind segment_set_head_blanks(struct segment_set *set, uint64_t boot)
+{
+    for (uint64_t n = set->first; segment_set_has(set, n); n++) {
+        int error = segment_set_note(set, n)->blank ? head_write(set, n, boot) : 0;
+
+        if (error < 0)
+            return refusal_machine(set->refusal, "writing a segment's header", error);
+    }
+    return REFUSAL_none;
+}

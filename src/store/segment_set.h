@@ -60,6 +60,9 @@ void segment_set_unload(struct segment_set *set);
 CC_MUST_USE enum refusal_kind segment_set_peek(struct segment_set *set, uint64_t number,
                                                size_t *count);
 
+/* Gives every blank segment a right header, of the start `boot`, durable when it returns. */
+CC_MUST_USE enum refusal_kind segment_set_head_blanks(struct segment_set *set, uint64_t boot);
+
 /* Opens a segment for writing and syncing. Returns a file number or -errno. */
 CC_MUST_USE int segment_set_edit(struct segment_set *set, uint64_t number);
 

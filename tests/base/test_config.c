@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/cluster_option.h"
 #include "base/config.h"
 #include "check.h"
 
@@ -87,7 +88,20 @@ static const struct row {
     R("unknown flag", "--verbose", "unknown flag"),
     R("no value", "--net.listen", "--net.listen=VALUE"),
     R("no flag", "net.listen=127.0.0.1:1", "--section.key=value"),
-    R("choice not built", "--store.durability=replicated", "does not have"),
+    R("replicated alone", "--store.durability=replicated", "needs cluster.name"),
+    R("replicated+local alone", "--store.durability=replicated+local", "needs cluster.name"),
+    R("a cluster's key alone", "--cluster.node=n1", "cluster.node: needs cluster.name"),
+    R("its default alone", "--cluster.window=4", NULL),
+    R("window", "--cluster.window=0", "must be 1 to 16"),
+    R("window above", "--cluster.window=17", "must be 1 to 16"),
+    R("frame", "--cluster.frame_bytes=16383", "must be 16384 to 1048576"),
+    R("lease", "--cluster.lease_s=11", "must be 1 to 10"),
+    R("request", "--cluster.request_ms=99", "must be 100 to 2000"),
+    R("unacked", "--cluster.unacked_ms=10001", "must be 100 to 10000"),
+    R("unacked bytes", "--cluster.unacked_bytes=1023K", "must be 1048576 to 33554432"),
+    R("clock", "--cluster.clock_ms=9", "must be 10 to 1000"),
+    R("vault", "--cluster.vault=file:/x", "does not have"),
+    R("retain", "--cluster.retain=256M", "does not have"),
     R("dedicated", "--node.topology=dedicated", NULL),
     R("core", "--engine.core=0", NULL),
     R("no core", "--engine.core=", NULL),
@@ -100,7 +114,7 @@ static const struct row {
     R("unknown path", "--crypto.verify=openssl", "+auto +lanes +comb +library"),
     R("limits off", "--limits.rate_limits=off", NULL),
     R("no rate", "--limits.unknown_key_rate=0", "must be 1 to 1000000"),
-    R("unknown choice", "--store.durability=all", "+none +local replicated"),
+    R("unknown choice", "--store.durability=all", "+none +local +replicated +replicated+local"),
     R("empty choice", "--store.durability=", "a value is needed"),
     R("part of a choice", "--node.topology=aut", "must be one of"),
     R("number", "--engine.makers_max=12", NULL),
@@ -208,9 +222,59 @@ static void test_file(void)
     write_file("[net]\nthis is nothing\n");
     CHECK(load(flags, NULL) == CONFIG_REFUSED && strstr(config.error, ":2:") != NULL);
     write_file("[store]\ndurability = replicated\n");
-    CHECK(load(flags, NULL) == CONFIG_REFUSED && strstr(config.error, "does not have") != NULL);
+    CHECK(load(flags, NULL) == CONFIG_REFUSED);
+    CHECK(strstr(config.error, "needs cluster.name") != NULL);
     write_file("");
     CHECK(load(flags, NULL) == CONFIG_RUN);
+}
+
+#define CLUSTER "--cluster.name=c-1", "--cluster.node=n1"
+#define LOCAL   "--cluster.etcd=127.0.0.1:2379,[::1]:2379,localhost:1"
+
+static bool refused(const char *const *flags, const char *word)
+{
+    return load(flags, NULL) == CONFIG_REFUSED && strstr(config.error, word) != NULL;
+}
+
+/* replication.md, A node: what a cluster needs, and what it refuses. */
+static void test_cluster(void)
+{
+    static struct cluster_option option;
+    static char error[CONFIG_ERROR_MAX];
+
+    CHECK(load(FLAGS(CLUSTER, LOCAL), NULL) == CONFIG_RUN);
+    CHECK(strcmp(config_text(&config, OPTION_store_durability), "replicated") == 0);
+    CHECK(cluster_option_read(&config, &option, error));
+    CHECK(strcmp(option.node, "n1") == 0 && option.endpoint_count == 3);
+    CHECK(strcmp(option.endpoints[1], "[::1]:2379") == 0);
+    CHECK(load(FLAGS(CLUSTER, LOCAL, "--store.durability=replicated+local"), NULL) == CONFIG_RUN);
+    CHECK(strcmp(config_text(&config, OPTION_store_durability), "replicated+local") == 0);
+
+    CHECK(refused(FLAGS(CLUSTER, LOCAL, "--store.durability=local"), "store.durability = local"));
+    CHECK(refused(FLAGS(CLUSTER, LOCAL, "--store.durability=none"), "store.durability = none"));
+    CHECK(refused(FLAGS(CLUSTER), "cluster.etcd"));
+    CHECK(refused(FLAGS(CLUSTER, "--cluster.etcd=127.0.0.1"), "cluster.etcd"));
+    CHECK(refused(FLAGS(CLUSTER, "--cluster.etcd=127.0.0.1:0"), "cluster.etcd"));
+    CHECK(refused(FLAGS(CLUSTER, "--cluster.etcd=127.0.0.1:65536"), "cluster.etcd"));
+    CHECK(refused(FLAGS(CLUSTER, "--cluster.etcd=127.0.0.1:1,"), "cluster.etcd"));
+    CHECK(refused(FLAGS(CLUSTER, "--cluster.etcd=[::1]:1,[::1]:2,[::1]:3,[::1]:4,[::1]:5,"
+                                 "[::1]:6,[::1]:7,[::1]:8,[::1]:9,[::1]:10"),
+                  "1 to 9"));
+    CHECK(refused(FLAGS(CLUSTER, "--cluster.etcd=192.0.2.1:2379"), "is not loopback"));
+    CHECK(load(FLAGS(CLUSTER, "--cluster.etcd=192.0.2.1:2379", "--cluster.etcd_ca=a",
+                     "--cluster.etcd_certificate=b", "--cluster.etcd_key=c"),
+               NULL) == CONFIG_RUN);
+    CHECK(refused(FLAGS(CLUSTER, LOCAL, "--cluster.etcd_ca=a"), "all three"));
+    CHECK(refused(FLAGS(CLUSTER, LOCAL, "--cluster.advertise=somewhere"), "cluster.advertise"));
+    CHECK(refused(FLAGS(LOCAL, "--cluster.name=C", "--cluster.node=n"), "cluster.name"));
+    CHECK(refused(FLAGS(LOCAL, "--cluster.name=c", "--cluster.node=n_1"), "cluster.node"));
+    CHECK(refused(FLAGS(LOCAL, "--cluster.name=c", "--cluster.node=abcdefghijklmnopq"),
+                  "cluster.node"));
+    CHECK(
+        refused(FLAGS(LOCAL, "--cluster.name=abcdefghijklmnopqrstuvwxyz0123456"), "cluster.name"));
+    CHECK(load(FLAGS(LOCAL, "--cluster.name=abcdefghijklmnopqrstuvwxyz012345",
+                     "--cluster.node=abcdefghijklmnop"),
+               NULL) == CONFIG_RUN);
 }
 
 /* The body that config writes is the one the engine reads; both were tested on their own. */
@@ -277,6 +341,7 @@ int main(void)
     test_rows();
     test_environment();
     test_file();
+    test_cluster();
     test_engine_text();
     test_print();
     config_free(&config);

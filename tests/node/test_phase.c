@@ -48,13 +48,15 @@ static void advance(void *context)
     CHECK(moved);
 }
 
-/* A life goes forward by one phase at a time; every other move is a broken node. */
+/* A life goes forward by one phase at a time, and a node alone past the two of a cluster; every
+ * other move is a broken node. */
 static void check_every_move(void)
 {
     for (uint32_t from = 0; from < PHASE_COUNT; from++)
         for (uint32_t to = 0; to < PHASE_COUNT; to++) {
             struct attempt attempt = { (enum phase_name)from, (enum phase_name)to };
-            bool is_next = to == from + 1 && to <= PHASE_STOPPED;
+            bool is_next = (to == from + 1 && to <= PHASE_STOPPED) ||
+                           (from == PHASE_RECOVERED && to == PHASE_OPEN);
             come_to(attempt.from);
             CHECK(aborts(advance, &attempt) == !is_next);
             if (!is_next)

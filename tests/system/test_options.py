@@ -168,7 +168,7 @@ def configuration_file(world):
             ("unknown section", "[limit]\nopen_orders = 77\n", "limits.open_orders"),
             ("no section", "open_orders = 77\n", "open_orders"),
             ("no value", "[limits]\nopen_orders\n", str(path)),
-            ("a part not built", "[store]\ndurability = replicated\n", "store.durability"),
+            ("no cluster", "[store]\ndurability = replicated\n", "store.durability"),
             ("a bad value", "[limits]\nopen_orders = lots\n", "limits.open_orders")):
         path.write_text(text)
         code, _, errors = world.run(*file)

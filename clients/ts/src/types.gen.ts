@@ -835,6 +835,7 @@ export type ProblemCode =
   "read_only_key" |
   "origin_not_allowed" |
   "host_not_allowed" |
+  "not_leader" |
   "not_found" |
   "portfolio_not_found" |
   "order_not_found" |

@@ -9,6 +9,7 @@
 #include "net/request/charge.h"
 #include "net/request/envelope.h"
 #include "net/request/key_lookup.h"
+#include "net/request/leadership.h"
 
 enum { ITEMS_A_TURN = 16 }; /* of a batch */
 
@@ -155,7 +156,8 @@ static bool decode(const struct job_table *jobs, const struct conn *conn, struct
     if (!read)
         return false;
     job->request = admission_check(&envelope, arrival->path, &window, problem);
-    if (job->request == NULL || is_off(jobs, job->request, problem))
+    if (job->request == NULL || is_off(jobs, job->request, problem) ||
+        !leadership_write(context->config, problem))
         return false;
     job->key_sent = envelope.key_sent;
     job->plain = false;

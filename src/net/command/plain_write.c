@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "net/http/parameter.h"
 #include "net/request/api_caller.h"
+#include "net/request/leadership.h"
 #include "net/request/plain_body.h"
 
 enum { BODY_MAX = 64 };
@@ -15,6 +16,8 @@ static bool admit(const struct context *context, const struct conn *conn, const 
 {
     if (!context->config->source.ready(context->config->source.context))
         return problem_detail_set(problem, PROBLEM_not_ready, NULL, "the service is recovering");
+    if (!leadership_write(context->config, problem))
+        return false;
     uint16_t code = conn->route.path->codes[0];
     bool takes_cookie = code == REQUEST_portfolio_close || code == REQUEST_portfolio_reopen ||
                         code == REQUEST_rename_portfolio;

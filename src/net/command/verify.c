@@ -6,6 +6,7 @@
 #include "net/request/admission.h"
 #include "net/request/charge.h"
 #include "net/request/key_lookup.h"
+#include "net/request/leadership.h"
 
 void verify_init(struct verifier *verifier, struct job_table *jobs)
 {
@@ -25,7 +26,9 @@ static enum status check_key(struct verifier *verifier, const struct job *job,
                              const struct command *command)
 {
     const struct request *request = job->request;
-    if (!verifier->context->config->source.ready(verifier->context->config->source.context))
+    const struct net_config *config = verifier->context->config;
+    struct problem_detail moved; /* since the request was read */
+    if (!config->source.ready(config->source.context) || !leadership_write(config, &moved))
         return STEP_STATUS(not_ready);
     /* R11, code 14: a session revokes on /logout only. */
     if (request->code == REQUEST_revoke_session && command->bytes[1] == SIGNATURE_ED25519 &&

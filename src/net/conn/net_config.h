@@ -67,6 +67,11 @@ struct net_source {
     uint64_t (*durable)(void *context); /* answers up to this sequence may leave */
     uint64_t (*applied)(void *context); /* the follower shows this sequence */
     bool (*ready)(void *context); /* false: signed requests answer retry_required, reads 503 */
+    /* In a cluster; NULL without one, where every node takes writes. Whether this node takes them
+     * now; else *leader is the address to send them to, which stays, or NULL: none is known. */
+    bool (*leads)(void *context, const char **leader);
+    bool (*is_fresh)(void *context); /* reads show all that any node has acknowledged, or this node
+                                        does not lead; NULL likewise */
     void (*facts)(void *context, struct net_facts *facts);
     /* Writes the node's Prometheus text, at most `capacity` bytes; returns its length. */
     size_t (*metrics)(void *context, char *text, size_t capacity);

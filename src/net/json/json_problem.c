@@ -27,6 +27,10 @@ static void write_extra(struct writer *writer, const struct problem_detail *prob
         if (problem->has_number)
             JSON_FIELD_UINT(writer, "lag_ms", problem->number);
         break;
+    case PROBLEM_not_leader:
+        WRITER_TEXT(writer, ",\"leader\":");
+        write_text(writer, problem->member);
+        break;
     case PROBLEM_invalid_parameter:
         WRITER_TEXT(writer, ",\"parameter\":");
         write_text(writer, problem->member);

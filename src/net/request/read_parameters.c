@@ -5,6 +5,7 @@
 #include "net/json/json_money.h"
 #include "net/json/json_order.h"
 #include "net/request/api_caller.h"
+#include "net/request/leadership.h"
 
 enum { DEPTH_DEFAULT = 50, DEPTH_MAX = 1000, LIMIT_DEFAULT = 100, LIMIT_MAX = 1000 };
 
@@ -290,6 +291,8 @@ bool read_parameters_parse(const struct net_config *config, uint64_t unix_ns,
     *caller = (struct keyring_key){ 0 };
     if (!config->source.ready(config->source.context))
         return problem_detail_set(problem, PROBLEM_not_ready, NULL, "the service is recovering");
+    if (!leadership_read(config, conn->head.min_sequence != 0, problem))
+        return false;
     return ((has & HAS_KEY) == 0 ||
             find_caller(config, unix_ns, conn, head_text, query, caller, problem)) &&
            ((has & HAS_TOKEN) == 0 ||

@@ -15,12 +15,14 @@
 #include "net/json/json_typed_data.h"
 #include "net/json/openapi.h"
 #include "net/request/api_caller.h"
+#include "net/request/leadership.h"
 #include "net/request/payload_report.h"
 #include "net/request/plain_body.h"
 #include "net/request/preview_body.h"
 #include "net/response/admin.h"
+#include "net/response/cors.h"
 
-enum { HEAD_MAX = 2048, NO_SEQUENCE = 0 };
+enum { HEAD_MAX = 2048, NO_SEQUENCE = 0, LEADER_RETRY_MS = 1000 };
 
 enum media { MEDIA_JSON, MEDIA_OCTETS, MEDIA_PROBLEM, MEDIA_METRICS };
 
@@ -40,6 +42,7 @@ struct frame {
     uint64_t retry_after_ms;          /* 0: none */
     const struct asset_choice *asset; /* a file of the console; NULL: none */
     uint16_t port;                    /* 307: where the page is on localhost */
+    const char *leader;               /* of a not_leader; NULL: none */
 };
 
 int response_writer_init(struct response_writer *responses, struct context *context)
@@ -102,25 +105,6 @@ static struct ack_stages stages_of(const struct context *context, const struct p
         .matched_ns = clock_ticks_to_ns(context->metrics.rate, answer->matched_ticks),
         .ack_ns = clock_ticks_to_ns(context->metrics.rate, clock_ticks() - pending->received_ticks),
     };
-}
-
-/* What a browser needs to let a page of another origin read the answer (W7). */
-static void write_cors(struct writer *head, const struct origin_list *origins,
-                       const struct pending *pending)
-{
-    struct host_name origin = origin_list_at(origins, pending->origin);
-    WRITER_TEXT(head, "\r\nAccess-Control-Allow-Origin: ");
-    writer_bytes(head, origin.text, origin.count);
-    WRITER_TEXT(head, "\r\nVary: Origin\r\nAccess-Control-Expose-Headers: X-Sequence, "
-                      "X-Server-Time-Ns, X-Term, X-Staleness-Ms, X-Leader, Retry-After, "
-                      "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Server-Timing");
-    if (pending->kind != PENDING_LOCAL || pending->local.kind != ROUTE_OPTIONS)
-        return;
-    WRITER_TEXT(head, "\r\nAccess-Control-Allow-Methods: ");
-    writer_text(head, pending->allow);
-    WRITER_TEXT(head, "\r\nAccess-Control-Allow-Headers: Accept, Authorization, Content-Type, "
-                      "X-Ack, X-API-KEY, X-Confirm, X-DEVICE-KEY, X-Min-Sequence, X-Timing"
-                      "\r\nAccess-Control-Max-Age: 600");
 }
 
 /* W7: the device key of a login as a cookie, for pages of this origin. */
@@ -207,7 +191,7 @@ static void write_head(struct response_writer *responses, struct writer *head,
     WRITER_TEXT(head, "\r\nX-Server-Time-Ns: ");
     writer_uint(head, responses->context->unix_ns);
     if (pending->origin != ORIGIN_NONE)
-        write_cors(head, &responses->context->config->origins, pending);
+        cors_write(head, &responses->context->config->origins, pending);
     if (pending->asks_timing)
         write_timing(head, responses->context, pending);
     if (pending->has_secret && pending->sets_cookie && pending->answer.code == REQUEST_login &&
@@ -222,6 +206,10 @@ static void write_head(struct response_writer *responses, struct writer *head,
     if (frame->retry_after_ms != 0) {
         WRITER_TEXT(head, "\r\nRetry-After: ");
         writer_uint(head, (frame->retry_after_ms + 999) / 1000);
+    }
+    if (frame->leader != NULL) {
+        WRITER_TEXT(head, "\r\nX-Leader: ");
+        writer_text(head, frame->leader);
     }
     if (pending->allow != NULL) {
         WRITER_TEXT(head, "\r\nAllow: ");
@@ -241,6 +229,10 @@ static void write_problem(struct writer *writer, const struct problem_detail *pr
     frame->media = MEDIA_PROBLEM;
     if (problem->code == PROBLEM_rate_limited)
         frame->retry_after_ms = problem->number;
+    else if (problem->code == PROBLEM_not_leader)
+        frame->leader = problem->member;
+    else if (problem->member == leadership_awaited)
+        frame->retry_after_ms = LEADER_RETRY_MS;
     json_problem(writer, problem);
 }
 

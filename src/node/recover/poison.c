@@ -139,8 +139,8 @@ static int set_aside(struct poison *poison, struct disk *disk)
 }
 
 int poison_open(struct poison *poison, struct disk *disk, const char *folder,
-                const uint8_t exchange_id[32], uint64_t now_ns, uint32_t ring_count,
-                uint32_t slot_count)
+                const uint8_t exchange_id[32], const uint8_t page_id[32], uint64_t now_ns,
+                uint32_t ring_count, uint32_t slot_count)
 {
     static struct poison_fault fault; /* 4 KiB, start-up only */
 
@@ -150,7 +150,7 @@ int poison_open(struct poison *poison, struct disk *disk, const char *folder,
         error = set_aside(poison, disk);
     if (error != 0)
         return refuse_file(error);
-    error = poison_page_open(&poison->page, folder, exchange_id);
+    error = poison_page_open(&poison->page, folder, page_id);
     if (error != 0)
         return refuse_page(&poison->page, error);
     poison->is_open = true;

@@ -29,11 +29,12 @@ struct poison {
     uint16_t off[POISON_ROWS_MAX / POISON_TYPE_MAX];
 };
 
-/* Call it with the directory locked. Records the previous process's fault and makes the rings. 0 or
+/* Call it with the directory locked. `page_id` names the page: the exchange's id, or that of one of
+ * its nodes. Records the previous process's fault and makes the rings. 0 or
  * the exit code; the reasons are logged. */
 CC_MUST_USE int poison_open(struct poison *poison, struct disk *disk, const char *folder,
-                            const uint8_t exchange_id[32], uint64_t now_ns, uint32_t ring_count,
-                            uint32_t slot_count);
+                            const uint8_t exchange_id[32], const uint8_t page_id[32],
+                            uint64_t now_ns, uint32_t ring_count, uint32_t slot_count);
 
 /* Marks faults of the calling thread, the matcher's, from now on. A second call does nothing. */
 void poison_watch(struct poison *poison);

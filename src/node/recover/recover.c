@@ -385,6 +385,15 @@ static bool is_tried_again(struct recovering *recovering)
     return true;
 }
 
+/* The log of a cluster says which frames it has. */
+static enum refusal_kind agree(void *context, const struct frame_tail *tails, uint32_t count,
+                               uint64_t least, uint64_t *keep, struct refusal *refusal)
+{
+    const struct recover_config *config = &((const struct recovering *)context)->engines->config;
+
+    return config->agree(config->agree_context, tails, count, least, keep, refusal);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 enum refusal_kind recover_state(struct recover_engines *engines,
@@ -403,6 +412,7 @@ enum refusal_kind recover_state(struct recover_engines *engines,
         .durable_frame = recovering.frame,
         .marks = recovering.marks,
         .mark_count = recovering.mark_count,
+        .agree = config->agree == NULL ? NULL : agree,
     };
 
     while (kind == REFUSAL_none) {

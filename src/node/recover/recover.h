@@ -28,6 +28,8 @@ struct recover_config {
     uint64_t history_replay_bytes; /* as in struct core_config */
     bool is_on_two_threads;        /* one for each engine */
     const _Atomic bool *give_up;   /* true: recovery ends with record_refused; NULL: never */
+    recovery_agree *agree;         /* of a cluster (recovery.h); NULL: none */
+    void *agree_context;
 };
 
 /* Both engines, their memory, and how their state was recovered. */

@@ -12,6 +12,8 @@ enum {
     KEYRING_ADDED_A_TURN = 2 * MATCHER_COMMANDS_A_TURN, /* a new account: master key and session */
 };
 
+#define TAKEOVER_STAGED_NS UINT64_C(10000000000) /* a gap above it is a staged restart */
+
 enum refusal_kind core_create(struct core *core, const struct core_config *config,
                               struct refusal *refusal)
 {
@@ -157,6 +159,8 @@ static enum refusal_kind recover_both(struct core *core, struct refusal *refusal
         .history_replay_bytes = config->history_replay_bytes,
         .is_on_two_threads = config->recovers_on_two_threads,
         .give_up = config->give_up,
+        .agree = config->agree,
+        .agree_context = config->agree_context,
     };
     enum refusal_kind kind = recover_state(&core->engines, &from, refusal);
 
@@ -315,10 +319,30 @@ static enum stopped_clock_verdict judge_clock(struct core *core)
                                core->recovered.witness.wall_ns);
 }
 
+static void author_boot(struct core *core, uint64_t boot)
+{
+    uint8_t body[BOOT_BODY_BYTES] = { 0 };
+
+    cc_store64(body, boot);
+    cc_store32(body + 8, ENGINE_RULES_VERSION);
+    cc_store64(body + 16, (uint64_t)stopped_clock_gap_ns(&core->matcher.stopped_clock));
+    bool has_room = sequencer_author_boot(&core->matcher.sequencer, body, sizeof body);
+    INVARIANT(has_room); /* as author */
+}
+
+/* A gap that the run before left open, and this start does not have. */
+static void author_clock(struct core *core)
+{
+    if (core->matcher.stopped_clock.is_open || engine_clock_gap_ns(core->primary) == 0)
+        return;
+    bool has_room =
+        stopped_clock_author(&core->matcher.sequencer, engine_clock_gap_ns(core->primary));
+    INVARIANT(has_room); /* as author */
+}
+
 enum core_opening core_open(struct core *core)
 {
     struct engine_result result;
-    uint8_t body[BOOT_BODY_BYTES] = { 0 };
     bool is_first = engine_sequence(core->primary) == 0;
     uint64_t last_ns = engine_time(core->primary);
 
@@ -327,19 +351,11 @@ enum core_opening core_open(struct core *core)
     if (!capacity_suffices(core->primary, &core->options, &core->short_option))
         return CORE_CAPACITY_TOO_SMALL;
     primary_sink_load(&core->primary_sink, core->primary);
-    cc_store64(body, core->recovered.boot);
-    cc_store32(body + 8, ENGINE_RULES_VERSION);
-    cc_store64(body + 16, (uint64_t)stopped_clock_gap_ns(&core->matcher.stopped_clock));
-    bool has_room = sequencer_author_boot(&core->matcher.sequencer, body, sizeof body);
-    INVARIANT(has_room); /* as author */
+    author_boot(core, core->recovered.boot);
     if (is_first || configuration_differs(core))
         author(core, REQUEST_configuration, core->configuration, core->configuration_bytes,
                &result);
-    if (!core->matcher.stopped_clock.is_open && engine_clock_gap_ns(core->primary) != 0) {
-        has_room =
-            stopped_clock_author(&core->matcher.sequencer, engine_clock_gap_ns(core->primary));
-        INVARIANT(has_room); /* as author */
-    }
+    author_clock(core);
     enum core_opening opening = CORE_OPENED;
     if (is_first)
         opening = define_markets(core);
@@ -348,6 +364,63 @@ enum core_opening core_open(struct core *core)
     if (opening == CORE_OPENED && !core->matcher.stopped_clock.is_open)
         disconnect_restart_open(&core->matcher.disconnect_restart,
                                 clock_now_ns(core->config.clock));
+    return opening;
+}
+
+/* ---- in a cluster ---------------------------------------------------------------------------- */
+
+enum core_opening core_stand_by(struct core *core)
+{
+    if (!capacity_suffices(core->primary, &core->options, &core->short_option))
+        return CORE_CAPACITY_TOO_SMALL;
+    primary_sink_load(&core->primary_sink, core->primary);
+    int failed =
+        following_begin(&core->following, core->primary, &core->primary_sink.sink, core->journal,
+                        mix_key_load(core->exchange.hash_key), &core->engines.layout);
+    return failed == 0 ? CORE_OPENED : CORE_NO_MEMORY;
+}
+
+int core_follow_log(struct core *core)
+{
+    uint32_t retired =
+        keyring_retire(core->keyring, journal_durable_seq(core->journal), KEYRING_RETIRED_A_TURN);
+    int work = following_step(&core->following);
+
+    return work < 0 ? work : work + (int)retired;
+}
+
+bool core_is_current(const struct core *core)
+{
+    uint64_t shown = journal_durable_seq(core->journal);
+
+    return engine_sequence(core->primary) == shown &&
+           atomic_load_explicit(&core->follower.applied, memory_order_acquire) == shown;
+}
+
+enum core_opening core_lead(struct core *core, uint64_t term,
+                            const uint8_t lead[CORE_LEAD_BODY_BYTES])
+{
+    struct disconnect_restart *arms = &core->matcher.disconnect_restart;
+    uint64_t last_ns = engine_time(core->primary);
+    uint64_t now_ns = clock_now_ns(core->config.clock);
+    struct engine_result result;
+
+    INVARIANT(core_is_current(core));
+    if (judge_clock(core) == STOPPED_CLOCK_WAITS)
+        return CORE_CLOCK_BEHIND;
+    following_end(&core->following);
+    disconnect_restart_free(arms);
+    if (disconnect_restart_load(arms, core->primary) != 0)
+        return CORE_NO_MEMORY;
+    core->matcher.sequencer.last_t_ns = last_ns;
+    author_boot(core, term);
+    author(core, REQUEST_lead, lead, CORE_LEAD_BODY_BYTES, &result);
+    author_clock(core);
+    enum core_opening opening = CORE_OPENED;
+    if (core->config.is_staged && now_ns - last_ns > TAKEOVER_STAGED_NS)
+        opening = begin_stages(core, last_ns);
+    if (opening == CORE_OPENED && !core->matcher.stopped_clock.is_open)
+        disconnect_restart_open(arms, now_ns);
     return opening;
 }
 
@@ -468,6 +541,7 @@ enum refusal_kind core_write_snapshot(struct core *core, struct refusal *refusal
 
 void core_destroy(struct core *core)
 {
+    following_end(&core->following);
     if (core->follower.follow != NULL)
         follow_destroy(core->follower.follow);
     if (core->journal != NULL)

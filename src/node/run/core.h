@@ -16,6 +16,7 @@
 #ifndef NODE_RUN_CORE_H
 #define NODE_RUN_CORE_H
 
+#include "node/match/following.h"
 #include "node/match/matcher.h"
 #include "node/match/primary_sink.h"
 #include "node/recover/recover.h"
@@ -43,7 +44,9 @@ struct core_config {
     uint64_t journal_buffer_bytes;
     uint32_t frames_in_flight;
     uint32_t group_bytes;
-    uint32_t frame_bytes_max;      /* 0: the format's */
+    uint32_t frame_bytes_max; /* 0: the format's */
+    recovery_agree *agree;    /* of a cluster (recovery.h); NULL: none */
+    void *agree_context;
     uint32_t history_rows;         /* rows kept of each kind in memory, a power of two */
     const char *history_folder;    /* of the history's file, and outlives the core; NULL: none */
     uint64_t history_replay_bytes; /* longest whole journal replayed for its history; 0: none */
@@ -79,6 +82,7 @@ struct core {
     struct head_keeper heads;  /* with a signer and durability local */
     struct journal *journal;
     struct matcher matcher;
+    struct following following;     /* of a cluster: until this node leads */
     struct event_log events;        /* of the follower, for streams */
     struct private_log private_log; /* of recovery and the follower, likewise */
     struct book_board books;        /* of the follower */
@@ -112,13 +116,16 @@ CC_MUST_USE enum refusal_kind core_recover(struct core *core, struct refusal *re
 void core_link(struct core *core, const struct follower_link *link, struct ring *commands,
                struct ring *answers);
 
-/* The results of core_open. */
+enum { CORE_LEAD_BODY_BYTES = 64 }; /* record 2016 */
+
+/* The results of core_open, core_stand_by and core_lead. */
 enum core_opening {
     CORE_OPENED,
     CORE_CLOCK_BEHIND,       /* not yet: the clock is behind the last known time (W5) */
     CORE_CAPACITY_TOO_SMALL, /* an engine capacity is below use */
     CORE_MARKET_REFUSED,     /* exchange.markets has a record that 1001 refuses */
     CORE_DISK_FAILED,        /* the file of a staged restart could not be read or written */
+    CORE_NO_MEMORY,
 };
 
 /* Sequences the commands of a start: 2014, 2013 if an engine option differs, a 1011 if the clock is
@@ -127,6 +134,23 @@ enum core_opening {
  * (stopped_clock.h); else the graces of the previous run's disconnect arms start
  * (disconnect_restart.h). */
 CC_MUST_USE enum core_opening core_open(struct core *core);
+
+/* In a cluster, in place of core_open: begins to follow the log. CORE_OPENED,
+ * CORE_CAPACITY_TOO_SMALL, or CORE_NO_MEMORY. */
+CC_MUST_USE enum core_opening core_stand_by(struct core *core);
+
+/* The matcher's step of a standby: applies records that count. Returns their number or -errno;
+ * -EBADMSG: the engine does not take one (following.h). */
+CC_MUST_USE int core_follow_log(struct core *core);
+
+/* Whether both engines have applied all that the journal shows. The matcher's thread. */
+CC_MUST_USE bool core_is_current(const struct core *core);
+
+/* Sequences the commands of a term once core_is_current: 2014 with the term as its boot, 2016, and
+ * what a start of the same exchange sequences, but no 2013 (replication.md). `lead`: the body of
+ * 2016. As core_open; CORE_CLOCK_BEHIND: ask again. */
+CC_MUST_USE enum core_opening core_lead(struct core *core, uint64_t term,
+                                        const uint8_t lead[CORE_LEAD_BODY_BYTES]);
 
 /* Steps. Each returns the work done, 0 for none. core_journal returns -errno after a failed write
  * or sync, core_follow -errno if the follower found a difference or an unreadable segment. */

@@ -7,12 +7,14 @@
 #include "base/log.h"
 #include "node/run/lifecycle.h"
 #include "node/run/opening.h"
+#include "node/run/standby.h"
 
 enum {
     DRAIN_S_MAX = 10,
     STOP_S_MAX = 10,            /* from the last command to the closing frame */
     WAIT_NS = 50 * 1000 * 1000, /* longest sleep */
     BUSY_WAIT_NS = 100 * 1000,  /* writes in flight that this sleep does not see, or no room */
+    LOOK_NS = 1000 * 1000,      /* at etcd, which a sleep in the sockets does not see */
     SPIN_PAUSES = 8,            /* between two looks of a thread that spins */
 };
 
@@ -144,8 +146,12 @@ static uint32_t step_matcher(struct duty *duty, enum phase_name phase)
     struct core *core = &node->core;
 
     if (phase == PHASE_RECOVERED)
-        return opening_sequence(node);
+        return node->replicator != NULL ? standby_begin(node) : opening_sequence(node);
+    if (phase == PHASE_STANDBY || phase == PHASE_TAKING)
+        return standby_match(node, phase);
     if (phase != PHASE_OPEN && phase != PHASE_DRAINING)
+        return 0;
+    if (node->replicator != NULL && phase == PHASE_OPEN && standby_is_held(node))
         return 0;
     bool is_last = phase == PHASE_DRAINING &&
                    atomic_load_explicit(&node->nets_left, memory_order_acquire) == 0;
@@ -187,6 +193,7 @@ static void check_stop_time(struct node *node)
 static uint32_t step_journal(struct duty *duty, enum phase_name phase)
 {
     struct node *node = duty->node;
+    uint32_t replicated = node->replicator != NULL ? standby_replicate(node, phase) : 0;
     int written = core_journal(&node->core);
 
     if (written < 0) {
@@ -209,7 +216,7 @@ static uint32_t step_journal(struct duty *duty, enum phase_name phase)
             check_stop_time(node);
         }
     }
-    return (uint32_t)written;
+    return (uint32_t)written + replicated;
 }
 
 static uint32_t step_follower(struct duty *duty, enum phase_name phase)
@@ -265,6 +272,20 @@ static void announce(struct node *node)
              node->topology.name, node->topology.net_count, node->matcher->plan->spins);
 }
 
+/* The line scripts wait for at a node of a cluster that does not lead, or not yet. */
+static void announce_standby(struct node *node)
+{
+    const struct net *net = node->nets[0].net;
+
+    atomic_store_explicit(&node->stands_by, true, memory_order_release); /* pairs: notify.c */
+    printf("standby http%s://%s:%u\n", node->certificate.server != NULL ? "s" : "", net_host(net),
+           net_port(net));
+    fflush(stdout);
+    log_line(LOG_INFO, "standby", "listen=%s:%u admin_port=%u durability=%s topology=%s",
+             net_host(net), net_port(net), net_admin_port(net),
+             config_text(node->options, OPTION_store_durability), node->topology.name);
+}
+
 static void begin_stop(struct node *node, enum phase_name phase)
 {
     if (phase == PHASE_OPEN) {
@@ -286,6 +307,8 @@ static void mind(struct node *node, enum phase_name phase)
     }
     if (!is_announced(node) && phase == PHASE_OPEN)
         announce(node);
+    if (phase == PHASE_STANDBY && !atomic_load_explicit(&node->stands_by, memory_order_relaxed))
+        announce_standby(node);
     if (lifecycle_is_stop_asked(node))
         begin_stop(node, phase);
 }
@@ -337,7 +360,9 @@ static uint32_t wanted(const struct duty *duty)
     }
     if (!phase_serves(phase_now(&node->phase)))
         return causes;
-    if (has(duty, ROLE_MATCHER))
+    if (has(duty, ROLE_MATCHER) && phase_now(&node->phase) < PHASE_OPEN)
+        causes |= PARK_DURABLE;
+    else if (has(duty, ROLE_MATCHER))
         causes |= matcher_is_held(&node->core.matcher) ? PARK_INPUT | PARK_DURABLE : PARK_INPUT;
     if (has(duty, ROLE_FOLLOWER))
         causes |= PARK_INPUT | PARK_DURABLE;
@@ -357,7 +382,9 @@ static uint64_t timeout_ns(const struct duty *duty)
         return WAIT_NS;
     if (has(duty, ROLE_NET) && has(duty, ROLE_JOURNAL) && !journal_idle(node->core.journal))
         return BUSY_WAIT_NS; /* one thread: its sleep in the sockets does not see the disk */
-    if (!has(duty, ROLE_MATCHER))
+    if (has(duty, ROLE_JOURNAL) && node->replicator != NULL)
+        return replicator_wait_ns(node->replicator, has(duty, ROLE_NET) ? LOOK_NS : WAIT_NS);
+    if (!has(duty, ROLE_MATCHER) || phase_now(&node->phase) < PHASE_OPEN)
         return WAIT_NS;
     uint64_t now_ns = clock_now_ns(&node->clock);
     uint64_t due_ns = matcher_deadline_ns(&node->core.matcher);
@@ -374,7 +401,9 @@ static void sleep_until_woken(struct duty *duty)
     if (has(duty, ROLE_NET)) {
         net_wait(net_of(duty)->net, longest_ns);
     } else if (has(duty, ROLE_JOURNAL)) {
-        failed = disk_wait(duty->node->disk, duty->park.file, longest_ns);
+        const struct replicator *replicator = duty->node->replicator;
+        int file = replicator != NULL ? replicator_file(replicator) : duty->park.file;
+        failed = disk_wait(duty->node->disk, file, longest_ns);
     } else {
         struct pollfd file = { .fd = duty->park.file, .events = POLLIN };
         struct timespec longest = { .tv_nsec = (long)longest_ns }; /* below a second */

@@ -32,6 +32,8 @@ struct duty {
     bool joinable;
     _Atomic clockid_t cpu_clock; /* 0: has not run yet */
     struct published turns;      /* of its loop: for the watchdog */
+    uint64_t turns_seen;         /* by the journal's thread, in a cluster; and when they changed */
+    uint64_t turned_ns;
 };
 
 enum { DUTY_NO_CLOCK = 0 }; /* CLOCK_REALTIME: no thread's clock */

@@ -34,6 +34,38 @@ static void metric(struct page *page, const char *name, const char *type, const 
          name, value);
 }
 
+static void cluster_lines(struct page *page, const struct replicator *replicator)
+{
+    struct replicator_facts facts;
+
+    replicator_facts(replicator, &facts);
+    metric(page, "cluster_etcd_connected", "gauge", "1: a connection to etcd stands.",
+           facts.is_connected);
+    metric(page, "cluster_term", "gauge", "Term of the leader that this node knows.", facts.term);
+    metric(page, "cluster_state", "gauge",
+           "0 starting, 1 behind, 2 current, 3 leading (replication.md, Keys).", facts.state);
+    metric(page, "cluster_received_frame", "gauge", "Last frame formed or adopted.",
+           facts.received_frame);
+    metric(page, "cluster_released_frame", "gauge", "Last frame whose records may be shown.",
+           facts.released_frame);
+    metric(page, "cluster_durable_frame", "gauge", "Last frame that counts and is on this disk.",
+           facts.durable_frame);
+    metric(page, "cluster_oldest_unreleased_ns", "gauge",
+           "Time that the leader's oldest frame has been on its way to etcd.", facts.oldest_ns);
+    metric(page, "cluster_lease_left_ns", "gauge",
+           "Time that this leader may take writes without a further renewal.", facts.lease_left_ns);
+    metric(page, "cluster_found_there_total", "counter",
+           "Frames whose first answer was lost: the log had them.", facts.found_there);
+    metric(page, "cluster_elections_total", "counter", "Elections that this node won.",
+           facts.elections);
+    line(page,
+         "# HELP perpd_cluster_clock_difference_ns Node clock minus t of frames as they arrived, "
+         "the least of 64.\n"
+         "# TYPE perpd_cluster_clock_difference_ns gauge\n"
+         "perpd_cluster_clock_difference_ns %ld\n",
+         facts.clock_difference_ns);
+}
+
 static void matcher_lines(struct page *page, const struct matcher *matcher)
 {
     const struct matcher_counters *counters = &matcher->counters;
@@ -424,6 +456,8 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
            node->poison.was_damaged);
     metric(&page, "log_dropped_total", "counter", "Log lines left out by the rate bound.",
            log_dropped());
+    if (phase_serves(phase) && node->replicator != NULL)
+        cluster_lines(&page, node->replicator);
     if (phase_serves(phase)) {
         matcher_lines(&page, &node->core.matcher);
         turn_lines(&page, &node->turn_ns);

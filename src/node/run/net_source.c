@@ -20,7 +20,7 @@ static bool source_ready(void *context)
 {
     struct node *node = context;
     enum phase_name phase = phase_now(&node->phase);
-    return phase == PHASE_OPEN || phase == PHASE_DRAINING; /* requests received are answered */
+    return phase >= PHASE_STANDBY && phase <= PHASE_DRAINING; /* requests received are answered */
 }
 
 static void source_facts(void *context, struct net_facts *facts)
@@ -69,9 +69,31 @@ static size_t source_metrics(void *context, char *text, size_t capacity)
     return metrics_page_write(context, text, capacity);
 }
 
+static bool source_leads(void *context, const char **leader)
+{
+    struct node *node = context;
+    enum phase_name phase = phase_now(&node->phase);
+    bool has_phase = phase == PHASE_OPEN || phase == PHASE_DRAINING;
+
+    if (has_phase && replicator_is_fresh(node->replicator))
+        return true;
+    *leader = has_phase ? NULL : replicator_leader(node->replicator);
+    return false;
+}
+
+static bool source_is_fresh(void *context)
+{
+    struct node *node = context;
+    enum phase_name phase = phase_now(&node->phase);
+
+    return phase < PHASE_OPEN || replicator_is_fresh(node->replicator);
+}
+
 struct net_source net_source_of(struct node *node)
 {
     return (struct net_source){
+        .leads = node->replicator != NULL ? source_leads : NULL,
+        .is_fresh = node->replicator != NULL ? source_is_fresh : NULL,
         .context = node,
         .durable = source_durable,
         .applied = source_applied,

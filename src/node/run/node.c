@@ -69,7 +69,7 @@ static void *background_main(void *context)
             if (prepared < 0)
                 log_line(LOG_ERROR, "segment", "preparation failed: %s", strerror(-prepared));
         }
-        uint32_t kept = phase == PHASE_OPEN || phase == PHASE_DRAINING
+        uint32_t kept = phase >= PHASE_STANDBY && phase <= PHASE_DRAINING
                             ? core_snapshot(&node->core, clock_monotonic_ns(&node->clock))
                             : 0;
         if (prepared <= 0 && kept == 0)
@@ -240,8 +240,11 @@ int node_run(struct node *node, const struct config *options)
     if (code == 0) {
         notify_start(&notify, node);
         code = run_threads(node);
-        if (phase_now(&node->phase) == PHASE_STOPPED)
+        if (phase_now(&node->phase) == PHASE_STOPPED) {
+            if (node->replicator != NULL)
+                replicator_resign(node->replicator);
             code = write_snapshot(node);
+        }
     }
     if (atomic_load_explicit(&node->core.follower.diverged, memory_order_relaxed))
         divergence_write(&node->core, config_text(options, OPTION_store_data));

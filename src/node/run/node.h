@@ -13,11 +13,13 @@
 #ifndef NODE_RUN_NODE_H
 #define NODE_RUN_NODE_H
 
+#include "base/cluster_option.h"
 #include "base/config.h"
 #include "base/node_exit.h"
 #include "net/net.h"
 #include "node/recover/poison.h"
 #include "node/recover/snapshot_child.h"
+#include "node/replicator/replicator.h"
 #include "node/run/certificate.h"
 #include "node/run/core.h"
 #include "node/run/duty.h"
@@ -56,6 +58,8 @@ struct node {
     struct disk *disk;
     uint64_t events_woken; /* events and books shown when net threads were woken for them */
     struct core core;
+    struct replicator *replicator;             /* NULL: not in a cluster */
+    char cluster_node[CLUSTER_NODE_BYTES + 1]; /* this node's name in it */
     char history_folder[NODE_PATH_BYTES];
     char admin_token[NET_ADMIN_TOKEN_BYTES];
     struct signer_ed25519 signer; /* of signing.key */
@@ -75,6 +79,8 @@ struct node {
     _Atomic clockid_t history_clock;           /* and of the history thread */
     _Atomic clockid_t scrub_clock;             /* and of the scrub thread */
     _Atomic bool announced;                    /* by the first thread: the ready line is printed */
+    _Atomic bool stands_by;                    /* likewise: the standby line */
+    _Atomic bool is_authored;                  /* by the matcher: the commands of the term */
     uint64_t followed_ns;                      /* the first thread's: last clock_follow */
     uint64_t opened_sequence;                  /* of the start's last command; before PHASE_OPEN */
     uint64_t drain_end_ns;                     /* clock_monotonic_ns; before PHASE_DRAINING */

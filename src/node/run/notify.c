@@ -38,8 +38,9 @@ static void report_ready(struct notify *notify, uint64_t now_ns)
 {
     struct node *node = notify->node;
 
-    /* pairs: announce in duty.c */
-    if (notify->ready || !atomic_load_explicit(&node->announced, memory_order_acquire))
+    /* pairs: announce and announce_standby in duty.c */
+    if (notify->ready || (!atomic_load_explicit(&node->announced, memory_order_acquire) &&
+                          !atomic_load_explicit(&node->stands_by, memory_order_acquire)))
         return;
     notify->ready = true;
     notify->ping_ns = now_ns;
@@ -82,9 +83,9 @@ static void look(struct notify *notify)
     uint64_t now_ns = clock_monotonic_ns(&node->clock);
     enum phase_name phase = phase_now(&node->phase);
 
-    if (phase < PHASE_OPEN) {
+    if (phase < PHASE_STANDBY) {
         report_recovery(notify, now_ns);
-    } else if (phase == PHASE_OPEN) {
+    } else if (phase <= PHASE_OPEN) {
         report_ready(notify, now_ns);
         ping(notify, now_ns);
     } else {

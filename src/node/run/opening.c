@@ -37,6 +37,10 @@ static void log_mended(const struct node *node)
 
 void opening_recover(struct node *node)
 {
+    if (node->replicator != NULL) {
+        node->core.config.agree = replicator_agree;
+        node->core.config.agree_context = node->replicator;
+    }
     enum refusal_kind kind = core_recover(&node->core, &node->refusal);
     if (kind == REFUSAL_record_refused && lifecycle_is_stop_asked(node)) {
         lifecycle_fail(node,
@@ -47,6 +51,8 @@ void opening_recover(struct node *node)
         lifecycle_fail(node, opening_refuse(node));
         return;
     }
+    if (node->replicator != NULL)
+        replicator_attach(node->replicator, node->core.journal);
     matcher_guard(&node->core.matcher, poison_page_mark(&node->poison.page), &node->poison.file);
     const struct recovery_result *found = &node->core.recovered;
     for (uint32_t i = 0; i < node->topology.net_count; i++) {
@@ -55,6 +61,11 @@ void opening_recover(struct node *node)
         core_link(&node->core, &link, &net->commands, &net->answers);
     }
     log_mended(node);
+    if (found->discarded_frames != 0)
+        log_line(LOG_WARN, "discarded",
+                 "the log does not have the last %lu frames of this journal, sequences %lu to %lu: "
+                 "they are in discarded/ and none was acknowledged",
+                 found->discarded_frames, found->discarded_first, found->discarded_last);
     log_line(LOG_INFO, "recovered",
              "boot=%lu snapshot=%lu records=%lu frames=%lu cut_bytes=%lu clean_stop=%d "
              "clock_gap_ns=%ld",
@@ -105,6 +116,10 @@ uint32_t opening_sequence(struct node *node)
         return 0;
     case CORE_DISK_FAILED:
         log_line(LOG_ERROR, "restart", "the file restart of the data directory could not be kept");
+        lifecycle_fail(node, NODE_EXIT_FAILED);
+        return 0;
+    case CORE_NO_MEMORY:
+        log_line(LOG_ERROR, "start", "no memory");
         lifecycle_fail(node, NODE_EXIT_FAILED);
         return 0;
     case CORE_MARKET_REFUSED:

@@ -3,6 +3,7 @@
  *   RECOVERING ─journal─> RECOVERED ─matcher─> OPEN ─first─> DRAINING ─matcher─> STOPPING
  *       │                     │                 │                │            ─first─> STOPPED
  *       └─────────────────────┴─────────────────┴────────────────┴── FAILED: first failure; final
+ *   in a cluster:         RECOVERED ─matcher─> STANDBY ─journal─> TAKING ─journal─> OPEN
  *
  * Order.  A move is a release and a look is an acquire: a thread that sees a phase also sees what
  *         was done before the move to it. A move names the phase it leaves, so no move can undo a
@@ -17,7 +18,9 @@
 /*    phase        may become               what the threads do in it */
 #define PHASE_LIST(X)                                                                              \
     X(RECOVERING,  TO(RECOVERED) | TO(FAILED))  /* the journal is replayed */                      \
-    X(RECOVERED,   TO(OPEN)      | TO(FAILED))  /* the matcher sequences the commands of the start */ \
+    X(RECOVERED,   TO(OPEN)      | TO(STANDBY) | TO(FAILED))  /* the matcher sequences the commands of the start */ \
+    X(STANDBY,     TO(TAKING)    | TO(FAILED))  /* frames that count are adopted and applied */    \
+    X(TAKING,      TO(OPEN)      | TO(FAILED))  /* elected: the matcher sequences the commands of the term */ \
     X(OPEN,        TO(DRAINING)  | TO(FAILED))  /* every role steps */                             \
     X(DRAINING,    TO(STOPPING)  | TO(FAILED))  /* net threads answer what they received, then end */ \
     X(STOPPING,    TO(STOPPED)   | TO(FAILED))  /* journal and follower end once all is durable and applied */ \
@@ -44,10 +47,10 @@ void phase_init(struct phase *phase);
 /* Returns the phase. Any thread. */
 enum phase_name phase_now(const struct phase *phase);
 
-/* From PHASE_OPEN to PHASE_STOPPING: journal, matcher and follower exist. */
+/* From PHASE_STANDBY to PHASE_STOPPING: journal, matcher and follower exist. */
 static inline bool phase_serves(enum phase_name name)
 {
-    return name >= PHASE_OPEN && name <= PHASE_STOPPING;
+    return name >= PHASE_STANDBY && name <= PHASE_STOPPING;
 }
 
 /* Moves from one phase to the next, which the table must allow (INVARIANT). False when a failure

@@ -11,6 +11,7 @@
 #include "crypto/p256.h"
 #include "crypto/secp256k1.h"
 #include "node/run/admin_token_file.h"
+#include "node/run/cluster.h"
 #include "node/run/net_source.h"
 #include "node/run/opening.h"
 #include "node/run/rates.h"
@@ -121,7 +122,8 @@ static int configure(struct node *node)
 
 static int open_core(struct node *node, const struct market_file *markets)
 {
-    bool local = config_is(node->options, OPTION_store_durability, "local");
+    enum journal_durability durability = cluster_durability(node->options);
+    bool clustered = durability >= JOURNAL_REPLICATED;
     uint8_t wanted_id[EXCHANGE_FILE_ID_BYTES];
     const char *id_text = config_text(node->options, OPTION_exchange_id);
     bool has_id =
@@ -145,11 +147,15 @@ static int open_core(struct node *node, const struct market_file *markets)
         .exchange_id = has_id ? wanted_id : NULL,
         .markets = markets->markets,
         .market_count = markets->market_count,
-        .durability = local ? JOURNAL_LOCAL : JOURNAL_NONE,
+        .durability = durability,
         .segment_bytes = SEGMENT_BYTES,
         .segment_bytes_per_s = SEGMENT_POOL_RATE_DEFAULT,
         .journal_buffer_bytes = JOURNAL_BUFFER_BYTES_DEFAULT,
-        .frames_in_flight = FRAMES_IN_FLIGHT,
+        .frames_in_flight = clustered
+                                ? (uint32_t)config_number(node->options, OPTION_cluster_window)
+                                : FRAMES_IN_FLIGHT,
+        .frame_bytes_max =
+            clustered ? (uint32_t)config_number(node->options, OPTION_cluster_frame_bytes) : 0,
         .group_bytes = JOURNAL_GROUP_BYTES_DEFAULT,
         .history_rows = HISTORY_ROWS_DEFAULT,
         .history_folder = node->history_folder,
@@ -166,7 +172,7 @@ static int open_core(struct node *node, const struct market_file *markets)
         .clock_gap_max_ns = config_number(node->options, OPTION_store_clock_gap_max) * NS_PER_S,
         .snapshotter = snapshot_child_host(&node->snapshot_child),
     };
-    if (!local)
+    if (durability == JOURNAL_NONE)
         log_line(LOG_WARN, "durability",
                  "store.durability=none: acknowledged orders are lost with the power");
     if (core_create(&node->core, &config, &node->refusal) != REFUSAL_none)
@@ -386,6 +392,7 @@ static int open_nets(struct node *node)
 
 int start_prepare(struct node *node, struct market_file *markets)
 {
+    uint8_t page_id[HASH_BYTES];
     int code = rates_check(node->options);
     if (code == 0)
         code = plan(node);
@@ -412,9 +419,11 @@ int start_prepare(struct node *node, struct market_file *markets)
     if (code == 0)
         code = open_core(node, markets);
     if (code == 0)
-        code =
-            poison_open(&node->poison, node->disk, POISON_FOLDER, node->core.exchange.exchange_id,
-                        clock_now_ns(&node->clock), node->topology.net_count, COMMAND_SLOTS);
+        code = cluster_open(node);
+    if (code == 0)
+        code = poison_open(&node->poison, node->disk, POISON_FOLDER,
+                           node->core.exchange.exchange_id, cluster_page_id(node, page_id),
+                           clock_now_ns(&node->clock), node->topology.net_count, COMMAND_SLOTS);
     if (code != 0)
         return code;
     failed = core_make_keyring(&node->core);
@@ -426,7 +435,8 @@ int start_prepare(struct node *node, struct market_file *markets)
         log_line(LOG_ERROR, "start", "memory: %s", strerror(-failed));
         return NODE_EXIT_FAILED;
     }
-    return open_nets(node);
+    code = open_nets(node);
+    return code == 0 ? cluster_begin(node) : code;
 }
 
 void start_undo(struct node *node)
@@ -443,6 +453,7 @@ void start_undo(struct node *node)
     poison_close(&node->poison);
     address_claims_free(&node->connections_of);
     address_claims_free(&node->streams_of);
+    replicator_destroy(node->replicator);
     core_destroy(&node->core);
     explicit_bzero(&node->core.exchange, sizeof node->core.exchange);
     explicit_bzero(&node->signer, sizeof node->signer);

@@ -54,7 +54,7 @@ ProblemCode = Literal[
     "passkey_challenge", "passkey_origin", "passkey_cross_origin", "passkey_rp_id",
     "passkey_user_presence", "passkey_user_verification", "invalid_api_key", "invalid_device_key",
     "invalid_token", "subaccount_not_permitted", "read_only_key", "origin_not_allowed",
-    "host_not_allowed", "not_found", "portfolio_not_found", "order_not_found",
+    "host_not_allowed", "not_leader", "not_found", "portfolio_not_found", "order_not_found",
     "account_not_found", "request_not_found", "method_not_allowed", "request_timeout",
     "portfolio_not_active", "portfolio_not_empty", "portfolio_not_closed",
     "subaccount_not_active", "insufficient_free_equity", "faucet_limit_exceeded", "limit_reached",

@@ -1,0 +1,32 @@
+#include "net/request/leadership.h"
+
+const char leadership_awaited[] = "leader";
+
+bool leadership_write(const struct net_config *config, struct problem_detail *problem)
+{
+    const struct net_source *source = &config->source;
+    const char *leader;
+
+    if (source->leads == NULL || source->leads(source->context, &leader))
+        return true;
+    if (leader == NULL)
+        return problem_detail_set(problem, PROBLEM_not_ready, leadership_awaited,
+                                  "no node of the cluster leads at the moment; nothing was "
+                                  "executed; send the same request again");
+    return problem_detail_set(problem, PROBLEM_not_leader, leader,
+                              "another node leads; nothing was executed; send the same request to "
+                              "%s",
+                              leader);
+}
+
+bool leadership_read(const struct net_config *config, bool names_sequence,
+                     struct problem_detail *problem)
+{
+    const struct net_source *source = &config->source;
+
+    if (source->leads == NULL || names_sequence || source->is_fresh(source->context))
+        return true;
+    return problem_detail_set(problem, PROBLEM_not_ready, leadership_awaited,
+                              "this leader's lease ran out, another node may know more; name a "
+                              "sequence with X-Min-Sequence, or ask again");
+}

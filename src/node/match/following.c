@@ -1,0 +1,57 @@
+#include "node/match/following.h"
+
+#include <errno.h>
+
+int following_begin(struct following *following, struct engine *engine, struct engine_sink *sink,
+                    const struct journal *journal, struct mix_key key,
+                    const struct option_engine *layout)
+{
+    following->engine = engine;
+    following->sink = sink;
+    following->key = key;
+    following->layout = *layout;
+    following->refused = REPLAY_ADMITTED;
+    following->follow = follow_create(journal);
+    return following->follow == NULL ? -ENOMEM : 0;
+}
+
+void following_end(struct following *following)
+{
+    if (following->follow != NULL)
+        follow_destroy(following->follow);
+    following->follow = NULL;
+}
+
+static int apply(struct following *following, const struct record_view *record, uint64_t sequence)
+{
+    struct command *command = rebuild_command(&following->rebuilt, record, following->key);
+    struct engine_result result;
+
+    if (sequence != engine_sequence(following->engine) + 1)
+        return -EBADMSG;
+    following->refused = replay_admit(following->engine, &following->layout, command);
+    if (following->refused != REPLAY_ADMITTED)
+        return -EBADMSG;
+    engine_apply(following->engine, command, following->sink, &result);
+    return 0;
+}
+
+int following_step(struct following *following)
+{
+    struct record_view record;
+    uint64_t sequence;
+    int work = 0;
+
+    while (work < FOLLOWING_COMMANDS_A_TURN) {
+        int got = follow_next(following->follow, &record, &sequence);
+        if (got < 0)
+            return got;
+        if (got == 0)
+            break;
+        int applied = apply(following, &record, sequence);
+        if (applied < 0)
+            return applied;
+        work++;
+    }
+    return work;
+}

@@ -1,0 +1,102 @@
+/* replicator.h - a node's part in its cluster: standby, candidate, leader (replication.md).
+ *
+ *   standby   log in etcd ──tail──> journal_cluster_adopt ──> disk, followers
+ *   taking    elected: the rest of the log adopted ──> takes ──> words.is_authored ──> it leads
+ *   leader    journal_cluster_next_frame ──lead──> log ──landed──> journal_cluster_replicated
+ *
+ * Order.  replicator_create, replicator_begin, replicator_agree (within recovery),
+ *         replicator_attach, then steps.
+ * Wait.   replicator_agree waits for etcd; the step never blocks.
+ * Owner.  The journal's thread, which owns the journal's side too. replicator_leader, _is_fresh and
+ *         _is_stuck: any thread. replicator_lead: the matcher, once the phase is TAKING.
+ * Errors. A step that returns -1 has ended: replicator_end says why and with which exit code. */
+#ifndef NODE_REPLICATOR_REPLICATOR_H
+#define NODE_REPLICATOR_REPLICATOR_H
+
+#include "base/clock.h"
+#include "node/replicator/replicator_config.h"
+#include "repl/etcd.h"
+#include "store/journal_cluster.h"
+#include "store/recovery.h"
+
+struct replicator;
+
+/* What other roles tell it, each turn. */
+struct replicator_words {
+    uint64_t applied; /* sequence, by the follower */
+    bool is_authored; /* the matcher has published the commands of the term */
+    bool is_alive;    /* the threads turn */
+};
+
+/* Of an election that was won: the term, and the body of its record 2016. */
+struct replicator_lead {
+    uint64_t term;
+    uint8_t body[64];
+};
+
+struct replicator_end {
+    int exit_code; /* enum node_exit */
+    char text[256];
+};
+
+/* NULL without memory. Takes over `etcd`. */
+CC_MUST_USE struct replicator *replicator_create(const struct replicator_config *config,
+                                                 struct etcd *etcd);
+void replicator_destroy(struct replicator *replicator); /* NULL: nothing */
+
+/* Begins to speak for the node: clients of others are told `public_address`. `wake_file` is
+ * readable when the thread must wake. 0 or -errno. */
+CC_MUST_USE int replicator_begin(struct replicator *replicator, const char *public_address,
+                                 const char *admin_address, int wake_file);
+
+/* A recovery_agree: which frame of this journal the log has too. Waits for etcd. */
+enum refusal_kind replicator_agree(void *context, const struct frame_tail *tails, uint32_t count,
+                                   uint64_t least, uint64_t *keep, struct refusal *refusal);
+
+/* Continues behind the journal's last frame. */
+void replicator_attach(struct replicator *replicator, struct journal *journal);
+
+/* One turn. The work done, or -1. */
+CC_MUST_USE int replicator_step(struct replicator *replicator,
+                                const struct replicator_words *words);
+CC_MUST_USE const struct replicator_end *replicator_end(const struct replicator *replicator);
+
+/* Whether it was elected and every frame that counts is adopted: the matcher authors. */
+CC_MUST_USE bool replicator_takes(const struct replicator *replicator);
+CC_MUST_USE const struct replicator_lead *replicator_lead(const struct replicator *replicator);
+
+/* Whether a frame of its term counts: it serves as the leader. */
+CC_MUST_USE bool replicator_leads(const struct replicator *replicator);
+
+/* Lets another node lead at once: at the end of a clean stop. Waits up to 200 ms for etcd. */
+void replicator_resign(struct replicator *replicator);
+
+/* The file that wakes its thread, and how long that may sleep, at most `most_ns`. */
+CC_MUST_USE int replicator_file(const struct replicator *replicator);
+CC_MUST_USE uint64_t replicator_wait_ns(const struct replicator *replicator, uint64_t most_ns);
+
+/* ---- any thread ------------------------------------------------------------------------------ */
+
+/* The public address of the leader, which stays; NULL: none is known. */
+CC_MUST_USE const char *replicator_leader(const struct replicator *replicator);
+
+/* Whether this leader's lease holds for sure: no other leads. */
+CC_MUST_USE bool replicator_is_fresh(const struct replicator *replicator);
+
+/* Whether too much of what this leader did does not count yet: it takes no commands. */
+CC_MUST_USE bool replicator_is_stuck(const struct replicator *replicator);
+
+/* For metrics and the status; each is exact, together they are not one instant. */
+struct replicator_facts {
+    uint64_t term;
+    uint64_t received_frame, released_frame, durable_frame;
+    uint64_t found_there, elections;
+    uint64_t lease_left_ns;
+    uint64_t oldest_ns; /* the oldest frame that does not count */
+    int64_t clock_difference_ns;
+    uint8_t state; /* enum cluster_state */
+    bool is_connected;
+};
+void replicator_facts(const struct replicator *replicator, struct replicator_facts *facts);
+
+#endif

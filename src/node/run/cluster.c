@@ -1,0 +1,133 @@
+#include "node/run/cluster.h"
+
+#include <stdio.h>
+
+#include "base/cluster_option.h"
+#include "base/log.h"
+#include "repl/cluster_row.h"
+#include "repl/etcd_call.h"
+#include "repl/etcd_real.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+
+static int refuse(const char *why)
+{
+    log_line(LOG_ERROR, "configuration", "%s", why);
+    return NODE_EXIT_CONFIGURATION;
+}
+
+/* The names of the members become addresses once, here. */
+static int find_endpoints(const struct cluster_option *option,
+                          struct link_endpoint endpoints[CLUSTER_ENDPOINTS_MAX])
+{
+    for (uint32_t i = 0; i < option->endpoint_count; i++)
+        if (link_resolve(&endpoints[i], option->endpoints[i]) != 0) {
+            log_line(LOG_ERROR, "configuration", "cluster.etcd: %s: no such address",
+                     option->endpoints[i]);
+            return NODE_EXIT_CONFIGURATION;
+        }
+    return 0;
+}
+
+static int make_replicator(struct node *node, const struct cluster_option *option,
+                           struct etcd *etcd)
+{
+    const struct config *options = node->options;
+    memcpy(node->cluster_node, option->node, sizeof option->node);
+    struct replicator_config config = {
+        .clock = &node->clock,
+        .exchange = &node->core.exchange,
+        .give_up = &node->stop_asked,
+        .cluster = config_text(options, OPTION_cluster_name),
+        .node = node->cluster_node,
+        .creates = config_switch(options, OPTION_cluster_create),
+        .is_candidate = config_switch(options, OPTION_cluster_candidate),
+        .rules_version = ENGINE_RULES_VERSION,
+        .lease_s = (int64_t)config_number(options, OPTION_cluster_lease_s),
+        .clock_ns = config_number(options, OPTION_cluster_clock_ms) * NS_PER_MS,
+        .unacked_ns = config_number(options, OPTION_cluster_unacked_ms) * NS_PER_MS,
+        .unacked_bytes = config_number(options, OPTION_cluster_unacked_bytes),
+    };
+
+    node->replicator = replicator_create(&config, etcd);
+    if (node->replicator != NULL)
+        return 0;
+    etcd_close(etcd);
+    log_line(LOG_ERROR, "start", "no memory for the cluster");
+    return NODE_EXIT_FAILED;
+}
+
+int cluster_open(struct node *node)
+{
+    const struct config *options = node->options;
+    struct link_endpoint endpoints[CLUSTER_ENDPOINTS_MAX];
+    struct cluster_option option;
+    char error[CONFIG_ERROR_MAX], why[ETCD_TEXT_BYTES];
+    struct etcd *etcd;
+
+    if (!cluster_option_is_set(options))
+        return 0;
+    bool is_read = cluster_option_read(options, &option, error);
+    INVARIANT(is_read); /* config_load has read it */
+    int code = find_endpoints(&option, endpoints);
+    if (code != 0)
+        return code;
+    struct etcd_real_config config = {
+        .endpoints = endpoints,
+        .endpoint_count = option.endpoint_count,
+        .request_ms = (uint32_t)config_number(options, OPTION_cluster_request_ms),
+        .ca = config_text(options, OPTION_cluster_etcd_ca),
+        .certificate = config_text(options, OPTION_cluster_etcd_certificate),
+        .key = config_text(options, OPTION_cluster_etcd_key),
+    };
+    if (etcd_real_create(&etcd, &config, why) != 0)
+        return refuse(why);
+    return make_replicator(node, &option, etcd);
+}
+
+const uint8_t *cluster_page_id(const struct node *node, uint8_t out[HASH_BYTES])
+{
+    const uint8_t *exchange_id = node->core.exchange.exchange_id;
+    struct hash_state hash;
+
+    memcpy(out, exchange_id, HASH_BYTES);
+    if (node->replicator == NULL)
+        return out;
+    hash_begin(&hash);
+    hash_add(&hash, exchange_id, HASH_BYTES);
+    hash_add(&hash, node->cluster_node, strlen(node->cluster_node));
+    hash_end(&hash, out);
+    return out;
+}
+
+enum journal_durability cluster_durability(const struct config *options)
+{
+    if (config_is(options, OPTION_store_durability, "replicated"))
+        return JOURNAL_REPLICATED;
+    if (config_is(options, OPTION_store_durability, "replicated+local"))
+        return JOURNAL_REPLICATED_LOCAL;
+    return config_is(options, OPTION_store_durability, "local") ? JOURNAL_LOCAL : JOURNAL_NONE;
+}
+
+int cluster_begin(struct node *node)
+{
+    const struct net *net = node->nets[0].net;
+    const char *advertise = config_text(node->options, OPTION_cluster_advertise);
+    char public_address[CLUSTER_PLACE_BYTES], admin_address[CLUSTER_PLACE_BYTES];
+
+    if (node->replicator == NULL)
+        return 0;
+    int length = advertise[0] != '\0'
+                     ? snprintf(public_address, sizeof public_address, "%s", advertise)
+                     : snprintf(public_address, sizeof public_address, "%s:%u", net_host(net),
+                                net_port(net));
+    if (length < 0 || (size_t)length >= sizeof public_address)
+        return refuse("net.listen is too long an address for a cluster: name cluster.advertise");
+    snprintf(admin_address, sizeof admin_address, "127.0.0.1:%u", net_admin_port(net));
+    int failed =
+        replicator_begin(node->replicator, public_address, admin_address, node->journal->park.file);
+    if (failed == 0)
+        return 0;
+    log_line(LOG_ERROR, "start", "the cluster's file: %s", strerror(-failed));
+    return NODE_EXIT_FAILED;
+}

@@ -1,0 +1,23 @@
+/* cluster.h - what a start makes for cluster.name: the client of etcd, and the replicator on it.
+ *
+ * Owner. start.c, before any thread runs. */
+#ifndef NODE_RUN_CLUSTER_H
+#define NODE_RUN_CLUSTER_H
+
+#include "node/run/node.h"
+
+/* Makes node->replicator when cluster.name is set, after core_create. 0 or an exit code; the reason
+ * is logged. */
+CC_MUST_USE int cluster_open(struct node *node);
+
+/* The id of the page of faults: each node of a cluster has its own, beside others on one machine.
+ * Returns `out`. */
+const uint8_t *cluster_page_id(const struct node *node, uint8_t out[HASH_BYTES]);
+
+/* The durability of the journal. */
+CC_MUST_USE enum journal_durability cluster_durability(const struct config *options);
+
+/* Begins to speak for the node, once it listens. 0 or an exit code. */
+CC_MUST_USE int cluster_begin(struct node *node);
+
+#endif

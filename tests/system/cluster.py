@@ -1,0 +1,211 @@
+"""cluster.py - three members of etcd and nodes of one cluster on loopback, and clients that follow
+the rule of replication.md: the same bytes to the leader that is told, else to the next node, until
+there is an answer.
+"""
+import json
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.request
+
+import client
+
+WAIT_S = 60  # for what takes a second on an idle machine
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def until(look, what, seconds=WAIT_S):
+    """What `look` gives once that is true."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if got := look():
+            return got
+        time.sleep(0.01)
+    raise AssertionError(f"after {seconds} s: no {what}")
+
+
+class Etcd:
+    """Members of one etcd, each with a folder and a log below `folder`."""
+
+    def __init__(self, folder, count=3):
+        self.folder = folder
+        self.clients = [free_port() for _ in range(count)]
+        self.peers = [free_port() for _ in range(count)]
+        self.processes = [None] * count
+        for number in range(count):
+            self.start(number)
+        until(lambda: self.leader() is not None, "leader of etcd")
+
+    def start(self, number):
+        urls = [f"m{i}=http://127.0.0.1:{port}" for i, port in enumerate(self.peers)]
+        mine, peer = (f"http://127.0.0.1:{ports[number]}" for ports in (self.clients, self.peers))
+        with open(self.folder / f"etcd{number}.log", "ab") as log:
+            self.processes[number] = subprocess.Popen(
+                ["etcd", f"--name=m{number}", f"--data-dir={self.folder / f'etcd{number}'}",
+                 f"--listen-client-urls={mine}", f"--advertise-client-urls={mine}",
+                 f"--listen-peer-urls={peer}", f"--initial-advertise-peer-urls={peer}",
+                 f"--initial-cluster={','.join(urls)}", "--heartbeat-interval=50",
+                 "--election-timeout=500", "--snapshot-count=5000"],
+                stdout=log, stderr=log)
+
+    def ask(self, number, path, body):
+        request = urllib.request.Request(f"http://127.0.0.1:{self.clients[number]}{path}",
+                                         json.dumps(body).encode())
+        with urllib.request.urlopen(request, timeout=2) as answer:
+            return json.load(answer)
+
+    def leader(self):
+        """The number of the member that leads; None: no member knows one."""
+        for number, process in enumerate(self.processes):
+            if process is None or process.poll() is not None:
+                continue
+            try:
+                status = self.ask(number, "/v3/maintenance/status", {})
+            except (OSError, ValueError):
+                continue
+            if status.get("leader") == status["header"]["member_id"]:
+                return number
+        return None
+
+    def kill(self, number):
+        self.processes[number].kill()
+        self.processes[number].wait()
+
+    @property
+    def addresses(self):
+        return ",".join(f"127.0.0.1:{port}" for port in self.clients)
+
+
+class Node:
+    """One perpd of the cluster; `state` is the last line that it printed: standby, ready."""
+
+    def __init__(self, cluster, name, folder):
+        self.cluster, self.name, self.folder = cluster, name, folder
+        self.process, self.state, self.port, self.starts = None, None, None, 0
+
+    def start(self, *more):
+        self.state, self.port = None, None
+        self.starts += 1
+        arguments = [*self.cluster.origin.arguments(), f"--store.data={self.folder}",
+                     f"--cluster.name={self.cluster.name}", f"--cluster.node={self.name}",
+                     f"--cluster.etcd={self.cluster.etcd.addresses}", *more]
+        with open(self.folder.parent / f"{self.name}.log", "ab") as log:
+            self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=log)
+        threading.Thread(target=self.read, args=(self.process,), daemon=True).start()
+
+    def read(self, process):
+        for line in process.stdout:
+            match = re.fullmatch(rb"(standby|ready) https?://127\.0\.0\.1:(\d+)\n", line)
+            if match and process is self.process:
+                self.port, self.state = int(match[2]), match[1].decode()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.state = None
+
+    def log(self):
+        return (self.folder.parent / f"{self.name}.log").read_text(errors="replace")
+
+    def exchange(self):
+        """A client of this node alone."""
+        origin = self.cluster.origin
+        return client.Exchange(self.port, None, origin.operator, origin.oracle, "")
+
+
+class Cluster:
+    """`origin` was a perpd alone: its directory is copied to every node."""
+
+    def __init__(self, program, prepare, *options, count=3):
+        self.home = pathlib.Path(tempfile.mkdtemp(prefix="perpd-cluster-"))
+        self.name = "drill"
+        self.etcd = None
+        self.nodes = []
+        self.origin = client.Perpd(program, *client.SMALL_TABLES, *client.LONG_WINDOW, *options,
+                                   parent=self.home)
+        self.prepared = prepare(self.origin.start())
+        assert self.origin.stop() == 0, self.origin.log()
+        client.memory_file(self.origin.folder / "data").unlink(missing_ok=True)
+        self.etcd = Etcd(self.home)
+        for number in range(count):
+            folder = self.home / f"n{number}"
+            shutil.copytree(self.origin.folder / "data", folder)
+            self.nodes.append(Node(self, f"n{number}", folder))
+        for number, node in enumerate(self.nodes):
+            node.start(*(["--cluster.create=on"] if number == 0 else []))
+
+    def leaders(self):
+        return [node for node in self.nodes
+                if node.state == "ready" and node.process.poll() is None]
+
+    def leader(self, seconds=WAIT_S):
+        return until(lambda: self.leaders(), "leader: " + self.tails(), seconds)[0]
+
+    def tails(self):
+        return "\n".join(node.log()[-600:] for node in self.nodes if node.starts)
+
+    def remove(self):
+        for node in self.nodes:
+            if node.process is not None:
+                node.process.kill()
+                node.process.wait()
+                node.process.stdout.close()
+        for process in self.etcd.processes if self.etcd else []:
+            process.kill()
+            process.wait()
+        self.origin.remove()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+
+class Rule:
+    """The rule of an endpoint list, of one thread."""
+
+    def __init__(self, cluster):
+        self.cluster, self.port, self.connection = cluster, None, None
+        self.next = 0
+
+    def drop(self):
+        if self.connection is not None:
+            self.connection.close()
+        self.connection, self.port = None, None
+
+    def go_on(self):
+        """To the next node."""
+        self.drop()
+        ports = [node.port for node in self.cluster.nodes if node.port is not None]
+        self.next += 1
+        self.port = ports[self.next % len(ports)] if ports else None
+
+    def send(self, data, end):
+        """The response to these bytes, however often they must be sent; None after `end`."""
+        while time.monotonic() < end:
+            try:
+                if self.port is None:
+                    self.go_on()
+                if self.connection is None:
+                    self.connection = client.Connection(self.port, 5)
+                response = self.connection.exchange(data)
+            except (OSError, EOFError, TypeError):
+                self.go_on()
+                time.sleep(0.05)
+                continue
+            if response.status == 421:
+                self.drop()
+                self.port = int(response.json["leader"].rsplit(":", 1)[1])
+            elif response.status == 503 or (response.status == 200 and response.json.get("status")
+                                            in ("request_dropped", "retry_required")):
+                self.go_on()
+                time.sleep(0.05)
+            else:
+                return response
+        return None

@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""test_cluster.py BUILD [COUNT] - a cluster on a real etcd (replication.md): its leader, etcd's
+leader and a standby are killed with SIGKILL under load, COUNT times each (1). Nothing that was
+acknowledged is missing, nothing is there twice, and the journals of all nodes are equal.
+
+Without etcd-server it says so and ends with 77, skipped.
+"""
+import collections
+import pathlib
+import shutil
+import sys
+import threading
+import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
+
+import client
+from client import Account
+from cluster import Cluster, Rule, until
+from harness import PRODUCED, Suite, perpd_program
+from journal_reader import FRAME, FRAMES_AT, blake, read_records, read_written
+from world import BTC, BTC_PRICE, USDC
+
+suite = Suite("cluster")
+COUNT = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 1
+WORKERS = 4
+PAUSE_S = 0.004  # between two orders of a worker
+LOAD_S = 0.5  # of acknowledged orders before and after each event
+
+
+class Worker(threading.Thread):
+    """Places orders far from the price and cancels none; notes what was acknowledged, and when."""
+
+    def __init__(self, world, account):
+        super().__init__(daemon=True)
+        self.world, self.account = world, account
+        self.rule, self.acked, self.sent = Rule(world.cluster), [], 0
+
+    def run(self):
+        exchange = client.Exchange(0, 0, None, None, "")
+        exchange._salt = self.world.salt
+        while not self.world.ends.is_set():
+            request_id = client.new_id()
+            body = client.limit_body(self.account.id, BTC_PRICE * 9 // 10 - self.sent % 1000, 20)
+            data = exchange.signed(client.PLACE_LIMIT, body, self.account.session, request_id)
+            self.sent += 1
+            response = self.rule.send(data, time.monotonic() + 60)
+            if response is not None and response.status == 200:
+                answer = response.json
+                self.acked.append((time.monotonic(), request_id, answer.get("sequence"),
+                                   answer["status"]))
+            time.sleep(PAUSE_S)
+
+
+class World:
+    def __init__(self, cluster):
+        self.cluster, self.ends = cluster, threading.Event()
+        self.salt, accounts = cluster.prepared
+        self.workers = [Worker(self, account) for account in accounts]
+        self.stalls = collections.defaultdict(list)
+
+    def begin(self):
+        self.cluster.leader()
+        for worker in self.workers:
+            worker.start()
+        self.await_acks()
+
+    def acks(self):
+        return sum(len(worker.acked) for worker in self.workers)
+
+    def await_acks(self):
+        """Until every worker was answered for requests that it sent from now on."""
+        before = [len(worker.acked) for worker in self.workers]
+        until(lambda: all(len(worker.acked) > count + 1
+                          for worker, count in zip(self.workers, before)),
+              "acknowledgement: " + self.cluster.tails())
+
+    def stall(self, kind, event, mend):
+        """The time from the event to the next acknowledgement of all workers; then mends it."""
+        self.await_acks()
+        time.sleep(LOAD_S)
+        begun = time.monotonic()
+        what = event()
+        self.await_acks()
+        self.stalls[kind].append(time.monotonic() - begun)
+        mend(what)
+        time.sleep(LOAD_S)
+
+
+def prepare(exchange):
+    exchange.set_price(BTC_PRICE, BTC)
+    return exchange.salt, [Account(exchange, 1_000_000 * USDC) for _ in range(WORKERS)]
+
+
+def kills(world):
+    """A leader, etcd's leader and a standby are killed: there is always a next acknowledgement."""
+    cluster = world.cluster
+
+    def kill_leader():
+        leader = cluster.leader()
+        leader.kill()
+        return leader
+
+    def kill_standby():
+        node = next(node for node in cluster.nodes if node is not cluster.leader())
+        node.kill()
+        return node
+
+    def start(node):
+        node.start()
+        until(lambda: node.state, "rejoin: " + node.log()[-2000:])
+
+    def kill_etcd():
+        member, = until(lambda: [i for i in [cluster.etcd.leader()] if i is not None],
+                        "leader of etcd")
+        cluster.etcd.kill(member)
+        return member
+
+    world.begin()
+    for _ in range(COUNT):
+        world.stall("leader", kill_leader, start)
+        world.stall("standby", kill_standby, start)
+        world.stall("etcd", kill_etcd, cluster.etcd.start)
+    return [f"more than one node says that it leads: {len(cluster.leaders())}"] \
+        if len(cluster.leaders()) > 1 else []
+
+
+def standby_answers(world):
+    """A write on a standby: 421 and the leader's address, in a header too; reads are answered."""
+    problems = []
+    leader = world.cluster.leader()
+    node = next(node for node in world.cluster.nodes if node is not leader)
+    exchange = node.exchange()
+    exchange._salt = world.salt
+    account = world.workers[0].account
+    order = client.limit_body(account.id, BTC_PRICE * 9 // 10, 20)
+    data = exchange.signed(client.PLACE_LIMIT, order, account.session)
+    response = until(lambda: (lambda got: got if got.status == 421 else None)(exchange.kept(data)),
+                     "421")
+    body = response.json
+    PRODUCED.problem(response.status, body["code"])
+    if (body["code"], body["leader"]) != ("not_leader", f"127.0.0.1:{leader.port}"):
+        problems.append(f"421: {body}, and {leader.port} leads")
+    if response.header("X-Leader") != body["leader"]:
+        problems.append(f"X-Leader: {response!r}")
+    if (read := exchange.get("/api/v1/markets")).status != 200:
+        problems.append(f"a read on a standby: {read!r}")
+    sequence = next(ack[2] for ack in reversed(world.workers[0].acked) if ack[2])
+    seen = exchange.get("/api/v1/markets", headers=[("X-Min-Sequence", str(sequence))])
+    if seen.status != 200 or int(seen.header("X-Sequence")) < sequence:
+        problems.append(f"X-Min-Sequence {sequence} on a standby: {seen!r}")
+    return problems
+
+
+Frame = collections.namedtuple("Frame", "segment offset number boot data records")
+
+
+def chain_of(folder):
+    """The frames of journal/ in order: each is named by the hash in the next."""
+    frames, previous = [], None
+    for path in sorted((folder / "journal").glob("*.seg")):
+        data, at = read_written(path) + bytes(4096), FRAMES_AT
+        while data[at:at + 8] == b"perpdFRM":
+            (_, _, _, _, _, boot, segment, number, first, _, _, length, count, _, _,
+             before) = FRAME.unpack_from(data, at)
+            body = data[at:at + length]
+            if previous is not None and (before != previous or number != frames[-1].number + 1):
+                return frames
+            frames.append(Frame(segment, at, number, boot, body, read_records(body, first, count)))
+            previous, at = blake(body), at + length
+    return frames
+
+
+def requests_of(frames):
+    """The request id of each journalled order, with its sequence."""
+    return [(record.payload[8:24], record.sequence) for frame in frames for record in frame.records
+            if record.kind == 1 and record.code == client.PLACE_LIMIT]
+
+
+def nothing_is_lost(world):
+    """Every acknowledged id is in the journal at its sequence, none twice; journals are equal."""
+    world.ends.set()
+    for worker in world.workers:
+        worker.join(120)
+    last = max(ack[2] or 0 for worker in world.workers for ack in worker.acked)
+    for node in world.cluster.nodes:  # every node shows the last acknowledgement
+        until(lambda: node.exchange().get("/api/v1/markets",
+                                          headers=[("X-Min-Sequence", str(last))]).status == 200,
+              f"sequence {last} on {node.name}")
+    for node in world.cluster.nodes:
+        node.kill()
+    problems = []
+    chains = [chain_of(node.folder) for node in world.cluster.nodes]
+    shortest = min(len(chain) for chain in chains)
+    for node, chain in zip(world.cluster.nodes[1:], chains[1:]):
+        for ours, theirs in zip(chains[0][:shortest], chain[:shortest]):
+            if (ours.segment, ours.offset, ours.data) != (theirs.segment, theirs.offset,
+                                                           theirs.data):
+                problems.append(f"frame {ours.number} differs on {node.name}")
+                break
+    for node, chain in zip(world.cluster.nodes, chains):
+        found = requests_of(chain)
+        if len({raw for raw, _ in found}) != len(found):
+            problems.append(f"{node.name}: an order was executed twice")
+        by_id = dict(found)
+        for worker in world.workers:
+            for _, raw, sequence, _ in worker.acked:
+                if raw not in by_id or sequence not in (None, by_id[raw]):
+                    problems.append(f"{node.name}: {raw.hex()} was acknowledged at {sequence}, "
+                                    f"the journal has {by_id.get(raw)}")
+    terms = [frame.boot for frame in chains[0]]
+    if terms != sorted(terms):
+        problems.append(f"terms fall: {terms}")
+    for before, frame in zip(chains[0], chains[0][1:]):
+        if frame.boot != before.boot:
+            codes = [record.code for record in frame.records[:3] if record.code != 2015]
+            if codes[:2] != [2014, 2016]:
+                problems.append(f"term {frame.boot} begins with {codes}")
+    statuses = collections.Counter(ack[3] for worker in world.workers for ack in worker.acked)
+    if set(statuses) - {"request_completed", "duplicate_request_id"}:
+        problems.append(f"statuses: {statuses}")
+    print(f"cluster: {world.acks()} acknowledged, {len(set(terms))} boots and terms, "
+          f"{shortest} frames on each; longest stall " +
+          ", ".join(f"{kind} {max(times):.2f} s" for kind, times in world.stalls.items()))
+    return problems[:10]
+
+
+@suite.case
+def drill(world):
+    """A cluster under load: kills, what a standby answers, and what the journals hold."""
+    return kills(world) + standby_answers(world) + nothing_is_lost(world)
+
+
+def main():
+    if shutil.which("etcd") is None:
+        print("cluster: skipped: etcd-server is not installed (tools/packages.txt)")
+        return 77
+    cluster = Cluster(perpd_program(), prepare, "--limits.rate_limits=off",
+                      "--exchange.oracle_max_age_ms=0",
+                      "--limits.open_orders=100000", "--limits.account_open_orders=1000000")
+    try:
+        return suite.run(World(cluster))
+    finally:
+        cluster.remove()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
