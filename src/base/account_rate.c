@@ -12,17 +12,37 @@ struct row {
     _Atomic uint64_t full_ns[ACCOUNT_RATE_KINDS];
     _Atomic uint64_t refused[JUDGED_WORDS]; /* a bit for each of the last placements */
     _Atomic uint64_t judged;                /* placements so far */
+    _Atomic uint64_t is_unfunded;
+};
+
+/* What a bucket of a kind holds, for accounts alike. */
+struct size {
+    uint64_t interval_ns; /* the cost of one */
+    uint64_t depth_ns;    /* an empty bucket is full again after it */
 };
 
 struct account_rate {
-    uint64_t interval_ns[ACCOUNT_RATE_KINDS]; /* the cost of one */
-    uint64_t depth_ns[ACCOUNT_RATE_KINDS];    /* an empty bucket is full again after it */
-    uint64_t total_interval_ns;
-    uint64_t total_depth_ns;
+    struct size sizes[2][ACCOUNT_RATE_KINDS]; /* [is_unfunded] */
+    struct size total;
     _Atomic uint64_t total_full_ns;
     uint32_t accounts;
     struct row rows[];
 };
+
+/* Cancels have twice the rate and twice the burst. */
+static void set_sizes(struct size sizes[ACCOUNT_RATE_KINDS], uint64_t writes_s, uint64_t burst)
+{
+    for (uint64_t kind = 0; kind < ACCOUNT_RATE_KINDS; kind++) {
+        uint64_t times = kind == ACCOUNT_RATE_CANCEL ? 2 : 1;
+        sizes[kind].interval_ns = SECOND_NS / (times * writes_s);
+        sizes[kind].depth_ns = times * burst * sizes[kind].interval_ns;
+    }
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
 
 int account_rate_create(struct account_rate **rates, const struct account_rate_limits *limits)
 {
@@ -34,13 +54,11 @@ int account_rate_create(struct account_rate **rates, const struct account_rate_l
     if (made == NULL)
         return -ENOMEM;
     made->accounts = limits->accounts;
-    made->interval_ns[ACCOUNT_RATE_WRITE] = SECOND_NS / limits->writes_s;
-    made->interval_ns[ACCOUNT_RATE_CANCEL] = SECOND_NS / (2 * (uint64_t)limits->writes_s);
-    made->depth_ns[ACCOUNT_RATE_WRITE] = limits->burst * made->interval_ns[ACCOUNT_RATE_WRITE];
-    made->depth_ns[ACCOUNT_RATE_CANCEL] =
-        2 * (uint64_t)limits->burst * made->interval_ns[ACCOUNT_RATE_CANCEL];
-    made->total_interval_ns = SECOND_NS / limits->total_s;
-    made->total_depth_ns = limits->total_burst * made->total_interval_ns;
+    set_sizes(made->sizes[false], limits->writes_s, limits->burst);
+    set_sizes(made->sizes[true], least(limits->writes_s, ACCOUNT_RATE_UNFUNDED_S),
+              least(limits->burst, ACCOUNT_RATE_UNFUNDED_BURST));
+    made->total.interval_ns = SECOND_NS / limits->total_s;
+    made->total.depth_ns = limits->total_burst * made->total.interval_ns;
     return 0;
 }
 
@@ -49,15 +67,28 @@ void account_rate_destroy(struct account_rate *rates)
     free(rates);
 }
 
-/* Advances a bucket by the cost. The ms until it has so much; then it is as it was. */
+void account_rate_set_unfunded(struct account_rate *rates, uint64_t account_id, bool is_unfunded)
+{
+    if (rates == NULL)
+        return;
+    INVARIANT(account_id < rates->accounts);
+    atomic_store_explicit(&rates->rows[account_id].is_unfunded, is_unfunded, memory_order_relaxed);
+}
+
+static const struct size *size_of(const struct account_rate *rates, const struct row *row,
+                                  enum account_rate_kind kind)
+{
+    return &rates->sizes[atomic_load_explicit(&row->is_unfunded, memory_order_relaxed) != 0][kind];
+}
+
+/* Advances a bucket by the cost. The ms until it has so much, or is full; then it is as it was. */
 static uint64_t advance(_Atomic uint64_t *bucket, uint64_t cost_ns, uint64_t depth_ns,
                         uint64_t now_ns)
 {
-    const uint64_t most_ns = now_ns + depth_ns;
+    const uint64_t most_ns = now_ns + (cost_ns > depth_ns ? cost_ns : depth_ns);
     uint64_t full_ns = atomic_load_explicit(bucket, memory_order_relaxed);
     uint64_t next_ns;
 
-    INVARIANT(cost_ns <= depth_ns);
     do {
         next_ns = (full_ns > now_ns ? full_ns : now_ns) + cost_ns;
         if (next_ns > most_ns)
@@ -73,13 +104,15 @@ uint64_t account_rate_take(struct account_rate *rates, uint64_t account_id,
     if (rates == NULL)
         return 0;
     INVARIANT(account_id < rates->accounts);
-    _Atomic uint64_t *bucket = &rates->rows[account_id].full_ns[kind];
-    const uint64_t cost_ns = cost * rates->interval_ns[kind];
-    uint64_t wait_ms = advance(bucket, cost_ns, rates->depth_ns[kind], now_ns);
+    struct row *row = &rates->rows[account_id];
+    const struct size *size = size_of(rates, row, kind);
+    _Atomic uint64_t *bucket = &row->full_ns[kind];
+    const uint64_t cost_ns = cost * size->interval_ns;
+    uint64_t wait_ms = advance(bucket, cost_ns, size->depth_ns, now_ns);
 
     if (wait_ms != 0)
         return wait_ms;
-    wait_ms = advance(&rates->total_full_ns, cost * rates->total_interval_ns, rates->total_depth_ns,
+    wait_ms = advance(&rates->total_full_ns, cost * rates->total.interval_ns, rates->total.depth_ns,
                       now_ns);
     if (wait_ms != 0) /* nothing is executed: the account has its tokens back */
         atomic_fetch_sub_explicit(bucket, cost_ns, memory_order_relaxed);
@@ -123,8 +156,8 @@ void account_rate_judge(struct account_rate *rates, uint64_t account_id, uint64_
     /* Not bounded by the bucket: else who keeps it empty would pay nothing. Each refusal was paid
      * for once, so what is in flight bounds it. */
     _Atomic uint64_t *bucket = &row->full_ns[ACCOUNT_RATE_WRITE];
-    const uint64_t cost_ns =
-        (uint64_t)dear * ACCOUNT_RATE_REFUSED * rates->interval_ns[ACCOUNT_RATE_WRITE];
+    const uint64_t cost_ns = (uint64_t)dear * ACCOUNT_RATE_REFUSED *
+                             size_of(rates, row, ACCOUNT_RATE_WRITE)->interval_ns;
     uint64_t full_ns = atomic_load_explicit(bucket, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(bucket, &full_ns,
                                                   (full_ns > now_ns ? full_ns : now_ns) + cost_ns,
@@ -136,12 +169,13 @@ uint64_t account_rate_remaining(const struct account_rate *rates, uint64_t accou
                                 enum account_rate_kind kind, uint64_t now_ns)
 {
     INVARIANT(account_id < rates->accounts);
-    uint64_t full_ns =
-        atomic_load_explicit(&rates->rows[account_id].full_ns[kind], memory_order_relaxed);
+    const struct row *row = &rates->rows[account_id];
+    const struct size *size = size_of(rates, row, kind);
+    uint64_t full_ns = atomic_load_explicit(&row->full_ns[kind], memory_order_relaxed);
     uint64_t missing_ns = full_ns > now_ns ? full_ns - now_ns : 0;
 
     /* Another thread may have charged at a later now_ns. */
-    if (missing_ns > rates->depth_ns[kind])
+    if (missing_ns > size->depth_ns)
         return 0;
-    return (rates->depth_ns[kind] - missing_ns) / rates->interval_ns[kind];
+    return (size->depth_ns - missing_ns) / size->interval_ns;
 }

@@ -4,13 +4,15 @@
  *
  * A bucket is one time (GCRA): when it will be full again. A request is charged after its signature
  * was found good, so that nobody can use up another's buckets. A placement that the engine refused
- * costs more, for an account of whose last 256 placements it refused more than half.
+ * costs more, for an account of whose last 256 placements it refused more than half. An account of
+ * the class `unfunded` has smaller buckets (W8, slots).
  *
- * Order. A bucket is advanced by compare-and-swap. No other memory is read through it: relaxed.
+ * Order. A bucket is advanced by compare-and-swap. No other memory is read through it, nor through
+ *        the class of an account, which the matcher sets: relaxed.
  * Wait.  A swap is repeated only when another thread has just charged the same bucket.
  * Owner. The node makes the table; every net thread charges it.
  * Units. clock_monotonic_ns.
- * Bound. Seven words for each account that the exchange can have. */
+ * Bound. Eight words for each account that the exchange can have. */
 #ifndef BASE_ACCOUNT_RATE_H
 #define BASE_ACCOUNT_RATE_H
 
@@ -18,7 +20,12 @@
 
 enum account_rate_kind { ACCOUNT_RATE_WRITE, ACCOUNT_RATE_CANCEL, ACCOUNT_RATE_KINDS };
 
-enum { ACCOUNT_RATE_REFUSED = 2, ACCOUNT_RATE_JUDGED = 256 };
+enum {
+    ACCOUNT_RATE_REFUSED = 2,
+    ACCOUNT_RATE_JUDGED = 256,
+    ACCOUNT_RATE_UNFUNDED_S = 10, /* writes of an unfunded account a second, or writes_s if less */
+    ACCOUNT_RATE_UNFUNDED_BURST = 20, /* and at once, or burst if less */
+};
 
 struct account_rate;
 
@@ -35,8 +42,13 @@ CC_MUST_USE int account_rate_create(struct account_rate **rates,
                                     const struct account_rate_limits *limits);
 void account_rate_destroy(struct account_rate *rates);
 
-/* Takes `cost` tokens, which is at most the burst. Returns 0, or the ms until the bucket has so
- * many; then it has taken none. NULL: there is no limit. */
+/* The account is unfunded from here on, or no longer; at first it is not. Requests that are being
+ * charged may be charged as before. NULL: there is no limit. */
+void account_rate_set_unfunded(struct account_rate *rates, uint64_t account_id, bool is_unfunded);
+
+/* Takes `cost` tokens. Returns 0, or the ms until the bucket has so many; then it has taken none.
+ * What costs more than the bucket can hold waits until it is full, and owes the rest. NULL: there
+ * is no limit. */
 CC_MUST_USE uint64_t account_rate_take(struct account_rate *rates, uint64_t account_id,
                                        enum account_rate_kind kind, uint32_t cost, uint64_t now_ns);
 

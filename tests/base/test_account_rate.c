@@ -133,12 +133,44 @@ static void threads(void)
     account_rate_destroy(rates);
 }
 
+/* An unfunded account has 10/s and 20 at once, and twice that of cancels, or less where all have
+ * less. What costs more than it can hold waits until the bucket is full and owes the rest. */
+static void unfunded(void)
+{
+    const struct account_rate_limits limits = { ACCOUNTS, 1000, 2000, 1000000, 1000000 };
+    struct account_rate *rates;
+    CHECK(account_rate_create(&rates, &limits) == 0);
+    account_rate_set_unfunded(rates, 1, true);
+    CHECK(account_rate_remaining(rates, 1, ACCOUNT_RATE_WRITE, START) == 20);
+    CHECK(account_rate_remaining(rates, 2, ACCOUNT_RATE_WRITE, START) == 2000);
+    CHECK(drain(rates, 1, ACCOUNT_RATE_WRITE, START) == 20);
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_WRITE, 1, START) == 100);
+    CHECK(drain(rates, 1, ACCOUNT_RATE_CANCEL, START) == 40);
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_CANCEL, 1, START) == 50);
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_WRITE, 64, START + 500 * MS) == 1500);
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_WRITE, 64, START + 2000 * MS) == 0);
+    CHECK(account_rate_remaining(rates, 1, ACCOUNT_RATE_WRITE, START + 2000 * MS) == 0);
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_WRITE, 1, START + 2000 * MS) == 4500);
+    account_rate_set_unfunded(rates, 1, false);
+    CHECK(account_rate_remaining(rates, 1, ACCOUNT_RATE_WRITE, START + 8400 * MS) == 2000);
+    account_rate_set_unfunded(NULL, 1, true); /* no limit */
+    account_rate_destroy(rates);
+
+    const struct account_rate_limits low = { ACCOUNTS, 2, 5, 1000000, 1000000 };
+    CHECK(account_rate_create(&rates, &low) == 0);
+    account_rate_set_unfunded(rates, 1, true);
+    CHECK(drain(rates, 1, ACCOUNT_RATE_WRITE, START) == 5);
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_WRITE, 1, START) == 500);
+    account_rate_destroy(rates);
+}
+
 int main(void)
 {
     buckets();
     clocks_apart();
     total();
     careless();
+    unfunded();
     for (int i = 0; i < 20; i++)
         threads();
     return 0;

@@ -6,11 +6,14 @@
 #include "engine/view/read.h"
 #include "node/match/primary_sink.h"
 
+enum { CONFIGURATION_MAX = 4120 };
+
 /* The host keeps effects, the primary's sink gets them too. */
 static struct host host;
 static struct primary_sink primary;
 static struct key_keeper keeper;
 static struct key_tables *tables;
+static struct account_rate *rates; /* NULL but in test_classes */
 static void (*keep)(struct engine_sink *sink, const struct effect *effect);
 
 static void emit(struct engine_sink *sink, const struct effect *effect)
@@ -18,6 +21,12 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
     keep(sink, effect);
     if ((primary.sink.ignores & EFFECT_BIT(effect->code)) == 0)
         primary.sink.emit(&primary.sink, effect);
+}
+
+static void classify(struct engine_sink *sink, uint64_t account_id, uint32_t class)
+{
+    (void)sink;
+    primary.sink.classify(&primary.sink, account_id, class);
 }
 
 static struct keyring *make_keyring(void)
@@ -43,7 +52,7 @@ static void make_keeper(void)
 static void open(void)
 {
     make_keeper();
-    primary_sink_init(&primary, make_keyring(), &keeper);
+    primary_sink_init(&primary, make_keyring(), &keeper, rates);
     host_open(&host, NULL);
     keep = host.sink.emit;
     host.sink.emit = emit;
@@ -176,7 +185,7 @@ static void test_load(void)
     CHECK(keys_revoke(&host, 1, id) == STATUS_request_completed);
     CHECK(revoke_all(1) == STATUS_session_revoked);
     keyring_free(primary.keyring);
-    primary_sink_init(&primary, make_keyring(), &keeper);
+    primary_sink_init(&primary, make_keyring(), &keeper, rates);
     uint64_t told = ring_ready(&keeper.news);
     CHECK(!atomic_load(&keeper.missed));
     primary_sink_load(&primary, host.engine);
@@ -189,10 +198,52 @@ static void test_load(void)
     close();
 }
 
+static uint64_t writes_left(uint64_t account)
+{
+    return account_rate_remaining(rates, account, ACCOUNT_RATE_WRITE, 0);
+}
+
+/* The rates of an account follow its class: 20 writes at once until it has brought in 10 USDC, and
+ * again from when it took them out; a start finds it as it was. */
+static void test_classes(void)
+{
+    static const char classes[] = "limits.funding_small=10\nlimits.funding_full=1000\n";
+    const struct account_rate_limits limits = { 16, 1000, 2000, 1000000, 1000000 };
+
+    CHECK(account_rate_create(&rates, &limits) == 0);
+    make_keeper();
+    primary_sink_init(&primary, make_keyring(), &keeper, rates);
+    host_open(&host, classes);
+    keep = host.sink.emit;
+    host.sink.emit = emit;
+    host.sink.classify = classify;
+    (void)host_account(&host, 1);
+    (void)host_account(&host, 2);
+    CHECK(writes_left(1) == 20 && writes_left(2) == 20);
+    CHECK(host_deposit(&host, 1, 10 * HOST_USDC) == STATUS_request_completed);
+    CHECK(writes_left(1) == 2000 && writes_left(2) == 20);
+    account_rate_destroy(rates);
+    CHECK(account_rate_create(&rates, &limits) == 0);
+    keyring_free(primary.keyring);
+    primary_sink_init(&primary, make_keyring(), &keeper, rates);
+    CHECK(writes_left(2) == 2000); /* nobody has said otherwise */
+    primary_sink_load(&primary, host.engine);
+    CHECK(writes_left(1) == 2000 && writes_left(2) == 20);
+
+    uint8_t body[CONFIGURATION_MAX]; /* nobody is unfunded any more */
+    CHECK(host_unsigned(&host, REQUEST_configuration, body, host_configuration(NULL, body)) ==
+          STATUS_request_completed);
+    CHECK(writes_left(2) == 2000);
+    close();
+    account_rate_destroy(rates);
+    rates = NULL;
+}
+
 int main(void)
 {
     test_api_key();
     test_all_sessions();
     test_load();
+    test_classes();
     return 0;
 }

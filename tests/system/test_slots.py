@@ -197,6 +197,31 @@ def unfunded(world):
 
 
 @suite.case
+def unfunded_writes(world):
+    """20 writes at once and 10 a second, as soon as the account is there; a deposit lifts it."""
+    table = Table()
+    account = world.account(0)
+
+    def left():
+        return account.read("/api/v1/limits").json["remaining"]["write"]
+    refused = None
+    for number in range(2000):  # a machine that is slow gives tokens between
+        answer = account.limit(BID, 20)
+        if answer["status"] == "rejected_rate_limited":
+            refused = answer
+            break
+    table.true("refused", refused is not None and number >= 18, (number, refused))
+    table.true("a tenth of a second", refused and 0 < refused["retry_after_ms"] <= 300, refused)
+    table.true("shown", left() <= 20, left())
+    table.same("a cancel goes on", account.cancel_all()["status"], DONE)
+    table.same("the maker quotes", world.maker.limit(BID, 20)["status"], DONE)
+    world.maker.cancel_all()
+    world.fund(account, 10)
+    table.same("lifted", seen(lambda: left() > 1000, True), True)
+    return table.wrong
+
+
+@suite.case
 def accounts_at_full_speed(world):
     """Accounts that bring in nothing use up their share alone. What funded accounts do goes on; one
     that is funded makes room for the next."""

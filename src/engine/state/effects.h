@@ -71,9 +71,12 @@ struct effect {
     const struct command *command;
 };
 
-/* What an effect goes to; embed it first in the struct of the sink. emit may not fail. */
+/* What an effect goes to; embed it first in the struct of the sink. Its functions may not fail. */
 struct engine_sink {
     void (*emit)(struct engine_sink *sink, const struct effect *effect);
+    /* An account is new, or its class (enum share_class) has changed, which is no effect; NULL:
+     * nobody wants to know. */
+    void (*classify)(struct engine_sink *sink, uint64_t account_id, uint32_t class);
     uint32_t ignores; /* bit (code - EFFECT_FIRST): folded into the hash, never given to emit */
 };
 

@@ -27,6 +27,16 @@ static uint8_t class_of(const struct engine *engine, int64_t funding)
     return SHARE_CLASS_full;
 }
 
+/* Gives an account its class, and tells the sink of the running command. */
+static void classify(struct engine *engine, uint32_t account, uint8_t class)
+{
+    struct engine_sink *sink = engine->applying.sink;
+
+    engine->accounts.rows[account].share_class = class;
+    if (sink != NULL && sink->classify != NULL)
+        sink->classify(sink, account, class);
+}
+
 static void set_bounds(struct engine *engine)
 {
     for (uint32_t i = 0; i < SHARE_TABLE_COUNT; i++) {
@@ -59,17 +69,17 @@ void share_use_options(struct engine *engine)
 {
     share_clear(engine);
     for (uint32_t i = 0; i < engine->accounts.count; i++) {
-        struct account *owner = &engine->accounts.rows[i];
-        owner->share_class = i == 0 ? SHARE_CLASS_full : class_of(engine, owner->funding);
+        const struct account *owner = &engine->accounts.rows[i];
+        classify(engine, i, i == 0 ? SHARE_CLASS_full : class_of(engine, owner->funding));
         count_all(engine, i, 1);
     }
 }
 
 void share_begin(struct engine *engine, uint32_t account)
 {
-    struct account *owner = &engine->accounts.rows[account];
+    const struct account *owner = &engine->accounts.rows[account];
 
-    owner->share_class = account == 0 ? SHARE_CLASS_full : class_of(engine, owner->funding);
+    classify(engine, account, account == 0 ? SHARE_CLASS_full : class_of(engine, owner->funding));
     share_add(engine, account, SHARE_accounts);
 }
 
@@ -83,8 +93,11 @@ void share_refund(struct engine *engine, uint32_t account)
         return;
     }
     owner->funding = cash > owner->net_deposits ? (int64_t)cash : owner->net_deposits;
+    uint8_t class = class_of(engine, owner->funding);
+    if (class == owner->share_class)
+        return;
     count_all(engine, account, -1);
-    owner->share_class = class_of(engine, owner->funding);
+    classify(engine, account, class);
     count_all(engine, account, 1);
 }
 

@@ -168,6 +168,12 @@ bool read_subaccount(const struct engine *engine, uint64_t account_id, uint32_t 
     return true;
 }
 
+void read_classes(const struct engine *engine, struct engine_sink *sink)
+{
+    for (uint32_t i = 0; i < engine->accounts.count; i++)
+        sink->classify(sink, i, engine->accounts.rows[i].share_class);
+}
+
 bool read_account(const struct engine *engine, uint64_t account_id, struct row_account *row)
 {
     const struct account *account = account_find(engine, account_id);

@@ -11,6 +11,7 @@
 #include "base/row.h"
 
 struct engine;
+struct engine_sink;
 
 /* The filter of a list. For a pinned key the caller sets the subaccount of the pin. */
 struct read_filter {
@@ -64,6 +65,9 @@ CC_MUST_USE bool read_subaccount(const struct engine *engine, uint64_t account_i
 /* Shows an account with its fee tier. False: no such account. */
 CC_MUST_USE bool read_account(const struct engine *engine, uint64_t account_id,
                               struct row_account *row);
+
+/* Gives the sink (classify) the class of every account. */
+void read_classes(const struct engine *engine, struct engine_sink *sink);
 
 /* The seq of an account's newest private event (W9): while an effect that is one is emitted, its
  * own. The account exists. */

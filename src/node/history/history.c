@@ -254,6 +254,7 @@ void history_sink_init(struct history_sink *sink, struct history *history, struc
                              EFFECT_BIT(EFFECT_timer) | EFFECT_BIT(EFFECT_fund);
 
     sink->sink.emit = emit;
+    sink->sink.classify = NULL;
     sink->sink.ignores = ignored;
     sink->history = history;
     sink->exchange_counters = NULL;

@@ -112,14 +112,23 @@ static void primary_emit(struct engine_sink *sink, const struct effect *effect)
         take_account(primary, effect);
 }
 
+static void primary_classify(struct engine_sink *sink, uint64_t account_id, uint32_t class)
+{
+    const struct primary_sink *primary = (const struct primary_sink *)(const void *)sink;
+
+    account_rate_set_unfunded(primary->rates, account_id, class == SHARE_CLASS_unfunded);
+}
+
 void primary_sink_init(struct primary_sink *primary, struct keyring *keyring,
-                       struct key_keeper *keeper)
+                       struct key_keeper *keeper, struct account_rate *rates)
 {
     primary->sink.emit = primary_emit;
+    primary->sink.classify = primary_classify;
     primary->sink.ignores = ~(EFFECT_BIT(EFFECT_credential) | EFFECT_BIT(EFFECT_market_state) |
                               EFFECT_BIT(EFFECT_account));
     primary->keyring = keyring;
     primary->keeper = keeper;
+    primary->rates = rates;
 }
 
 void primary_sink_load(struct primary_sink *primary, const struct engine *engine)
@@ -132,5 +141,6 @@ void primary_sink_load(struct primary_sink *primary, const struct engine *engine
             add(primary, &view, engine_sequence(engine));
     }
     add_symbols(primary, engine);
+    read_classes(engine, &primary->sink);
     key_keeper_request_sweep(primary->keeper);
 }

@@ -212,7 +212,8 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
     if (follow == NULL)
         return refusal_machine(refusal, "the follower", -ENOMEM);
 
-    primary_sink_init(&core->primary_sink, core->keyring, core->config.key_keeper);
+    primary_sink_init(&core->primary_sink, core->keyring, core->config.key_keeper,
+                      core->config.account_rates);
     failed = follower_init(&core->follower, core->replica, follow, core->journal,
                            core->config.clock, mix_key_load(core->exchange.hash_key),
                            core->config.follower_lag_max_ns, core->config.follower_commands_a_turn);

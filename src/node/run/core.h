@@ -59,6 +59,7 @@ struct core_config {
     uint64_t follower_lag_max_ns;
     int follower_commands_a_turn;
     struct key_keeper *key_keeper;       /* NULL: sessions' keys have no tables */
+    struct account_rate *account_rates;  /* set before core_recover; NULL: there is no limit */
     bool is_staged;                      /* exchange.restart=staged */
     const struct signer_ed25519 *signer; /* of the exchange's own key; NULL: no heads are made */
     const _Atomic bool *give_up;         /* true: core_recover ends, record_refused; NULL: never */

@@ -75,6 +75,7 @@ int rates_make(struct node *node)
     };
     read_limits(options, limits);
     int failed = account_rate_create(&node->account_rates, &accounts);
+    node->core.config.account_rates = node->account_rates;
     if (failed == 0)
         failed = client_rate_create(&node->client_rates, limits,
                                     mix_key_load(node->core.exchange.hash_key));
