@@ -425,6 +425,14 @@ def file_of_markets(world):
         table.same("post-only", account.limit(10_000, 2_000, asset=9, post_only=1)["status"],
                    "request_completed")
         table.same("stop", perpd.stop(), 0)
+        # The same file: the members that it leaves out are those that stand, nothing differs.
+        begun = len(perpd.log())
+        perpd.process.stdout.close()
+        perpd.start()
+        table.true("the same file", "exchange.markets" not in perpd.log()[begun:],
+                   perpd.log()[begun:])
+        table.true("no table is full", "rows are used" not in perpd.log(), perpd.log())
+        table.same("stop again", perpd.stop(), 0)
         path.write_text(json.dumps({"markets": [{**record, "price_band_ppm": 60000}]}))
         begun = len(perpd.log())
         perpd.process.stdout.close()

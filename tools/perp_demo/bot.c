@@ -242,7 +242,7 @@ static void compare_order(struct bot *bot, const struct client_answer *answer,
     int64_t filled, average = 0;
     if (!order->used)
         return; /* the placement was refused */
-    if (answer->status == 503) {
+    if (courier_is_later(answer->status)) {
         bot->postponed++; /* read again in the next turn */
         return;
     }
@@ -279,8 +279,8 @@ static void accept_book(struct bot *bot, const struct client_answer *answer, uin
     struct bot_best *best = &bot->best[market];
     int64_t *side = NULL;
     *best = (struct bot_best){ 0 };
-    bot->postponed += answer->status == 503;
-    bot->problems += answer->status != 503 && answer->status != 200;
+    bot->postponed += courier_is_later(answer->status);
+    bot->problems += !courier_is_later(answer->status) && answer->status != 200;
     json_scan_begin(&scan, answer->body, answer->body_count);
     while (json_scan_next(&scan, &token)) {
         if (token.named)
@@ -299,7 +299,7 @@ static void accept_book(struct bot *bot, const struct client_answer *answer, uin
 static void accept_balance(struct bot *bot, const struct client_answer *answer)
 {
     struct json_member cash = JSON_MEMBER("cash_balance");
-    if (answer->status == 503)
+    if (courier_is_later(answer->status))
         bot->postponed++;
     else if (answer->status != 200 ||
              json_scan_members(answer->body, answer->body_count, &cash, 1, NULL) != JSON_OK ||

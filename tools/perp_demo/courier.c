@@ -93,7 +93,7 @@ static bool recover(struct courier *courier, uint32_t next)
  * not use the id (W5), so the request is sent once more. */
 static bool is_open(const struct outcome *outcome)
 {
-    return outcome->http_status == 503 ||
+    return courier_is_later(outcome->http_status) ||
            (outcome->kind == OUTCOME_REJECTED && (outcome->status == STATUS_request_dropped ||
                                                   outcome->status == STATUS_retry_required));
 }

@@ -29,6 +29,13 @@ enum {
     COURIER_KEY_MAX = 64,
 };
 
+/* True if an answer asks to come again: not ready (503), or the rate is used up (429). Neither says
+ * anything of what was asked, and neither uses a request's id (W5). */
+static inline bool courier_is_later(uint32_t http_status)
+{
+    return http_status == 503 || http_status == 429;
+}
+
 struct courier_parcel {
     uint8_t action, slot; /* the sender's own, come back with the answer */
     bool is_signed;

@@ -10,7 +10,7 @@ enum { PAGE_ROWS = 1000, PROOFS_AT_ONCE = 16 };
 /* One read and its answer; `rows` is NULL when there is none. */
 struct page {
     json_t *rows;
-    bool again; /* 503 */
+    bool again; /* courier_is_later */
 };
 
 static void accept_page(void *context, const struct courier_parcel *parcel,
@@ -19,7 +19,7 @@ static void accept_page(void *context, const struct courier_parcel *parcel,
     struct page *page = context;
     (void)parcel;
     (void)outcome;
-    page->again = answer->status == 503;
+    page->again = courier_is_later(answer->status);
     if (answer->status == 200)
         page->rows = json_loadb(answer->body, answer->body_count, 0, NULL);
     else if (!page->again)
@@ -181,8 +181,8 @@ static void accept_request(void *context, const struct courier_parcel *parcel,
     const struct receipt *receipt = inquiry->asked[parcel->slot];
     (void)outcome;
     bool untold = receipt->found == RECEIPT_UNTOLD;
-    inquiry->again[parcel->slot] = answer->status == 503;
-    if (answer->status == 503)
+    inquiry->again[parcel->slot] = courier_is_later(answer->status);
+    if (inquiry->again[parcel->slot])
         return;
     if (untold && answer->status == 404) {
         inquiry->proof->untold_unused++;

@@ -9,6 +9,7 @@
 #include "engine/risk/fund.h"
 #include "engine/risk/margin.h"
 #include "engine/state/state.h"
+#include "engine/table/market_change.h"
 #include "engine/trade/resting.h"
 
 static_assert((int)ROW_TIERS_MAX == (int)MARKET_TIERS_MAX &&
@@ -299,6 +300,8 @@ bool read_market_is(const struct engine *engine, const uint8_t *text, size_t tex
         stands.tier_count = market->next_tier_count;
         stands.max_leverage = market->next_max_leverage;
     }
+    if (!market_change_keep_absent(&wanted, &stands))
+        return false;
     /* The first state and the time of a change only matter when they are given. */
     wanted.state = stands.state = 0;
     wanted.effective_at_ns = stands.effective_at_ns = 0;

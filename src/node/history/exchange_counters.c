@@ -91,7 +91,7 @@ static void refresh_table(struct exchange_counters *counters, const struct engin
         published_set(&counters->table_used[table][class], rows);
     }
     published_set(&counters->table_size[table], size);
-    bool is_high = used * 100 >= size * (was_high ? 65 : 70) && used != 0;
+    bool is_high = size != 0 && used * 100 >= size * (was_high ? 65 : 70);
     if (is_high == was_high)
         return;
     published_set(&counters->table_alarm[table], is_high);
