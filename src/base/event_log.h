@@ -1,21 +1,18 @@
-/* event_log.h - public events for streams: one writer, any number of readers that it never waits
- * for.
+/* event_log.h - public events for streams, as rows of a row_log.
  *
  *   follower ── event_log_add ──> the newest EVENT_LOG_SLOTS events ──> net threads
  *
- * Order. Events are numbered from 0. The writer marks a slot as begun before it overwrites it and
- *        counts it afterwards, so a reader knows that what it copied was whole, or that it has been
- *        overrun.
- * Wait.  Nothing blocks or retries. A reader that is too slow loses events, never the writer.
- * Owner. The writer is one thread; any thread reads.
+ * Order, Wait. row_log's. Events are numbered from 0.
+ * Owner. The writer is the follower's thread; any thread reads.
  * Bound. EVENT_LOG_SLOTS events, mapped at the start. */
 #ifndef BASE_EVENT_LOG_H
 #define BASE_EVENT_LOG_H
 
 #include "base/row.h"
 #include "base/row_history.h"
+#include "base/row_log.h"
 
-enum { EVENT_LOG_SLOTS = 65536, EVENT_LOG_WORDS = 16 };
+enum { EVENT_LOG_SLOTS = 65536, EVENT_LOG_BYTES = 128 };
 
 /* EVENT_LOG_BEGIN: nothing has happened; the market had this seq when the log began. */
 enum event_log_kind {
@@ -46,28 +43,40 @@ struct event_log_event {
     };
 };
 
-static_assert(sizeof(struct event_log_event) == EVENT_LOG_WORDS * sizeof(uint64_t), "whole words");
+static_assert(sizeof(struct event_log_event) == EVENT_LOG_BYTES, "whole words");
 
 struct event_log {
-    struct event_log_slot *slots; /* NULL: before event_log_init */
-    CC_NO_SHARE _Atomic uint64_t begun;
-    CC_NO_SHARE _Atomic uint64_t count;
+    struct row_log rows;
 };
 
 /* 0 or -ENOMEM. The log must be all zeros before. */
-CC_MUST_USE int event_log_init(struct event_log *log);
-void event_log_free(struct event_log *log);
+CC_MUST_USE static inline int event_log_init(struct event_log *log)
+{
+    return row_log_init(&log->rows, EVENT_LOG_SLOTS, EVENT_LOG_BYTES);
+}
 
-void event_log_add(struct event_log *log, const struct event_log_event *event);
+static inline void event_log_free(struct event_log *log)
+{
+    row_log_free(&log->rows);
+}
+
+static inline void event_log_add(struct event_log *log, const struct event_log_event *event)
+{
+    row_log_add(&log->rows, event);
+}
 
 /* How many events were ever added; the next one has this number. */
 CC_MUST_USE static inline uint64_t event_log_count(const struct event_log *log)
 {
-    return atomic_load_explicit(&log->count, memory_order_acquire); /* pairs: event_log_add */
+    return row_log_count(&log->rows);
 }
 
-/* Copies the event of that number, which was added. False: it has been overwritten. */
-CC_MUST_USE bool event_log_read(const struct event_log *log, uint64_t number,
-                                struct event_log_event *event);
+/* Copies the event of that number, which was added. False: it has been overwritten, and what
+ * `event` then holds means nothing. */
+CC_MUST_USE static inline bool event_log_read(const struct event_log *log, uint64_t number,
+                                              struct event_log_event *event)
+{
+    return row_log_read(&log->rows, number, event);
+}
 
 #endif

@@ -1,17 +1,16 @@
-/* frame_board.h - the newest frames that are durable: which frame holds a sequence, and its hash.
- * One writer, any number of readers that it never waits for.
+/* frame_board.h - the newest frames that are durable, as rows of a row_log: which frame holds a
+ * sequence, and its hash.
  *
  *   journal ── frame_board_add ──> the newest FRAME_BOARD_SLOTS frames ──> frame_board_find
  *
- * Order. A frame is on the board before its sequences count as durable. The writer marks a slot as
- *        begun before it overwrites it and counts it afterwards, so a reader knows that what it
- *        copied was whole.
+ * Order. A frame is on the board before its sequences count as durable. Else row_log's.
  * Wait.  Nothing blocks or retries.
  * Owner. The writer is the journal's thread; any thread reads.
  * Bound. FRAME_BOARD_SLOTS frames, allocated at the start. */
 #ifndef STORE_FRAME_BOARD_H
 #define STORE_FRAME_BOARD_H
 
+#include "base/row_log.h"
 #include "store/frame.h"
 
 enum { FRAME_BOARD_SLOTS = 4096 };
@@ -27,14 +26,19 @@ struct frame_place {
 };
 
 struct frame_board {
-    struct frame_board_slot *slots; /* NULL: before frame_board_init */
-    CC_NO_SHARE _Atomic uint64_t begun;
-    _Atomic uint64_t count;
+    struct row_log rows;
 };
 
 /* 0 or -ENOMEM. The board must be all zeros before. */
-CC_MUST_USE int frame_board_init(struct frame_board *board);
-void frame_board_free(struct frame_board *board);
+CC_MUST_USE static inline int frame_board_init(struct frame_board *board)
+{
+    return row_log_init(&board->rows, FRAME_BOARD_SLOTS, sizeof(struct frame_place));
+}
+
+static inline void frame_board_free(struct frame_board *board)
+{
+    row_log_free(&board->rows);
+}
 
 /* A frame without records is left out: it holds no sequence. */
 void frame_board_add(struct frame_board *board, const struct frame_header *header,

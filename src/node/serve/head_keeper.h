@@ -12,6 +12,7 @@
 #define NODE_SERVE_HEAD_KEEPER_H
 
 #include "base/head_log.h"
+#include "base/published.h"
 #include "crypto/attest.h"
 #include "node/serve/head_maker.h"
 #include "store/exchange_file.h"

@@ -1,8 +1,9 @@
-/* event_log: what a reader copies is one event whole, or known to be overwritten (roles.md,
- * Followers serve). */
+/* row_log, and the logs of events and heads that are made of it: what a reader copies is one row
+ * whole, or known to be overwritten (roles.md, Followers serve). */
 #include <pthread.h>
 
 #include "base/event_log.h"
+#include "base/head_log.h"
 #include "check.h"
 
 enum { EVENTS = 4 * EVENT_LOG_SLOTS };
@@ -33,7 +34,7 @@ static void *write_all(void *unused)
     return unused;
 }
 
-int main(void)
+static void test_events(void)
 {
     struct event_log_event trade;
     pthread_t writer;
@@ -67,5 +68,58 @@ int main(void)
     CHECK(pthread_join(writer, NULL) == 0);
     CHECK(lost > 0);
     event_log_free(&event_log);
+}
+
+/* The smallest log: one slot of one word. */
+static void test_one_slot(void)
+{
+    struct row_log log = { 0 };
+    uint64_t row = 7, read = 0;
+
+    CHECK(row_log_init(&log, 1, sizeof row) == 0 && row_log_count(&log) == 0);
+    row_log_add(&log, &row);
+    CHECK(row_log_read(&log, 0, &read) && read == 7);
+    row = 8;
+    row_log_add(&log, &row);
+    CHECK(!row_log_read(&log, 0, &read));
+    CHECK(row_log_read(&log, 1, &read) && read == 8 && row_log_count(&log) == 2);
+    row_log_free(&log);
+    row_log_free(&log);
+}
+
+static void make_head(uint64_t number, uint8_t head[HEAD_LOG_BYTES])
+{
+    memset(head, (int)(number % 251), HEAD_LOG_BYTES);
+    cc_store64(head + HEAD_LOG_BYTES - 8, number);
+}
+
+/* The newest come first, as many as there are, and none that was overwritten. */
+static void test_heads(void)
+{
+    static uint8_t heads[(HEAD_LOG_SLOTS + 1) * HEAD_LOG_BYTES];
+    static struct head_log log;
+    uint8_t head[HEAD_LOG_BYTES];
+
+    CHECK(head_log_init(&log) == 0 && head_log_newest(&log, 1, heads) == 0);
+    for (uint64_t number = 0; number < HEAD_LOG_SLOTS + 5; number++) {
+        make_head(number, head);
+        head_log_add(&log, head);
+        if (number == 2)
+            CHECK(head_log_newest(&log, 10, heads) == 3);
+    }
+    CHECK(head_log_newest(&log, 2, heads) == 2);
+    CHECK(head_log_newest(&log, HEAD_LOG_SLOTS + 1, heads) == HEAD_LOG_SLOTS);
+    for (uint64_t i = 0; i < HEAD_LOG_SLOTS; i++) {
+        make_head(HEAD_LOG_SLOTS + 4 - i, head);
+        CHECK(memcmp(heads + i * HEAD_LOG_BYTES, head, sizeof head) == 0);
+    }
+    head_log_free(&log);
+}
+
+int main(void)
+{
+    test_one_slot();
+    test_heads();
+    test_events();
     return 0;
 }
