@@ -12,7 +12,7 @@ import tempfile
 
 import client
 import world
-from ws_client import CLOSE, GUID, TEXT, frame
+from ws_client import CLOSE, GUID, TEXT, crc32c, frame
 
 FATES = ("pass", "lost_before", "lost_after", "refused", "refused_after", "late")
 
@@ -161,10 +161,10 @@ class Peer:
         self._writer.write(data)
         await self._writer.drain()
 
-    async def tell(self, **message):
+    async def send(self, **message):
         await self.raw(frame(TEXT, json.dumps(message).encode(), masked=False))
 
-    async def take(self):
+    async def receive(self):
         """(opcode, bytes) of the client's next frame; it must be masked and whole."""
         first, second = await self._reader.readexactly(2)
         assert second & 0x80 and first & 0x80, "a client masks, and sends short messages whole"
@@ -177,10 +177,72 @@ class Peer:
 
     async def asked(self):
         """The next op, answered as perpd does."""
-        opcode, data = await self.take()
+        opcode, data = await self.receive()
         if opcode == CLOSE:
             raise asyncio.IncompleteReadError(b"", 1)
         op = json.loads(data)
-        await self.tell(op=op["op"], id=op["id"], channel=op["channel"], market=op["market"],
+        await self.send(op=op["op"], id=op["id"], channel=op["channel"], market=op["market"],
                         epoch=1)
         return op
+
+
+BTC = {"channel": "book", "market": "BTC-PERP", "engine_seq": 1, "time_ns": 1}
+
+
+def book_frame(kind, seq, prev, bids=(), asks=(), **more):
+    return {**BTC, "type": kind, "seq": seq, "prev_seq": prev,
+            "data": {"bids": bids, "asks": asks}, **more}
+
+
+def crc(*levels):
+    return crc32c("".join(f"{price}:{size};" for price, size in levels).encode())
+
+
+class BookFaults:
+    """The script of a book with a gap, a wrong checksum, a crossed book, a deletion of nothing and
+    a heartbeat of another seq, each of which must bring a new subscription, and an end."""
+
+    FAULTS = (book_frame("update", 3, 2, [["99", "1"]]), book_frame("update", 2, 1, [["101", "1"]]),
+              book_frame("update", 2, 1, [["98", "0"]]), book_frame("heartbeat", 1, 1, crc=7),
+              {**BTC, "type": "heartbeat", "seq": 9, "prev_seq": 9, "data": {}})
+    LAST_SEQ = 5
+
+    def __init__(self):
+        self.asked = []
+
+    async def play(self, peer):
+        for fault in [*self.FAULTS, None]:
+            self.asked.append(await peer.asked())
+            await peer.send(**book_frame("update", 70, 69, [["1", "1"]]))  # of the one before
+            good = crc(("99", "2"), ("100", "3"))
+            await peer.send(**book_frame("snapshot", 1, 1, [["99", "2"]], [["100", "3"]],
+                                         crc=good))
+            if fault is not None:
+                await peer.send(**fault)
+        await peer.send(**book_frame("update", self.LAST_SEQ, 1, [["98.5", "1"]], [["100", "0"]]))
+        await peer.receive()
+
+    def judge(self, table, shown, fake):
+        """What a client asked for and showed, a row a state: is_live, bids, asks."""
+        table.same("asked", [op["op"] for op in self.asked],
+                   ["subscribe"] * (len(self.FAULTS) + 1))
+        table.same("depth", self.asked[-1]["depth"], 10)
+        table.true("only whole states", all(
+            one in ([True, ["99"], ["100"]], [True, ["99", "98.5"], []], [False, [], []])
+            for one in shown), shown)
+        table.same("the last", shown[-1], [True, ["99", "98.5"], []])
+        table.same("one connection", fake.connections, 1)
+
+
+def trade(number):
+    """A row of the channel trades."""
+    return {"price": "1", "size": "1", "taker_side": "LONG", "liquidation": False,
+            "trade_seq": number, "sequence": number, "index": 0, "time": 1, "time_ns": 1}
+
+
+async def refuse(peer):
+    """A stream that refuses what it is first asked for."""
+    _, data = await peer.receive()
+    await peer.send(op="subscribe", id=json.loads(data)["id"],
+                    problem={"status": 400, "code": "invalid_parameter", "detail": "no"})
+    await peer.receive()

@@ -11,10 +11,10 @@ from random import Random
 
 from python_library import PYTHON
 from harness import Suite, Table  # noqa: E402  (python_library finds the folders)
-from peers import FATES, FakeStream, Proxy, move, run_live  # noqa: E402
+from peers import BTC, FATES, BookFaults, FakeStream, Proxy, move  # noqa: E402
+from peers import refuse, run_live, trade  # noqa: E402
 import client  # noqa: E402
 import world  # noqa: E402
-import ws_client  # noqa: E402
 
 import perpd  # noqa: E402
 from perpd.http import Origin  # noqa: E402
@@ -281,53 +281,20 @@ async def after_a_kill(table, here):
         table.same("its price", str(second.price), "100020")
 
 
-BTC = {"channel": "book", "market": "BTC-PERP", "engine_seq": 1, "time_ns": 1}
-
-
-def book_frame(kind, seq, prev, bids=(), asks=(), **more):
-    return {**BTC, "type": kind, "seq": seq, "prev_seq": prev,
-            "data": {"bids": bids, "asks": asks}, **more}
-
-
-def crc(*levels):
-    return ws_client.crc32c("".join(f"{price}:{size};" for price, size in levels).encode())
-
-
 @case
 async def faults_of_a_book(table, here):
     """A gap, a wrong checksum, a crossed book and a deletion of nothing each bring a new snapshot,
     and the consumer never sees the fault."""
-    faults = [book_frame("update", 3, 2, [["99", "1"]]), book_frame("update", 2, 1, [["101", "1"]]),
-              book_frame("update", 2, 1, [["98", "0"]]), book_frame("heartbeat", 1, 1, crc=7),
-              {**BTC, "type": "heartbeat", "seq": 9, "prev_seq": 9, "data": {}}]
-    asked = []
-
-    async def play(peer):
-        for fault in [*faults, None]:
-            asked.append(await peer.asked())
-            await peer.tell(**book_frame("update", 70, 69, [["1", "1"]]))  # of the one before
-            good = crc(("99", "2"), ("100", "3"))
-            await peer.tell(**book_frame("snapshot", 1, 1, [["99", "2"]], [["100", "3"]],
-                                         crc=good))
-            if fault is not None:
-                await peer.tell(**fault)
-        await peer.tell(**book_frame("update", 5, 1, [["98.5", "1"]], [["100", "0"]]))
-        await peer.take()
-
-    async with perpd.connect(here.url) as ex, FakeStream(play) as fake:
+    faults = BookFaults()
+    async with perpd.connect(here.url) as ex, FakeStream(faults.play) as fake:
         ex.stream = Stream(Origin(fake.url))
         shown = []
         async for book in ex.watch_book(await ex.market("BTC-PERP"), 10):
             shown.append([book.is_live, *([str(price) for price, _ in side] for side in
                                           (book.bids(), book.asks()))])
-            if book.seq == 5:
+            if book.seq == BookFaults.LAST_SEQ:
                 break
-        table.same("asked", [op["op"] for op in asked], ["subscribe"] * (len(faults) + 1))
-        table.same("depth", asked[-1]["depth"], 10)
-        table.true("only whole states", all(
-            one in ([True, ["99"], ["100"]], [True, ["99", "98.5"], []], [False, [], []])
-            for one in shown), shown)
-        table.same("one connection", fake.connections, 1)
+        faults.judge(table, shown, fake)
         await ex.stream.close()
 
 
@@ -337,9 +304,9 @@ async def silence(table, here):
     async def play(peer):
         op = await peer.asked()
         if op["market"] == "ETH-PERP":
-            await peer.tell(op="subscribe", id=op["id"],
+            await peer.send(op="subscribe", id=op["id"],
                             problem={"status": 400, "code": "invalid_parameter", "detail": "no"})
-        await peer.take()
+        await peer.receive()
 
     async with perpd.connect(here.url) as ex, FakeStream(play) as fake:
         ex.stream = Stream(Origin(fake.url), silence_s=0.2, first_wait_s=0.01)
@@ -352,11 +319,6 @@ async def silence(table, here):
         waiting.cancel()
         await ex.stream.close()
 
-    async def refuse(peer):
-        _, data = await peer.take()
-        await peer.tell(op="subscribe", id=json.loads(data)["id"],
-                        problem={"status": 400, "code": "invalid_parameter", "detail": "no"})
-        await peer.take()
     async with perpd.connect(here.url) as ex, FakeStream(refuse) as fake:
         ex.stream = Stream(Origin(fake.url))
         refused = await raised(perpd.Problem, anext(ex.watch_mark(await ex.market("BTC-PERP"))))
@@ -367,18 +329,14 @@ async def silence(table, here):
 @case
 async def overrun(table, here):
     """A consumer of trades that is too slow gets what fits, then Overrun."""
-    def trade(number):
-        return {"price": "1", "size": "1", "taker_side": "LONG", "liquidation": False,
-                "trade_seq": number, "sequence": number, "index": 0, "time": 1, "time_ns": 1}
-
     async def play(peer):
         await peer.asked()
         head = {**BTC, "channel": "trades"}
-        await peer.tell(**head, type="snapshot", seq=1, prev_seq=1, data={"trades": [trade(5)]})
+        await peer.send(**head, type="snapshot", seq=1, prev_seq=1, data={"trades": [trade(5)]})
         for number in range(6, 10):
-            await peer.tell(**head, type="update", seq=number, prev_seq=max(1, number - 1)
+            await peer.send(**head, type="update", seq=number, prev_seq=max(1, number - 1)
                             if number > 6 else 1, data=trade(number))
-        await peer.take()
+        await peer.receive()
 
     async with perpd.connect(here.url) as ex, FakeStream(play) as fake:
         ex.stream = Stream(Origin(fake.url))
@@ -414,7 +372,7 @@ async def frames(table, here):
     async def play(peer):
         await peer.raw(b"".join(whole) + script)
         while True:
-            heard.append(await peer.take())
+            heard.append(await peer.receive())
             if heard[-1][0] == CLOSE:
                 return
 

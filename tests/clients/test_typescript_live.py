@@ -13,10 +13,10 @@ from random import Random
 import typescript_library
 from python_library import ROOT
 from harness import Suite, Table  # noqa: E402  (python_library finds the folders)
-from peers import FATES, FakeStream, Proxy, move, run_live  # noqa: E402
+from peers import BTC, FATES, BookFaults, FakeStream, Proxy, move  # noqa: E402
+from peers import refuse, run_live, trade  # noqa: E402
 import client  # noqa: E402
 import world  # noqa: E402
-import ws_client  # noqa: E402
 
 suite = Suite("client typescript live")
 PAST_MS = 3_000  # the window of ids: what is lost for good is known soon
@@ -200,48 +200,14 @@ async def book_and_trades(table, here):
             follower.kill()
 
 
-BTC = {"channel": "book", "market": "BTC-PERP", "engine_seq": 1, "time_ns": 1}
-
-
-def book_frame(kind, seq, prev, bids=(), asks=(), **more):
-    return {**BTC, "type": kind, "seq": seq, "prev_seq": prev,
-            "data": {"bids": bids, "asks": asks}, **more}
-
-
-def crc(*levels):
-    return ws_client.crc32c("".join(f"{price}:{size};" for price, size in levels).encode())
-
-
 @case
 async def faults_of_a_book(table, here):
     """A gap, a wrong checksum, a crossed book and a deletion of nothing each bring a new snapshot,
     and the consumer never sees the fault."""
-    faults = [book_frame("update", 3, 2, [["99", "1"]]), book_frame("update", 2, 1, [["101", "1"]]),
-              book_frame("update", 2, 1, [["98", "0"]]), book_frame("heartbeat", 1, 1, crc=7),
-              {**BTC, "type": "heartbeat", "seq": 9, "prev_seq": 9, "data": {}}]
-    asked = []
-
-    async def play(peer):
-        for fault in [*faults, None]:
-            asked.append(await peer.asked())
-            await peer.tell(**book_frame("update", 70, 69, [["1", "1"]]))  # of the one before
-            good = crc(("99", "2"), ("100", "3"))
-            await peer.tell(**book_frame("snapshot", 1, 1, [["99", "2"]], [["100", "3"]],
-                                         crc=good))
-            if fault is not None:
-                await peer.tell(**fault)
-        await peer.tell(**book_frame("update", 5, 1, [["98.5", "1"]], [["100", "0"]]))
-        await peer.take()
-
-    async with FakeStream(play) as fake:
+    faults = BookFaults()
+    async with FakeStream(faults.play) as fake:
         shown, = await said("faults", here.url, fake.url)
-    table.same("asked", [op["op"] for op in asked], ["subscribe"] * (len(faults) + 1))
-    table.same("depth", asked[-1]["depth"], 10)
-    table.true("only whole states", all(
-        one in ([True, ["99"], ["100"]], [True, ["99", "98.5"], []], [False, [], []])
-        for one in shown), shown)
-    table.same("the last", shown[-1], [True, ["99", "98.5"], []])
-    table.same("one connection", fake.connections, 1)
+    faults.judge(table, shown, fake)
 
 
 @case
@@ -250,26 +216,16 @@ async def silence(table, here):
     consumer of trades that is too slow gets what fits, then Overrun."""
     async def keep_silent(peer):
         await peer.asked()
-        await peer.take()
-
-    async def refuse(peer):
-        _, data = await peer.take()
-        await peer.tell(op="subscribe", id=json.loads(data)["id"],
-                        problem={"status": 400, "code": "invalid_parameter", "detail": "no"})
-        await peer.take()
-
-    def trade(number):
-        return {"price": "1", "size": "1", "taker_side": "LONG", "liquidation": False,
-                "trade_seq": number, "sequence": number, "index": 0, "time": 1, "time_ns": 1}
+        await peer.receive()
 
     async def hurry(peer):
         await peer.asked()
         head = {**BTC, "channel": "trades"}
-        await peer.tell(**head, type="snapshot", seq=5, prev_seq=5, data={"trades": [trade(5)]})
+        await peer.send(**head, type="snapshot", seq=5, prev_seq=5, data={"trades": [trade(5)]})
         for number in range(6, 11):
-            await peer.tell(**head, type="update", seq=number, prev_seq=number - 1,
+            await peer.send(**head, type="update", seq=number, prev_seq=number - 1,
                             data=trade(number))
-        await peer.take()
+        await peer.receive()
 
     async with FakeStream(keep_silent) as fake:
         table.same("stale", await said("silent", here.url, fake.url), [["mark", "BTC-PERP"]])
