@@ -309,7 +309,7 @@ void host_session_key(uint32_t n, uint8_t key[32])
     cc_store32(key, n);
 }
 
-uint64_t host_account(struct host *host, uint32_t n)
+enum status host_sign_up(struct host *host, uint32_t n)
 {
     uint8_t body[80] = { 0 }, key[33];
 
@@ -321,7 +321,12 @@ uint64_t host_account(struct host *host, uint32_t n)
                                     .body_bytes = sizeof body,
                                     .key = key,
                                     .key_bytes = sizeof key };
-    CHECK(host_signed(host, &request) == STATUS_account_created_with_session);
+    return host_signed(host, &request);
+}
+
+uint64_t host_account(struct host *host, uint32_t n)
+{
+    CHECK(host_sign_up(host, n) == STATUS_account_created_with_session);
     return host->result.account_id;
 }
 

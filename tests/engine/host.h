@@ -95,6 +95,8 @@ void host_master_key(uint32_t n, uint8_t key[33]);
 void host_session_key(uint32_t n, uint8_t key[32]);
 extern const uint8_t host_operator_key[32], host_oracle_key[32], host_treasury_key[32];
 
+/* Asks for account n with a session. */
+enum status host_sign_up(struct host *host, uint32_t n);
 /* Creates account n with a session; gives its id. CHECKs success. */
 uint64_t host_account(struct host *host, uint32_t n);
 enum status host_deposit(struct host *host, uint64_t account, uint64_t amount);

@@ -28,22 +28,6 @@ static uint32_t used(enum share_table table, enum share_class class)
     return host.engine->share.tables[table].used[class];
 }
 
-/* Account n is made, whatever becomes of it. */
-static enum status sign_up(uint32_t n)
-{
-    uint8_t body[80] = { 0 }, key[33];
-
-    host_session_key(n, body);
-    host_master_key(n, key);
-    struct host_request request = { .code = REQUEST_create_account_secp256k1,
-                                    .flags = COMMAND_SESSION_KEY_VALID,
-                                    .body = body,
-                                    .body_bytes = sizeof body,
-                                    .key = key,
-                                    .key_bytes = sizeof key };
-    return host_signed(&host, &request);
-}
-
 /* A code that makes a key: the network thread adds the hash of its secret. */
 static enum status make_key(uint32_t n, uint16_t code)
 {
@@ -197,11 +181,11 @@ static void test_accounts(void)
     (void)host_account(&host, 1);
     CHECK(host_deposit(&host, 1, 1000 * USDC) == TRADE_OK);
     for (uint32_t n = 2; n < 10; n++)
-        CHECK(sign_up(n) == STATUS_account_created_with_session);
-    CHECK(sign_up(10) == STATUS_creation_rejected);
+        CHECK(host_sign_up(&host, n) == STATUS_account_created_with_session);
+    CHECK(host_sign_up(&host, 10) == STATUS_creation_rejected);
     CHECK(used(SHARE_accounts, SHARE_CLASS_unfunded) == 64 / 8);
     CHECK(host_deposit(&host, 2, 10 * USDC) == TRADE_OK); /* one of them leaves the class */
-    CHECK(sign_up(10) == STATUS_account_created_with_session);
+    CHECK(host_sign_up(&host, 10) == STATUS_account_created_with_session);
     for (uint32_t i = 0; i < 20; i++)
         CHECK(purse_portfolio(&host, 1, 0, "") == TRADE_OK);
     host_close(&host);
