@@ -187,6 +187,42 @@ static const struct row {
       RULE(funding_interval_s)),
 };
 
+/* J4: of several broken rules it is the first of the text from its begin to its end, then a missing
+ * member, then the order of the list. */
+static void test_order_of_rules(void)
+{
+    static const struct edit {
+        const char *from, *to;
+    } tail = { "\"ACTIVE\"}", "\"ACTIVE\"}x" }, missing = { "\"price_band_ppm\":100000,", "" },
+      wrong = { "\"BTC-PERP\"", "\"btc-PERP\"" }, tier = { "\"upper_notional\":null,", "" },
+      inner = { "\"imr_ppm\":20000", "\"imr_ppm\":20001" }, end = { "\"ACTIVE\"}", "\"ACTIVE\"" };
+    static const struct order_row {
+        int line;
+        const char *name;
+        const struct edit *first, *second;
+        unsigned want; /* enum operator_rule */
+    } pairs[] = {
+        { __LINE__, "trailing text, then a missing member", &missing, &tail, RULE(record_text) },
+        { __LINE__, "no end, then a missing member", &missing, &end, RULE(record_text) },
+        { __LINE__, "a tier that lacks a member is text", &tier, &tail, RULE(tier_upper) },
+        { __LINE__, "a tier of another rate is text", &inner, &missing, RULE(tier_imr) },
+        { __LINE__, "a missing member, then the list", &wrong, &missing, RULE(price_band_ppm) },
+        { __LINE__, "text, then the list", &wrong, &tail, RULE(record_text) },
+    };
+    char text[TEXT_MAX];
+    struct market_record record;
+
+    for (size_t i = 0; i < CC_COUNT(pairs); i++) {
+        (void)edited(pairs[i].first->from, pairs[i].first->to, text);
+        const struct edit *second = pairs[i].second;
+        char *at = strstr(text, second->from), rest[TEXT_MAX];
+        CHECK_ROW(&pairs[i], at != NULL);
+        snprintf(rest, sizeof rest, "%s%s", second->to, at + strlen(second->from));
+        memcpy(at, rest, strlen(rest) + 1);
+        CHECK_ROW(&pairs[i], broken(text, strlen(text), &record) == pairs[i].want);
+    }
+}
+
 static void test_rows(void)
 {
     char text[TEXT_MAX];
@@ -281,6 +317,7 @@ int main(void)
     test_published();
     test_longest_name();
     test_rows();
+    test_order_of_rules();
     test_damage();
     test_rates_and_bounds();
     test_tighter();

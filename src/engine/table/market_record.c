@@ -6,12 +6,11 @@
 
 enum {
     PPM_MAX = 999999,
-    DECIMALS_SUM = 6,          /* price_decimals + size_decimals (R1): notional is micro-USDC */
-    LADDER_TICKS = 1 << 24,    /* W7: max_price is at most the last tick of the ladder */
-    FUNDING_INTERVAL_S = 3600, /* R5: not configurable */
-    SCALAR_BYTES = 64,         /* longest decoded string of a scalar */
-    MARKET_TIER_LEAST =
-        1000000, /* 1 USDC: its margin is far above the rounding of deductions (R4) */
+    DECIMALS_SUM = 6,            /* price_decimals + size_decimals (R1): notional is micro-USDC */
+    LADDER_TICKS = 1 << 24,      /* W7: max_price is at most the last tick of the ladder */
+    FUNDING_INTERVAL_S = 3600,   /* R5: not configurable */
+    SCALAR_BYTES = 64,           /* longest decoded string of a scalar */
+    MARKET_TIER_LEAST = 1000000, /* 1 USDC: its margin is far above what deductions round */
 };
 
 /* clang-format off */
@@ -52,6 +51,7 @@ enum member {
 
 enum tier_member { TIER_UPPER, TIER_LEVERAGE, TIER_IMR, TIER_MMR, TIER_MEMBERS };
 enum fee_member { FEE_TIER_NUMBER, FEE_MAKER, FEE_TAKER, FEE_MEMBERS };
+static_assert((int)TIER_MEMBERS >= (int)FEE_MEMBERS, "read_list has room for both");
 
 struct name {
     const char *text;
@@ -139,7 +139,7 @@ struct shape {
 };
 
 /* Reads the members of an object, after its opening bracket. Returns the rule that one of them
- * breaks by its absence or its kind. */
+ * breaks by its kind. */
 static enum operator_rule read_object(struct json_scan *scan, const struct shape *shape,
                                       struct value *values, struct market_record *record)
 {
@@ -148,12 +148,8 @@ static enum operator_rule read_object(struct json_scan *scan, const struct shape
 
     while (json_scan_next(scan, &token)) {
         uint32_t member = 0;
-        if (token.kind == JSON_OBJECT_END) {
-            for (member = 0; member < shape->count; member++)
-                if (names[member].required && values[member].kind == JSON_NONE)
-                    return (enum operator_rule)names[member].rule;
+        if (token.kind == JSON_OBJECT_END)
             return OPERATOR_RULE_none;
-        }
         while (member < shape->count &&
                !json_scan_equal(&token.name, names[member].text, names[member].bytes))
             member++;
@@ -170,19 +166,30 @@ static enum operator_rule read_object(struct json_scan *scan, const struct shape
     return OPERATOR_RULE_record_text;
 }
 
-static enum operator_rule fill_tier(struct market_tier *tier, const struct value *values)
+/* Returns the rule of the first member that an object must have and has not. */
+static enum operator_rule find_missing(const struct shape *shape, const struct value *values)
 {
+    for (uint32_t member = 0; member < shape->count; member++)
+        if (shape->names[member].required && values[member].kind == JSON_NONE)
+            return (enum operator_rule)shape->names[member].rule;
+    return OPERATOR_RULE_none;
+}
+
+static enum operator_rule fill_tier(struct market_record *record, uint32_t number,
+                                    const struct value *values)
+{
+    struct market_tier *tier = &record->tiers[number];
     int64_t rate;
 
     *tier = (struct market_tier){ .upper_notional = UINT64_MAX };
+    record->tier_count = number + 1;
     if (values[TIER_UPPER].kind != JSON_NULL &&
         !is_u64_decimal(&values[TIER_UPPER], 6, MARKET_TIER_LEAST, MARKET_NOTIONAL_MAX,
                         &tier->upper_notional))
         return OPERATOR_RULE_tier_upper;
     if (!is_u32(&values[TIER_LEVERAGE], 1, MARKET_LEVERAGE_MAX, &tier->max_leverage))
         return OPERATOR_RULE_tier_leverage;
-    tier->imr_ppm = MONEY_PPM / tier->max_leverage;
-    tier->mmr_ppm = tier->imr_ppm / 2;
+    tier_set_rates(tier);
     if (values[TIER_IMR].kind != JSON_NONE &&
         !is_integer(&values[TIER_IMR], tier->imr_ppm, tier->imr_ppm, &rate))
         return OPERATOR_RULE_tier_imr;
@@ -192,57 +199,49 @@ static enum operator_rule fill_tier(struct market_tier *tier, const struct value
     return OPERATOR_RULE_none;
 }
 
-static enum operator_rule read_tiers(struct json_scan *scan, struct market_record *record)
-{
-    static const struct shape shape = { tier_names, TIER_MEMBERS, OPERATOR_RULE_tiers, NULL };
-    struct json_token token;
-
-    while (json_scan_next(scan, &token)) {
-        struct value values[TIER_MEMBERS] = { { .kind = JSON_NONE } };
-        if (token.kind == JSON_ARRAY_END)
-            return record->tier_count > 0 ? OPERATOR_RULE_none : OPERATOR_RULE_tiers;
-        if (token.kind != JSON_OBJECT || record->tier_count == MARKET_TIERS_MAX)
-            return OPERATOR_RULE_tiers;
-        enum operator_rule broken = read_object(scan, &shape, values, record);
-        if (broken == OPERATOR_RULE_none)
-            broken = fill_tier(&record->tiers[record->tier_count++], values);
-        if (broken != OPERATOR_RULE_none)
-            return broken;
-    }
-    return OPERATOR_RULE_record_text;
-}
-
-static enum operator_rule fill_fee(struct market_record *record, uint32_t tier,
+static enum operator_rule fill_fee(struct market_record *record, uint32_t number,
                                    const struct value *values)
 {
-    int64_t number, maker, taker;
+    int64_t tier, maker, taker;
 
-    if (!is_integer(&values[FEE_TIER_NUMBER], tier, tier, &number))
+    if (!is_integer(&values[FEE_TIER_NUMBER], number, number, &tier))
         return OPERATOR_RULE_fee_tier;
     if (!is_decimal(&values[FEE_MAKER], 6, -PPM_MAX, PPM_MAX, &maker))
         return OPERATOR_RULE_fee_maker;
     if (!is_decimal(&values[FEE_TAKER], 6, 0, PPM_MAX, &taker))
         return OPERATOR_RULE_fee_taker;
-    record->maker_ppm[tier] = (int32_t)maker;
-    record->taker_ppm[tier] = (int32_t)taker;
+    record->maker_ppm[number] = (int32_t)maker;
+    record->taker_ppm[number] = (int32_t)taker;
     return OPERATOR_RULE_none;
 }
 
-static enum operator_rule read_fees(struct json_scan *scan, struct market_record *record)
-{
-    static const struct shape shape = { fee_names, FEE_MEMBERS, OPERATOR_RULE_fees, NULL };
-    struct json_token token;
-    uint32_t count = 0;
+/* An array of objects: their names, how many it may have, the rule that it breaks by any other, and
+ * what fills the record from one. */
+struct list {
+    const struct name *names;
+    uint32_t count, least, most;
+    enum operator_rule rule;
+    enum operator_rule (*fill)(struct market_record *record, uint32_t number,
+                               const struct value *values);
+};
 
-    while (json_scan_next(scan, &token)) {
-        struct value values[FEE_MEMBERS] = { { .kind = JSON_NONE } };
+static enum operator_rule read_list(struct json_scan *scan, struct market_record *record,
+                                    const struct list *list)
+{
+    const struct shape shape = { list->names, list->count, list->rule, NULL };
+    struct json_token token;
+
+    for (uint32_t count = 0; json_scan_next(scan, &token); count++) {
+        struct value values[TIER_MEMBERS] = { { .kind = JSON_NONE } };
         if (token.kind == JSON_ARRAY_END)
-            return count == MARKET_FEE_TIERS ? OPERATOR_RULE_none : OPERATOR_RULE_fees;
-        if (token.kind != JSON_OBJECT || count == MARKET_FEE_TIERS)
-            return OPERATOR_RULE_fees;
+            return count >= list->least ? OPERATOR_RULE_none : list->rule;
+        if (token.kind != JSON_OBJECT || count == list->most)
+            return list->rule;
         enum operator_rule broken = read_object(scan, &shape, values, record);
         if (broken == OPERATOR_RULE_none)
-            broken = fill_fee(record, count++, values);
+            broken = find_missing(&shape, values);
+        if (broken == OPERATOR_RULE_none)
+            broken = list->fill(record, count, values);
         if (broken != OPERATOR_RULE_none)
             return broken;
     }
@@ -252,10 +251,15 @@ static enum operator_rule read_fees(struct json_scan *scan, struct market_record
 static enum operator_rule read_array(struct json_scan *scan, uint32_t member,
                                      struct market_record *record)
 {
+    static const struct list tiers = { tier_names,       TIER_MEMBERS,        1,
+                                       MARKET_TIERS_MAX, OPERATOR_RULE_tiers, fill_tier };
+    static const struct list fees = { fee_names,        FEE_MEMBERS,        MARKET_FEE_TIERS,
+                                      MARKET_FEE_TIERS, OPERATOR_RULE_fees, fill_fee };
+
     if (member == MEMBER_tiers)
-        return read_tiers(scan, record);
+        return read_list(scan, record, &tiers);
     if (member == MEMBER_fees)
-        return read_fees(scan, record);
+        return read_list(scan, record, &fees);
     return (enum operator_rule)record_names[member].rule;
 }
 
@@ -439,13 +443,7 @@ static enum operator_rule judge_tiers(struct market_record *record)
             return OPERATOR_RULE_tier_ascends;
         if (tiers[k].max_leverage < tiers[k + 1].max_leverage)
             return OPERATOR_RULE_tier_falls;
-        int128 edge = (int128)tiers[k].upper_notional;
-        tiers[k + 1].initial_deduction =
-            tiers[k].initial_deduction +
-            (int64_t)money_cdiv(edge * (tiers[k + 1].imr_ppm - tiers[k].imr_ppm), MONEY_PPM);
-        tiers[k + 1].maintenance_deduction =
-            tiers[k].maintenance_deduction +
-            (int64_t)money_cdiv(edge * (tiers[k + 1].mmr_ppm - tiers[k].mmr_ppm), MONEY_PPM);
+        tier_set_deductions(&tiers[k + 1], &tiers[k]);
     }
     return tiers[count - 1].upper_notional == UINT64_MAX ? OPERATOR_RULE_none
                                                          : OPERATOR_RULE_tier_end;
@@ -461,7 +459,8 @@ static bool fees_are_sound(const struct market_record *record)
     return true;
 }
 
-/* Reads the text into `values`, its arrays into *record. */
+/* Reads the text into `values`, its arrays into *record. A member that the record lacks counts
+ * after the whole text (J4). */
 static enum operator_rule read_text(struct market_record *record, const uint8_t *body,
                                     size_t body_bytes, struct value *values)
 {
@@ -479,6 +478,9 @@ static enum operator_rule read_text(struct market_record *record, const uint8_t 
         return broken;
     if (json_scan_next(&scan, &token) || scan.error != JSON_OK)
         return OPERATOR_RULE_record_text;
+    broken = find_missing(&shape, values);
+    if (broken != OPERATOR_RULE_none)
+        return broken;
     if (values[MEMBER_tiers].kind != JSON_ARRAY)
         return OPERATOR_RULE_tiers;
     return values[MEMBER_fees].kind == JSON_ARRAY ? OPERATOR_RULE_none : OPERATOR_RULE_fees;
@@ -528,8 +530,7 @@ static bool tiers_hold(const struct market_record *record)
             return false;
         own->upper_notional = tier->upper_notional;
         own->max_leverage = tier->max_leverage;
-        own->imr_ppm = MONEY_PPM / tier->max_leverage;
-        own->mmr_ppm = own->imr_ppm / 2;
+        tier_set_rates(own);
     }
     return judge_tiers(&made) == OPERATOR_RULE_none &&
            memcmp(made.tiers, record->tiers, sizeof made.tiers) == 0;

@@ -24,3 +24,15 @@ uint32_t tier_mmr_max(const struct market_tier *tiers, uint32_t count)
         highest = tiers[k].mmr_ppm > highest ? tiers[k].mmr_ppm : highest;
     return highest;
 }
+
+void tier_set_deductions(struct market_tier *tier, const struct market_tier *before)
+{
+    int128 edge = (int128)before->upper_notional;
+
+    tier->initial_deduction =
+        before->initial_deduction +
+        (int64_t)money_cdiv(edge * (tier->imr_ppm - before->imr_ppm), MONEY_PPM);
+    tier->maintenance_deduction =
+        before->maintenance_deduction +
+        (int64_t)money_cdiv(edge * (tier->mmr_ppm - before->mmr_ppm), MONEY_PPM);
+}

@@ -25,6 +25,17 @@ struct market_tier {
 /* IM(N) for a notional of any size; the part that does not fit 62 bits. */
 int128 tier_initial_wide(const struct market_tier *tiers, int128 notional, uint32_t leverage);
 
+/* Sets the rates that the tier's max_leverage, above 0, gives. */
+static inline void tier_set_rates(struct market_tier *tier)
+{
+    tier->imr_ppm = MONEY_PPM / tier->max_leverage;
+    tier->mmr_ppm = tier->imr_ppm / 2;
+}
+
+/* Sets the deductions with which margins are the same on both sides of the end of `before`; both
+ * have their rates and it has its deductions. */
+void tier_set_deductions(struct market_tier *tier, const struct market_tier *before);
+
 /* The highest rates: bounds of a margin's slope. */
 uint32_t tier_imr_max(const struct market_tier *tiers, uint32_t count);
 uint32_t tier_mmr_max(const struct market_tier *tiers, uint32_t count);
