@@ -42,6 +42,7 @@ struct row_trade {
     uint64_t price;
     uint64_t size;
     uint64_t trade_seq;
+    uint64_t seq; /* of the market (wire.md W9) */
     uint64_t sequence;
     uint64_t time_ns;
     uint32_t index; /* of the maker's fill, the effect that made the trade */

@@ -19,7 +19,7 @@ enum {
     KEY_BYTES_MAX = HISTORY_KEY_BYTES_MAX,
     PLACE_BYTES = 12, /* of sequence and index */
     CRC_BYTES = HISTORY_CRC_BYTES,
-    FORMAT = 5,
+    FORMAT = 6,
     PATH_BYTES = 4096,
     READERS = 16,
 };

@@ -396,6 +396,23 @@ static void repeat_order(struct fixture *fixture, struct reply *reply)
     }
 }
 
+static void repeat_trade(const struct fixture *fixture, struct reply *reply)
+{
+    uint8_t *rows = reply_pool_at(&fixture->pool, reply->buffer);
+    struct row_trades list = trades_row;
+    list.trade_count = fixture->trade_rows;
+    memcpy(rows, &list, sizeof list);
+    for (uint32_t i = 0; i < fixture->trade_rows; i++) {
+        uint64_t seq = 9000 - 2 * i;
+        const struct row_trade row = {
+            .price = 1, .size = 1, .trade_seq = seq, .seq = seq, .sequence = seq
+        };
+        memcpy(rows + reply->row_bytes, &row, sizeof row);
+        reply->row_bytes += (uint32_t)sizeof row;
+    }
+    reply->more = fixture->trades_more;
+}
+
 uint32_t fixture_follow(struct fixture *fixture)
 {
     uint64_t ready = ring_ready(&fixture->queries);
@@ -420,6 +437,10 @@ uint32_t fixture_follow(struct fixture *fixture)
             reply->lag_ms = 1400;
         if (reply->problem == PROBLEM_none && canned_rows[query->kind].bytes == NULL)
             reply->problem = PROBLEM_not_ready; /* a read that no test of net asks for */
+        if (query->kind == QUERY_trades && fixture->trades_lost) {
+            reply->problem = PROBLEM_not_ready;
+            reply->cause = REPLY_NOT_KEPT;
+        }
         if (reply->problem == PROBLEM_none) {
             reply->buffer = reply_pool_alloc(&fixture->pool);
             if (reply->buffer == REPLY_NO_BUFFER)
@@ -430,6 +451,8 @@ uint32_t fixture_follow(struct fixture *fixture)
             reply->row_count = reply->row_bytes != 0;
             if (query->kind == QUERY_orders && reply->row_bytes != 0)
                 repeat_order(fixture, reply);
+            if (query->kind == QUERY_trades && reply->row_bytes != 0)
+                repeat_trade(fixture, reply);
         }
         ring_publish(&fixture->replies);
         fixture->query_count++;

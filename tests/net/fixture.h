@@ -44,6 +44,9 @@ struct fixture {
     enum problem next_problem; /* of the replies it gives; PROBLEM_none: canned rows */
     enum reply_cause next_cause;
     uint32_t order_rows; /* of a list of orders, 0: one */
+    uint32_t trade_rows; /* of a list of trades: seq 9000, 8998, .. */
+    bool trades_more;    /* older ones follow */
+    bool trades_lost;    /* history does not have them */
 
     struct signer_ed25519 session;  /* seed 00 01 .. 1f, of FIXTURE_ACCOUNT, in the keyring */
     struct signer_ed25519 stranger; /* in no keyring */

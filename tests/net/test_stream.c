@@ -174,6 +174,7 @@ static void check_resumes(struct fixture *fixture, struct protocol *protocol)
     enum { BTC = 1, ETH = 2 };
     struct wire stream;
     open_stream(&stream, fixture, protocol);
+    fixture->trades_lost = true;
     add_trade(fixture, BTC, 8000);
     add_trade(fixture, ETH, 8001);
     add_trade(fixture, BTC, 8002);
@@ -202,6 +203,43 @@ static void check_resumes(struct fixture *fixture, struct protocol *protocol)
     add_trade(fixture, ETH, 80000);
     resume(&stream, "9000"); /* 9003 alone is there, and what was before it is lost */
     CHECK(answers(&stream, "9000") && has_gap(&stream, "9000", 9001));
+    wire_free(&stream);
+}
+
+/* What the log lacks comes from history: all of its newest trades after from_seq, or a gap. */
+static void check_older(struct fixture *fixture, struct protocol *protocol)
+{
+    struct net_config *config = &protocol->config;
+    uint32_t backlog = config->stream_backlog;
+    struct wire stream;
+    open_stream(&stream, fixture, protocol);
+    fixture->trades_lost = false;
+    fixture->trades_more = true;
+    fixture->trade_rows = 3;
+    resume(&stream, "8996");
+    CHECK(answers(&stream, "8996") && has_trade(&stream, 8998, 8996) &&
+          has_trade(&stream, 9000, 8998) && !has_come(&stream, "{"));
+    CHECK(fixture->last_query.kind == QUERY_trades && fixture->last_query.limit == 1000);
+    resume(&stream, "8997");
+    CHECK(answers(&stream, "8997") && has_trade(&stream, 8998, 8997) &&
+          has_trade(&stream, 9000, 8998) && !has_come(&stream, "{"));
+    resume(&stream, "8995"); /* the page may not have all after it */
+    CHECK(answers(&stream, "8995") && has_gap(&stream, "8995", 8996) && !has_come(&stream, "{"));
+    fixture->trades_more = false;
+    resume(&stream, "0");
+    CHECK(answers(&stream, "0") && has_trade(&stream, 8996, 0) && has_trade(&stream, 8998, 8996) &&
+          has_trade(&stream, 9000, 8998) && !has_come(&stream, "{"));
+    fixture->trade_rows = 0; /* nothing has been traded */
+    resume(&stream, "1");
+    CHECK(answers(&stream, "1") && !has_come(&stream, "{"));
+    fixture->trade_rows = 100;
+    config->stream_backlog = 65536; /* half of it holds fewer */
+    resume(&stream, "2");
+    CHECK(answers(&stream, "2") && has_gap(&stream, "2", 9001) && !has_come(&stream, "{"));
+    config->stream_backlog = backlog;
+    resume(&stream, "9002"); /* it has not been yet: history is not asked */
+    CHECK(answers(&stream, "9002") && has_gap(&stream, "9002", 9001));
+    fixture->trade_rows = 0;
     wire_free(&stream);
 }
 
@@ -316,6 +354,7 @@ int main(void)
     check_late_answers(&fixture, protocol);
     check_connections(&fixture, protocol);
     check_resumes(&fixture, protocol);
+    check_older(&fixture, protocol);
     check_private(&fixture, protocol);
     fixture_end(&fixture, protocol);
     return 0;

@@ -476,7 +476,7 @@ static void check_older_copy(void)
 /* A file without one of its rows, or with a row of another table, differs from what it counts. */
 static void check_lost_row(void)
 {
-    struct history_head head = { .format = 5 }, other;
+    struct history_head head = { .format = 6 }, other;
     uint8_t key[HISTORY_KEY_BYTES_MAX] = { 1 };
 
     CHECK(history_check_row_crc(HISTORY_FUND, key, "row", 3) !=

@@ -137,7 +137,7 @@ def resume(table, stream, seq, market="ETH-PERP"):
 @suite.case
 def resumes(world):
     """J9: after from_seq each trade once, from whichever frame it was, on a stream with others and
-    on a new one; after a start a gap, and what has happened since the start."""
+    on a new one; after a start from history, which has all of the newest 1,000."""
     table, stream = Table(), Stream(world.exchange)
     maker, taker = world.account(), world.account()
     world.trade(maker, taker)
@@ -182,13 +182,17 @@ def resumes(world):
     world.again(table, signal.SIGKILL, maker, taker)
     stream = Stream(world.exchange)
     resume(table, stream, base)
-    gap = stream.next()
-    table.same("a gap", (gap["type"], gap["prev_seq"]), ("gap", base))
-    table.true("nothing older", gap["data"]["oldest_seq"] > last, (gap, last))
+    got, last = follow(table, stream, base, 6)
+    table.same("of the life before", (got[:5], got[::-1]), (trades, world.rest(limit=6)["trades"]))
+    for number, seq in enumerate(seqs):
+        resume(table, stream, seq)
+        table.same(f"after {number}", follow(table, stream, seq, 6 - number), (got[number:], last))
+    resume(table, stream, 0)
+    whole, _ = follow(table, stream, 0, len(world.rest(limit=1000)["trades"]))
+    table.same("all", whole[::-1], world.rest(limit=1000)["trades"])
     world.trade(maker, taker, 2)
-    got, _ = follow(table, stream, gap["seq"], 2)
-    resume(table, stream, gap["data"]["oldest_seq"])
-    table.same("since the start", follow(table, stream, gap["data"]["oldest_seq"], 2)[0], got)
+    got, _ = follow(table, stream, last, 2)
+    table.same("since the start", got[::-1], world.rest(limit=2)["trades"])
     stream.end()
     return table.wrong
 

@@ -114,9 +114,8 @@ static bool may_subscribe(const struct stream *stream, struct problem_detail *pr
                               "a connection has at most %u subscriptions", most);
 }
 
-/* Sends a query; stream_op_shown gets its reply. `caller` is NULL or the key that it needs. */
-static void send_query(struct stream *stream, const struct op *op, const struct query *query,
-                       const struct keyring_key *caller)
+void stream_op_query(struct stream *stream, const struct query *query,
+                     const struct keyring_key *caller)
 {
     struct pipeline *pipeline = stream->owner->pipeline;
     struct pending *pending =
@@ -128,9 +127,15 @@ static void send_query(struct stream *stream, const struct op *op, const struct 
     pending->caller.kind = 0;
     if (caller != NULL)
         pending->caller = *caller;
+    pipeline_advance(pipeline, stream->conn);
+}
+
+static void send_query(struct stream *stream, const struct op *op, const struct query *query,
+                       const struct keyring_key *caller)
+{
     stream->has_id = op->has_id;
     stream->id = op->id;
-    pipeline_advance(pipeline, stream->conn);
+    stream_op_query(stream, query, caller);
 }
 
 /* Asks the follower for the snapshot; what happens from now on may follow it. */
@@ -477,9 +482,18 @@ void stream_op_private_answer(struct stream *stream)
 void stream_op_finish(struct stream *stream)
 {
     stream->awaited = NULL;
+    stream->asks_history = false;
     stream->private_events.awaited = false;
     stream->conn->blocked = true;
     conn_queue_push(&stream->owner->pipeline->context->conns, CONN_READY, stream->conn);
+}
+
+/* Whether history has answered: with rows, or that it does not have them. */
+static bool is_told(const struct pending *pending)
+{
+    const struct reply *reply = &pending->reply;
+    return pending->kind != PENDING_PROBLEM &&
+           (reply->problem == PROBLEM_none || reply->cause == REPLY_NOT_KEPT);
 }
 
 /* The awaited op: its snapshot has come, or was refused. */
@@ -497,6 +511,9 @@ static bool show_awaited(struct stream *stream, const struct pending *pending)
                                  "the snapshot cannot be read at the moment");
     if (stream->ended) {
         /* Nobody reads it. */
+    } else if (stream->asks_history && is_told(pending)) {
+        if (!stream_resume_older(stream, reply))
+            return false;
     } else if (problem.code != PROBLEM_none) {
         const char *name = op_names[stream->resumes ? OP_RESUME : OP_SUBSCRIBE];
         struct writer writer =

@@ -1,9 +1,10 @@
 /* stream_resume.h - goes on with a channel after the last event that a client has: the events after
- * it are looked for in the follower's log (W9, resume). Net thread.
+ * it are looked for in the follower's log, then in history (W9, resume). Net thread.
  *
  *   newest <── looked at, some a turn ── an event of the market at or below from_seq: all after it
  *                                        are there
- *                                     ── the oldest that the log has: a gap
+ *                                     ── the oldest that the log has: history is asked for the
+ *                                        newest trades; all are there, or the answer is a gap
  *
  * Bound. The streams of a thread that search share STREAM_RESUME_A_TURN events a turn, but each
  *        looks at STREAM_RESUME_LEAST. */
@@ -19,6 +20,10 @@ void stream_resume_begin(struct stream *stream, const struct reply *reply, const
 
 /* Ends the search, if there is one. */
 void stream_resume_end(struct stream *stream);
+
+/* History has answered: sends the trades after resume_seq, or a gap when some are not there or they
+ * would fill half of limits.stream_backlog. False without room; nothing has changed. */
+CC_MUST_USE bool stream_resume_older(struct stream *stream, const struct reply *reply);
 
 /* One turn, while streams->resuming is not 0: searches on, and answers those that have found their
  * place. Returns the work done. */

@@ -105,6 +105,7 @@ struct stream {
     uint64_t from;              /* number of the first event that may follow that snapshot */
     bool resumes;               /* no snapshot is wanted but the events after resume_seq */
     bool scans;                 /* it looks for them in the log */
+    bool asks_history;          /* the log has too few: the follower is asked for older ones */
     struct stream_scan scan;
     uint64_t resume_seq;
     struct stream_login login;

@@ -38,6 +38,7 @@ static void add_trade(struct fill_log *log, const struct effect *effect)
     row->price = body.price;
     row->size = body.size;
     row->trade_seq = body.trade_seq;
+    row->seq = body.book_seq;
     row->time_ns = effect->t_ns;
     row->asset_id = body.asset_id;
     row->taker_side = body.taker_side;
@@ -131,6 +132,7 @@ void fill_log_show_trade(const struct trade_row *trade, struct row_trade *row)
         .price = trade->price,
         .size = trade->size,
         .trade_seq = trade->trade_seq,
+        .seq = trade->seq,
         .sequence = trade->link.sequence,
         .time_ns = trade->time_ns,
         .index = trade->link.index,

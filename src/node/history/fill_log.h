@@ -38,6 +38,7 @@ struct trade_row {
     uint64_t price;
     uint64_t size;
     uint64_t trade_seq;
+    uint64_t seq; /* of the market (W9) */
     uint64_t time_ns;
     uint16_t asset_id;
     uint8_t taker_side;
