@@ -234,8 +234,8 @@ static const struct left_out {
     /* Sums of the records' figures, and which rows are in a list or queue. */
     { __LINE__, "portfolio", PORTFOLIO_CACHES(TEXT),
       "holding_head holding_count account_next value maintenance initial loose figure_epoch "
-      "stale_holding changed_next changed moved cancel_queued funding_count conditional_head "
-      "conditional_tail conditional_count subaccount liquidation_queued zero " },
+      "stale_holding changed_next changed moved unseen cancel_queued funding_count "
+      "conditional_head conditional_tail conditional_count subaccount liquidation_queued zero " },
     /* Links and the scratch of one walk; a cursor is told with its cancellation list. */
     { __LINE__, "holding", HOLDING_CACHES(TEXT),
       "walk_quantity walk_equity walk_stamp order_head order_tail next map_place "

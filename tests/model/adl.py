@@ -28,9 +28,8 @@ def shares_of(legs, equity, maintenance):
     if equity >= 0:
         return [equity * leg.margins()[1] // maintenance for leg in legs]
     deficit = -equity
-    losses = [max(0, leg.cost - leg.market.mark * leg.size) for leg in legs]
-    total = sum(max(0, leg.cost - leg.market.mark * leg.size)
-                for leg in liquidation.legs_of(legs[0].portfolio))
+    losses = [leg.lost() for leg in legs]
+    total = sum(leg.lost() for leg in liquidation.legs_of(legs[0].portfolio))
     shares = []
     for leg, loss in zip(legs, losses):
         share = -cdiv(min(deficit, total) * loss, total) if total else 0

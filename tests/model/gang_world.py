@@ -274,8 +274,7 @@ class World:
             if gang_takes and maker.owner.number:
                 given = (price - self.true[asset]) * quantity * maker.side
                 gap = abs(self.true[asset] - self.before[asset])
-                least = mark * taker.market.tiers[0][2] // PPM
-                self.windfall += min(max(0, given), max(gap, least) * quantity)
+                self.windfall += min(max(0, given), gap * quantity)
             return
         if taker.type == LIQUIDATE_TYPE and gang_makes and taker.owner.number and not reasoned:
             self.tag("needless liquidation", quantity * price / USDC)

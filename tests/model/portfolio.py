@@ -19,7 +19,7 @@ class Holding:
         self.list_stamp = self.post_stamp = 0  # of the last lists of reduce-only, post-only orders
         self.cursor = None      # order that a cancellation list goes on at
         self.size = self.cost = self.net_funding = 0
-        self.mark_seen = market.mark  # by the last look of a check (R7)
+        self.mark_seen = market.mark  # the last at which the portfolio was solvent (R7)
         self.epoch = market.epoch     # up to which its funding is settled (R5)
         self.wait_until = None          # t from which on level 1 may sell of it again (R7)
         self.orders = {}  # Order -> Order, by placing sequence
@@ -83,6 +83,10 @@ class Holding:
         initial = self.initial_margin(worst * market.mark) + self.open_loss()
         maintenance = market.maintenance_margin(abs(size) * market.mark) if size else 0
         return initial, maintenance
+
+    def lost(self):
+        """R7 L3: since the portfolio was last solvent."""
+        return max(0, (self.mark_seen - self.market.mark) * self.size)
 
     def after(self, quantity, price):
         """(size, cost) after a trade that is not made."""

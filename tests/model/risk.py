@@ -9,14 +9,20 @@ from market import PPM, cdiv
 from wire import IN_LIQUIDATION
 
 
+def see_marks(portfolio, equity):
+    """What a leg has lost counts from the last state in which its portfolio was solvent."""
+    if equity >= 0:
+        for holding in portfolio.holdings.values():
+            holding.mark_seen = holding.market.mark
+
+
 def check(exchange, portfolio):
     """Exactly, at the current marks; funding that is due comes first (R5)."""
     funding.settle_portfolio(exchange, portfolio)
     equity, initial, maintenance = portfolio.risk()
     portfolio.slack_maintenance = equity - maintenance
     portfolio.slack_initial = equity - initial
-    for holding in portfolio.holdings.values():
-        holding.mark_seen = holding.market.mark
+    see_marks(portfolio, equity)
     portfolio.changed, portfolio.checked = False, exchange.mark_epoch
     if portfolio.moved and exchange.run is not None:
         exchange.run.moved(portfolio)
@@ -32,8 +38,7 @@ def fund_moved(exchange):
         return
     equity, initial, maintenance = fund.risk()
     fund.slack_maintenance, fund.slack_initial = equity - maintenance, equity - initial
-    for holding in fund.holdings.values():
-        holding.mark_seen = holding.market.mark
+    see_marks(fund, equity)
 
 
 def touch(exchange, portfolio):
@@ -69,7 +74,6 @@ def scan(exchange, holding):
     market, portfolio = holding.market, holding.portfolio
     move = abs(market.mark - holding.mark_seen)
     if move:
-        holding.mark_seen = market.mark
         size = abs(holding.size)
         maintenance = max(tier[2] for tier in market.tiers)
         initial = max(cdiv(PPM, holding.leverage), max(tier[1] for tier in market.tiers))
@@ -80,3 +84,5 @@ def scan(exchange, holding):
     if (portfolio.status == IN_LIQUIDATION or portfolio.slack_maintenance < 0
             or move and portfolio.slack_initial < 0):
         check(exchange, portfolio)
+    else:
+        holding.mark_seen = market.mark

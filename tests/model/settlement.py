@@ -117,13 +117,14 @@ def leave(exchange, holding, profit, cut):
     """The position goes; gives what the pool paid so that nobody is left below 0 without one."""
     market, portfolio = holding.market, holding.portfolio
     who = portfolio.account, portfolio.subaccount, portfolio.index
+    lost = 0 if profit > 0 else holding.lost()
     market.funding_pool -= market.mark * holding.size - cut
     exchange.emit(2121, *who, market.mark, profit, cut, market.id)
     holding.size = holding.cost = 0
     for amount in (profit, -cut):
         if amount:
             exchange.cash(portfolio, amount, 0, CASH_SETTLEMENT)
-    given = shortfall_of(portfolio, profit)
+    given = shortfall_of(portfolio, lost)
     if given:
         market.funding_pool -= given
         exchange.counts["settled with a shortfall"] += 1
@@ -134,14 +135,14 @@ def leave(exchange, holding, profit, cut):
     return given
 
 
-def shortfall_of(portfolio, profit):
-    """What a portfolio below 0 gets from the pool: of this market's loss no more than the loss,
-    of one that holds nothing else all of it."""
+def shortfall_of(portfolio, lost):
+    """What a portfolio below 0 gets from the pool: no more than it lost in this market since it was
+    solvent, of one that holds nothing else all of it."""
     if portfolio.number == 0:
         return 0
     if not any(each.size for each in portfolio.holdings.values()):
         return max(0, -portfolio.cash)
-    return max(0, min(-portfolio.risk()[0], -profit))
+    return max(0, min(-portfolio.risk()[0], lost))
 
 
 def fund_pays(exchange, market):

@@ -37,9 +37,12 @@ class Planted(unittest.TestCase):
     def test_wrong_losses(self):
         self.differs(liquidation, "net", lambda *_: 0, "twins")
         self.differs(adl, "shares_of", lambda legs, *_: [0] * len(legs), "deleverage")
+        # from the price of entry
+        self.differs(portfolio.Holding, "lost", lambda leg: max(
+            0, leg.cost - leg.market.mark * leg.size), "twins")
         self.differs(forced, "chance", lambda *_: 0, "backstop")
         self.differs(cash.Cash, "profit_refused", lambda *_: 0, "owing")
-        self.differs(settlement, "shortfall_of", lambda *_: 0, "closing")
+        self.differs(settlement, "shortfall_of", lambda *_: 0, "closing", seed=4)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ from unittest import mock
 from gang import LEAST, SOURCE, Search
 from gang_findings import HOLES
 from gang_moves import play, random_plan, random_storm
+from gang_world import BTC, DOGE, USDC
+from portfolio import Holding
 import adl
 
 
@@ -29,6 +31,30 @@ class Rules(unittest.TestCase):
             for _ in range(150):
                 search.step()
             self.assertFalse(search.found(), search.best)
+
+
+class AgreedLoss(unittest.TestCase):
+    """A loser of a gap in BTC also has a short of DOGE that he sold to a friend 9.8 % below the
+    mark; the friend's long has gone on to another one at the mark. R7 (L3) counts a loss from the
+    last solvent state, so the honest longs of DOGE, whose price has not moved, give nothing."""
+    STORM = ("calm", 1), ("jump", BTC, -80000), ("calm", 1)
+    PLAN = [[[("cross", 0, 1, DOGE, 20, -98000), ("hand_over", 1, 3, DOGE, 0, 0),
+              ("cross", 2, 0, BTC, 70, 0)], []], [[], []], [[], []]]
+
+    def worth(self, plan):
+        """Of an honest long of DOGE at the end."""
+        world, _ = play(SOURCE, self.STORM, plan)
+        return world.equity(world.exchange.portfolios[6, 0, 0])
+
+    def test_falls_on_nobody_else(self):
+        before = self.worth([[[], []]] * len(self.STORM))
+        self.assertEqual(self.worth(self.PLAN), before)
+
+    def test_would_by_the_price_of_entry(self):
+        before = self.worth([[[], []]] * len(self.STORM))
+        with mock.patch.object(Holding, "lost", lambda leg: max(
+                0, leg.cost - leg.market.mark * leg.size)):
+            self.assertLess(self.worth(self.PLAN), before - 5000 * USDC)
 
 
 class Bystanders(unittest.TestCase):

@@ -14,7 +14,7 @@ import settlement
 import streams
 import test_model
 import wire
-from portfolio import reducing_rule
+from portfolio import Holding, reducing_rule
 from test_model import USDC
 from wire import CLOSED, IN_LIQUIDATION, MARKET_STATE, REDUCE_ONLY, TICK, TOP_UP
 
@@ -255,10 +255,12 @@ class Deleverage(RiskBench):
         self.assertEqual(self.effects(2117), [(991500, 198001 * USDC, 0)])
 
     def legs(self, *rows):
-        """(size, mark, cost, MM) of each; m1 is 1 %."""
+        """(size, mark, the last at which it was solvent, MM) of each; m1 is 1 %."""
         class Leg:
-            def __init__(self, size, mark, cost, margin):
-                self.size, self.cost = size, cost
+            lost = Holding.lost
+
+            def __init__(self, size, mark, seen, margin):
+                self.size, self.mark_seen = size, seen
                 self.market = type("Market", (), {"mark": mark, "tiers": [(0, 0, 10000)],
                                                   "band": 100000})
                 self.margins = lambda: (0, margin)
@@ -270,7 +272,7 @@ class Deleverage(RiskBench):
 
     def test_shares(self):
         # of equity by margin, floor
-        legs = self.legs((10, 100, 1150, 60), (-10, 3, -20, 40))
+        legs = self.legs((10, 100, 115, 60), (-10, 3, 2, 40))
         self.assertEqual(adl.shares_of(legs, 99, 100), [59, 39])
         # the long has lost 150, the short 10: D = 100 is 93.75 and 6.25, rounded up
         self.assertEqual(adl.shares_of(legs, -100, 100), [-94, -7])
@@ -279,14 +281,14 @@ class Deleverage(RiskBench):
 
     def test_prices(self):
         # D = 2,000 on 10 at 10,000: 200 each; of it the fund carries 500: 150. At least 1 %
-        legs = self.legs((10, 10000, 102000, 1000))
+        legs = self.legs((10, 10000, 10200, 1000))
         for fund, price in ((0, 10200), (10000, 10150), (30000, 10100), (50000, 10100)):
             exchange = type("Exchange", (), {
                 "t": 86400 * 10**9, "paid_day": 1, "paid": 0,
                 "by_number": [type("Fund", (), {"cash": fund})]})
             self.assertEqual(adl.prices_of(exchange, legs, -2000, 1000), [price])
         # never beyond the band
-        self.assertEqual(adl.prices_of(exchange, self.legs((10, 10000, 202000, 1000)), -102000,
+        self.assertEqual(adl.prices_of(exchange, self.legs((10, 10000, 20200, 1000)), -102000,
                                        1000), [11000])
 
     def test_scores(self):

@@ -2,11 +2,6 @@
 
 #include "engine/risk/margin.h"
 
-static int128 loss_of(const struct holding *holding)
-{
-    return holding->figure_value < 0 ? -(int128)holding->figure_value : 0;
-}
-
 /* Of all legs: what a frozen one has lost stays with it. */
 static int128 sum_of_losses(const struct engine *engine, const struct portfolio *portfolio)
 {
@@ -15,7 +10,7 @@ static int128 sum_of_losses(const struct engine *engine, const struct portfolio 
     for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
          at = engine->holdings.rows[at].next)
         if (engine->holdings.rows[at].size != 0)
-            sum += loss_of(&engine->holdings.rows[at]);
+            sum += margin_loss(engine, &engine->holdings.rows[at]);
     return sum;
 }
 
@@ -45,7 +40,7 @@ void shares_make(const struct engine *engine, uint32_t index, const struct legs 
             shares[i] = money_fdiv(equity * leg->maintenance, maintenance);
             continue;
         }
-        int128 loss = loss_of(&engine->holdings.rows[leg->holding]);
+        int128 loss = margin_loss(engine, &engine->holdings.rows[leg->holding]);
         shares[i] = losses == 0 ? 0 : -money_cdiv(shown * loss, losses);
         if (deficit > losses)
             shares[i] -= hidden_share(&engine->markets.rows[leg->market], leg, deficit - losses,

@@ -111,8 +111,9 @@ static void emit_gone(struct engine *engine, uint32_t index)
 }
 
 /* What the pool gives to a settled portfolio that is below 0 with this equity: all that it lacks if
- * it holds nothing else, otherwise at most what it lost in this market (R9). */
-static int64_t lack_of(const struct engine *engine, uint32_t owner, int128 equity, int64_t profit)
+ * it holds nothing else, otherwise at most what it lost in this market since it was solvent
+ * (R9). */
+static int64_t lack_of(const struct engine *engine, uint32_t owner, int128 equity, int128 lost)
 {
     int64_t cash = engine->portfolios.rows[owner].cash;
 
@@ -120,9 +121,9 @@ static int64_t lack_of(const struct engine *engine, uint32_t owner, int128 equit
         return 0;
     if (!has_position(engine, owner))
         return cash < 0 ? -cash : 0;
-    if (equity >= 0 || profit >= 0)
+    if (equity >= 0)
         return 0;
-    return -equity < -(int128)profit ? (int64_t)-equity : -profit;
+    return (int64_t)(-equity < lost ? -equity : lost);
 }
 
 /* Turns the position of an up-to-date portfolio into cash, less `cut`. If it is below 0 then, the
@@ -133,6 +134,7 @@ static int64_t settle(struct engine *engine, uint32_t index, int64_t profit, int
     struct market *market = state_market(engine, holding->market);
     uint32_t owner = holding->portfolio;
     int128 equity = margin_equity(state_portfolio(engine, owner)) - cut;
+    int128 lost = profit > 0 ? 0 : margin_loss(engine, holding);
     int64_t before = holding->size;
 
     market->funding_pool -= (int64_t)market->mark * holding->size - cut;
@@ -143,7 +145,7 @@ static int64_t settle(struct engine *engine, uint32_t index, int64_t profit, int
     emit_settled(engine, index, profit, cut);
     ledger_post(engine, owner, CASH_settlement, profit, 0);
     ledger_post(engine, owner, CASH_settlement, -cut, 0);
-    int64_t lacks = lack_of(engine, owner, equity, profit);
+    int64_t lacks = lack_of(engine, owner, equity, lost);
     market->funding_pool -= lacks;
     ledger_post(engine, owner, CASH_settlement, lacks, 0);
     emit_gone(engine, index);

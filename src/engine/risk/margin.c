@@ -121,7 +121,6 @@ static void refresh(struct engine *engine, struct portfolio *portfolio, struct h
     holding_figures(market, holding, &figures);
     put_figures(portfolio, holding, &figures);
     holding->figure_mark = margin_figure_mark(market);
-    holding->mark_seen = market->mark;
 }
 
 void margin_bring(struct engine *engine, uint32_t index)
@@ -145,10 +144,10 @@ void margin_bring(struct engine *engine, uint32_t index)
         const struct market *market = &engine->markets.rows[holding->market];
         if (holding->figure_mark != margin_figure_mark(market))
             refresh(engine, portfolio, holding);
-        holding->mark_seen = market->mark; /* a scan may have left it at another mark */
         at = holding->next;
     }
     portfolio->figure_epoch = engine->recheck.mark_epoch;
+    portfolio->unseen = true;
     portfolio->stale_holding = left;
 }
 

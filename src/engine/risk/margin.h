@@ -128,4 +128,14 @@ static inline int128 margin_fill_equity(uint64_t mark, uint64_t price, int64_t q
     return (int128)((int64_t)mark - (int64_t)price) * quantity;
 }
 
+/* What a position has lost since its portfolio was last solvent (R7 L3), 0 or more. The price at
+ * which it was opened does not count: two friends can agree on any. */
+static inline int128 margin_loss(const struct engine *engine, const struct holding *holding)
+{
+    uint64_t mark = engine->markets.rows[holding->market].mark;
+    int128 change = margin_fill_equity(mark, holding->mark_seen, holding->size);
+
+    return change < 0 ? -change : 0;
+}
+
 #endif

@@ -7,6 +7,18 @@
 #include "engine/risk/margin.h"
 #include "engine/state/trigger.h"
 
+/* The portfolio is solvent at today's marks: what its legs lose counts from here on (R7 L3). Below
+ * 0 they keep the marks of the last state that was. */
+static void see_marks(struct engine *engine, struct portfolio *portfolio)
+{
+    for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE;
+         at = engine->holdings.rows[at].next) {
+        struct holding *holding = &engine->holdings.rows[at];
+        holding->mark_seen = engine->markets.rows[holding->market].mark;
+    }
+    portfolio->unseen = false;
+}
+
 /* The exact check: computes both slacks and whether E < IM. True: the portfolio is to be judged. */
 CC_MUST_USE static bool check(struct engine *engine, uint32_t index)
 {
@@ -18,6 +30,8 @@ CC_MUST_USE static bool check(struct engine *engine, uint32_t index)
     portfolio->slack_maintenance = equity - portfolio->maintenance;
     portfolio->slack_initial = equity - portfolio->initial;
     portfolio->flagged = equity < portfolio->initial;
+    if (portfolio->unseen && equity >= 0)
+        see_marks(engine, portfolio);
     return CC_UNLIKELY(portfolio->slack_maintenance < 0 ||
                        portfolio->status == PORTFOLIO_IN_LIQUIDATION);
 }
@@ -178,8 +192,9 @@ void risk_scan(struct engine *engine, uint32_t index, bool exact)
     int64_t initial = weight(size + orders, initial_ppm);
     portfolio->slack_maintenance -= (int128)maintenance * (int64_t)move + 1;
     portfolio->slack_initial -= (int128)initial * (int64_t)move + 1;
-    holding->mark_seen = market->mark;
     if (portfolio->slack_maintenance < 0 || portfolio->slack_initial < 0 ||
         portfolio->status == PORTFOLIO_IN_LIQUIDATION)
-        risk_refresh(engine, holding->portfolio);
+        risk_refresh(engine, holding->portfolio); /* sees the mark if E >= 0 */
+    else
+        holding->mark_seen = market->mark;
 }

@@ -48,7 +48,7 @@ struct holding {
     int64_t figure_value;       /* mark * size - cost */
     int64_t figure_maintenance; /* MM_m */
     uint64_t figure_mark;       /* 0: the figures are out of date */
-    uint64_t mark_seen;         /* mark of the last look of the scan (R7) */
+    uint64_t mark_seen;         /* the last mark at which the portfolio's E was >= 0 (R7) */
     uint32_t position_index;
     uint32_t order_head; /* list of its orders, oldest placing sequence first */
     uint32_t order_tail;

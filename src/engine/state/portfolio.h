@@ -70,7 +70,8 @@ struct portfolio {
     bool liquidation_queued; /* its liquidation is in the queue (work.h) */
     bool moved;              /* in a market that a run ranks, and not looked at since (risk.h) */
     bool netted;             /* behind the netting of its liquidation (R7) */
-    uint8_t zero[4];
+    bool unseen;             /* marks may have moved since a check that found E >= 0 (risk.h) */
+    uint8_t zero[3];
     uint64_t liquidation_wake_ns; /* timer of its liquidation's pauses (R7), 0: none */
     int128 value;                 /* sums of its holdings' figures (margin.h): E - cash, ... */
     int128 maintenance;           /* ... MM, ... */
@@ -99,7 +100,7 @@ static_assert(sizeof(struct portfolio) == 4 * CC_CACHE_LINE, "rows stay on lines
     X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged)
 #define PORTFOLIO_CACHES(X) \
     X(holding_head) X(holding_count) X(account_next) X(value) X(maintenance) X(initial) X(loose) \
-    X(figure_epoch) X(stale_holding) X(changed_next) X(changed) X(moved) X(cancel_queued) \
+    X(figure_epoch) X(stale_holding) X(changed_next) X(changed) X(moved) X(unseen) X(cancel_queued) \
     X(funding_count) X(conditional_head) X(conditional_tail) X(conditional_count) \
     X(subaccount) X(liquidation_queued) X(zero)
 /* clang-format on */
