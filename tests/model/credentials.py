@@ -333,13 +333,17 @@ class Credentials:
         return 0
 
     def revoke_key(self, body):
+        """Code 35: an API key or a device key, by its id."""
         account, key_id = REVOKE_KEY_BODY.unpack(body)
-        key = self.api_keys.get(key_id)
+        key, end = self.api_keys.get(key_id), self.end_key
+        for device in self.live_devices(account):
+            if device.id == key_id:
+                key, end = device, self.end_device
         if key is None or key.revoked or key.account != account:
             return S["order_rejected_invalid"]
         if self.pin not in (NO_PIN, key.pin):
             return S["rejected_unauthorized"]
-        self.end_key(key)
+        end(key)
         return 0
 
     # ---- device keys

@@ -154,6 +154,10 @@ class AccessCommands:
                 rng.choice((b"", b"name", b"\xc3\xa9", b"a\x07", b"\xc2\x85")),
                 rng.choice((bytes(3), bytes(3), bytes(3), b"\0\0\1")), self.key_signer(account))
         account, key_id = self.some_key(exchange)
+        devices = [key for keys in exchange.credentials.device_keys.values() for key in keys]
+        if devices and rng.random() < 0.3:
+            device = rng.choice(devices)
+            account, key_id = device.account, device.id
         if rng.random() < 0.15:
             account = self.account()
         if rng.random() < 0.1:

@@ -271,6 +271,41 @@ def logouts(world):
 
 
 @suite.case
+def lost_devices(world):
+    """W7: code 35 ends a device key, for what stands behind it too; a pin reaches its own."""
+    table = Table()
+    exchange, account, other = world.exchange, world.account(), world.account()
+    pinned = Ed25519Key()
+    exchange.ack(CREATE_SESSION, session_body(account.id, pinned.public, pin=0), account.master)
+    lost, desk = (login(world, account, pin=pin).json for pin in (-1, 0))
+    lost_id, desk_id = (raw_id(key["device_key_id"]) for key in (lost, desk))
+    table.success("another account's", revoke(world, other, lost_id), False,
+                  "order_rejected_invalid")
+    table.success("beyond a pin", revoke(world, account, lost_id, pinned), False,
+                  "rejected_unauthorized")
+    table.success("within it", revoke(world, account, desk_id, pinned), True, DONE)
+    table.problem("ended", by_device(world, "/api/v1/api-keys", desk["device_key"]), 401,
+                  "invalid_device_key")
+    read = request_bytes("GET", "/api/v1/api-keys", None, [("X-DEVICE-KEY", lost["device_key"])])
+    close = request_bytes("POST", "/api/v1/portfolio/close", json.dumps(
+        {"subaccount_index": 0, "portfolio_index": 0}).encode(),
+        [JSON, ("Cookie", f"device_key={lost['device_key']}")])
+    ending = payload_of(REVOKE_API_KEY, revoke_key_body(account.id, lost_id), account.session)
+    with exchange.open() as connection:
+        connection.send(read + exchange.wrap("/api/v1/api-keys/revoke", ending, account.session) +
+                        read + close)
+        table.ok("before", connection.receive())
+        table.success("in the pipeline", connection.receive(), True, DONE)
+        for row in ("a read", "a write"):
+            table.problem(row, connection.receive(), 401, "invalid_device_key")
+    key, key_id = make(world, account)
+    table.success("again", revoke(world, account, lost_id), False, "order_rejected_invalid")
+    table.ok("API keys live", world.exchange.get("/api/v1/account", key))
+    table.success("and end as before", revoke(world, account, key_id), True, DONE)
+    return table.wrong
+
+
+@suite.case
 def cookies(world):
     """W7, W10: the cookie closes, reopens and renames, for pages of this origin, and no more."""
     table = Table()

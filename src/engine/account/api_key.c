@@ -64,22 +64,25 @@ enum status api_key_create(struct engine *engine, const struct command *command,
 }
 
 /* An unknown key changes nothing; that of another subaccount is beyond the reach of a pinned
- * session, whatever its scope (R11, 35). */
+ * session, whatever its scope (R11, 35). The id may be a device key's. */
 enum status api_key_revoke(struct engine *engine, const struct command *command,
                            struct engine_result *result)
 {
     const struct credential *signer = &engine->credentials.rows[engine->applying.credential];
     const uint8_t *id = command_body(command) + sizeof(uint64_t);
     uint32_t index = credential_find_id(engine, id, CREDENTIAL_API_KEY);
-    const struct credential *key = &engine->credentials.rows[index];
 
     (void)result;
+    if (index == CREDENTIAL_NONE)
+        index = credential_find_id(engine, id, CREDENTIAL_DEVICE_KEY);
+    const struct credential *key = &engine->credentials.rows[index];
     if (index == CREDENTIAL_NONE || key->account != engine->applying.account ||
         !credential_is_live(key, engine->t_ns))
         return STATUS_order_rejected_invalid;
     if (signer->pin != CREDENTIAL_NO_PIN && key->pin != signer->pin)
         return ROW_STATUS(credential);
+    if (key->kind == CREDENTIAL_API_KEY)
+        engine->accounts.rows[engine->applying.account].api_key_count--;
     credential_revoke(engine, index);
-    engine->accounts.rows[engine->applying.account].api_key_count--;
     return STATUS_request_completed;
 }
