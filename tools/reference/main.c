@@ -134,6 +134,11 @@ static void print_requests(void)
                request->built ? "Served" : "Not served by this version");
         printf("\n| offset | bytes | field | kind |\n|---|---|---|---|\n");
         print_fields(request->code);
+        if (request->code == REQUEST_market_define)
+            printf("\nEach member of the record, its type and bounds: [json.md](spec/json.md) J5, "
+                   "which is "
+                   "also what GET /markets\nshows of a market. The rules that refuse a record: "
+                   "[below](#rules-of-the-operators-bodies).\n");
         print_typed_data(request->code);
     }
 }

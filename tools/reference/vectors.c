@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "crypto/ed25519.h"
 #include "crypto/eip712.h"
+#include "crypto/operator_message.h"
 #include "crypto/p256.h"
 #include "crypto/secp256k1.h"
 #include "crypto/signer.h"
@@ -20,6 +21,13 @@ static const char order_payload[] =
 static const char session_payload[] =
     "AQENAAAAAAABmMDeAABwAIAAAAAAAAChBwAAAAAAAAADoQe/884Qvh1w3RjnS8CZZ+TWMJulDV8d3IZkElUxuAAAAAAAAA"
     "AA/////wAAAAA=";
+
+/* An account with that session, label `treasury`; a price of 100,000 in market 1, three sources. */
+static const char account_payload[] =
+    "AQELAAAAAAABmMDeAABwAIAAAAAAAAChA6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbgAAAAAAAAAAHRy"
+    "ZWFzdXJ5AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+static const char price_payload[] =
+    "AQDoAwAAAAABmMDeAABwAIAAAAAAAAChAACAc+sUXRhAQg8AAAAAAAEAAAADAAAA";
 
 /* An assertion of a soft authenticator for rp id localhost; ES256 is not deterministic. */
 static const char passkey_payload[] =
@@ -61,44 +69,49 @@ static void make_secret(uint8_t secret[SIGNER_SEED_BYTES])
         secret[i] = i;
 }
 
-static bool print_ed25519(void)
+/* The signature is over the payload, or of an operator's code over what binds it to an exchange. */
+static bool print_ed25519(const char *title, const char *text)
 {
     uint8_t payload[BYTES_MAX], secret[SIGNER_SEED_BYTES], signature[SIGNER_SIGNATURE_BYTES];
+    uint8_t buffer[OPERATOR_MESSAGE_MAX];
     struct signer_ed25519 signer;
-    size_t count = decode(payload, order_payload);
-    make_secret(secret);
+    size_t count = decode(payload, text);
+    make_secret(secret); /* the exchange id too */
+    struct operator_message message = operator_message_of(buffer, secret, payload, count);
     signer_ed25519(&signer, secret);
-    signer_ed25519_sign(&signer, payload, count, signature);
-    printf("\n### 0 Ed25519\nplace_limit_order; the signature is over the bytes of the payload.\n\n"
-           "```\n");
+    signer_ed25519_sign(&signer, message.bytes, message.count, signature);
+    printf("\n%s\n\n```\n", title);
     print_hex("secret", secret, sizeof secret);
+    if (operator_message_is_needed(payload, count))
+        print_hex("exchange_id", secret, sizeof secret);
     print_base64("payload", payload, count);
+    if (operator_message_is_needed(payload, count))
+        print_hex("signed bytes", message.bytes, message.count);
     print_base64("public_key", signer.key, sizeof signer.key);
     print_base64("signature", signature, sizeof signature);
     printf("```\n");
-    const struct ed25519_job job = {
-        .key = signer.key, .signature = signature, .message = payload, .message_bytes = count
-    };
+    const struct ed25519_job job = { .key = signer.key,
+                                     .signature = signature,
+                                     .message = message.bytes,
+                                     .message_bytes = message.count };
     return ed25519_verify(&job, 1) == 1;
 }
 
-static bool print_secp256k1(void)
+static bool print_secp256k1(const char *title, const char *text)
 {
     uint8_t payload[BYTES_MAX], secret[SIGNER_SEED_BYTES], key[SIGNER_SECP256K1_KEY_BYTES];
     uint8_t signature[SIGNER_SIGNATURE_BYTES];
     char type[EIP712_TYPE_MAX];
     struct eip712 eip712;
     struct eip712_hashes hashes;
-    size_t count = decode(payload, session_payload);
+    size_t count = decode(payload, text);
     make_secret(secret);
     eip712_init(&eip712, secret); /* the exchange id is 00 01 .. 1f too */
     eip712_encode_type(cc_load16(payload + 2), type);
     if (eip712_hash(&eip712, payload, count, &hashes) != 0 || !signer_secp256k1_key(secret, key) ||
         !signer_secp256k1_sign(secret, hashes.digest, signature))
         return false;
-    printf(
-        "\n### 1 Secp256k1\ncreate_session on the exchange of that id; the signature is over the "
-        "EIP-712 digest.\n\n```\n");
+    printf("\n%s\n\n```\n", title);
     print_hex("secret", secret, sizeof secret);
     print_hex("exchange_id", secret, sizeof secret);
     print_base64("payload", payload, count);
@@ -142,8 +155,22 @@ bool vectors_print(void)
     if (signer_init() != 0 || ed25519_init(ED25519_LIBRARY) != 0 || secp256k1_init() != 0 ||
         p256_init() != 0)
         return false;
-    printf(
-        "\n## Worked signatures\nOne of each signature_type. Base64 is what the envelope carries, "
-        "the rest is hex.\n");
-    return print_ed25519() && print_secp256k1() && print_passkey();
+    printf("\n## Worked signatures\nOf each signature_type. Base64 is what the envelope carries, "
+           "the rest is hex.\n");
+    return print_ed25519("### 0 Ed25519\nplace_limit_order; the signature is over the bytes of the "
+                         "payload.",
+                         order_payload) &&
+           print_ed25519(
+               "### 0 Ed25519, an operator\noracle_price; from code 1000 on the signature is "
+               "over operator_domain, exchange_id and the payload.",
+               price_payload) &&
+           print_secp256k1(
+               "### 1 Secp256k1\ncreate_session on the exchange of that id; the signature "
+               "is over the EIP-712 digest.",
+               session_payload) &&
+           print_secp256k1(
+               "### 1 Secp256k1, a new account\ncreate_account_secp256k1, signed by the "
+               "key that it makes the first admin key.",
+               account_payload) &&
+           print_passkey();
 }
