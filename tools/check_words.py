@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """check_words.py [ROOT] - fails on words that do not belong in a finished tree: promises of later
 work, paths of one machine, hosts of a package registry, talk about how the text came to be, and,
-outside tests, words that docs/STYLE.md (Words) replaces by plain ones.
+outside tests, words that docs/STYLE.md (Words) replaces by plain ones; in src/ such verbs in the
+names of functions too.
 
 This file and tests/checks, which plants such words, are not read.
 """
@@ -31,6 +32,10 @@ PLAIN = [
     (r"(?i)(?<!not )\b(doom(ed)?|(conditional|deleverage)_place|duplicate_entry)\b",
      "docs/STYLE.md, Words: kill; index, slot, rank or row"),
 ]
+NAMES = [  # of functions in src/
+    (r"(?<![\w.>])(take|tell)s?(_(?!over\b)\w+)?\((?=\w)",
+     "docs/STYLE.md, Words: a function takes tokens of a bucket; accept, pop, check, report"),
+]
 PLAIN_SKIPPED = ("tests/", "docs/STYLE.md", "docs/decisions/")
 SKIPPED = ("tools/check_words.py", "tests/checks/", "LICENSE", "web/dist/")
 
@@ -55,6 +60,8 @@ def main(root):
         if b"\0" in data or len(data) > 4 << 20:
             continue
         words = BANNED + ([] if name.startswith(PLAIN_SKIPPED) else PLAIN)
+        if name.startswith("src/"):
+            words = words + NAMES
         for number, line in enumerate(data.decode(errors="replace").splitlines(), 1):
             for pattern, why in words:
                 if match := re.search(pattern, line):

@@ -31,14 +31,14 @@ void private_log_free(struct private_log *log)
     log->account_count = 0;
 }
 
-static size_t place_of(uint64_t account_id, uint64_t seq)
+static size_t slot_at(uint64_t account_id, uint64_t seq)
 {
     return account_id % PRIVATE_LOG_LANES * PRIVATE_LOG_LANE + seq % PRIVATE_LOG_LANE;
 }
 
 void private_log_add(struct private_log *log, const struct private_event *event)
 {
-    struct private_log_slot *slot = &log->slots[place_of(event->account_id, event->seq)];
+    struct private_log_slot *slot = &log->slots[slot_at(event->account_id, event->seq)];
     uint64_t version = atomic_load_explicit(&slot->version, memory_order_relaxed);
 
     INVARIANT(event->account_id < log->account_count);
@@ -56,7 +56,7 @@ void private_log_add(struct private_log *log, const struct private_event *event)
 bool private_log_read(const struct private_log *log, uint64_t account_id, uint64_t seq,
                       struct private_event *event)
 {
-    const struct private_log_slot *slot = &log->slots[place_of(account_id, seq)];
+    const struct private_log_slot *slot = &log->slots[slot_at(account_id, seq)];
     uint64_t words[PRIVATE_LOG_WORDS];
     uint64_t version = atomic_load_explicit(&slot->version, memory_order_acquire);
 

@@ -73,7 +73,7 @@ static struct conn *idlest(const struct context *context, uint64_t address)
 }
 
 /* Says once a minute that the table is nearly full. */
-static void tell(struct context *context)
+static void log_crowd(struct context *context)
 {
     if (context->now_ns < context->crowd_told_ns)
         return;
@@ -89,7 +89,7 @@ bool entrance_make_room(struct context *context, uint64_t address)
     uint32_t kept = conns->capacity / 10;
     if (conns->open_count + kept < conns->capacity)
         return true;
-    tell(context);
+    log_crowd(context);
     struct conn *victim = idlest(context, crowd_of(context));
     if (victim != NULL) {
         victim->broken = true;

@@ -251,7 +251,7 @@ static bool has_commands(const struct protocol *protocol)
 }
 
 /* The turn of the reads, and of what else is no command. */
-static void take_reads(struct protocol *protocol)
+static void accept_reads(struct protocol *protocol)
 {
     uint64_t now_ticks = clock_ticks();
     uint64_t end_ticks = UINT64_MAX;
@@ -347,7 +347,7 @@ uint32_t protocol_turn_end(struct protocol *protocol)
     protocol->work += stream_arm_run(&protocol->streams, &protocol->sender);
     protocol->work += verify_run(&protocol->verifier);
     protocol->work += command_send_run(&protocol->sender);
-    take_reads(protocol);
+    accept_reads(protocol);
     protocol->work += reads_run(&protocol->pipeline);
     protocol->work += stream_feed_run(&protocol->streams);
     run_times(protocol);

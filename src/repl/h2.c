@@ -98,7 +98,7 @@ static void end_message(struct call *call)
 }
 
 /* Bytes of a call: prefix, message, prefix, ... False: they are no gRPC. */
-static bool take_bytes(struct h2 *h2, struct call *call, const uint8_t *bytes, size_t count)
+static bool receive_bytes(struct h2 *h2, struct call *call, const uint8_t *bytes, size_t count)
 {
     while (count > 0 && !call->is_ended) {
         bool is_prefix = call->partial == NULL;
@@ -128,7 +128,7 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, cons
     (void)flags;
     struct h2 *h2 = context;
     struct call *call = call_of(session, stream);
-    if (call != NULL && !take_bytes(h2, call, bytes, count))
+    if (call != NULL && !receive_bytes(h2, call, bytes, count))
         return NGHTTP2_ERR_CALLBACK_FAILURE;
     /* The window of the stream opens again when its message is taken: h2_take. */
     if (nghttp2_session_consume_connection(session, count) != 0)

@@ -100,7 +100,7 @@ static void advance(struct lead *lead)
     }
 }
 
-static void take_answer(struct lead *lead, struct lead_frame *frame, const struct etcd_done *done)
+static void accept_answer(struct lead *lead, struct lead_frame *frame, const struct etcd_done *done)
 {
     if (!done->succeeded && !is_mine(frame, done)) {
         lead->state = LEAD_LOST;
@@ -121,7 +121,7 @@ void lead_done(struct lead *lead, const struct etcd_done *done, uint64_t now_ns)
     switch (done->result) {
     case ETCD_OK:
         if (lead->state == LEAD_GOES)
-            take_answer(lead, frame, done);
+            accept_answer(lead, frame, done);
         return;
     case ETCD_NO_SPACE:
     case ETCD_LATE:

@@ -4,7 +4,7 @@
 
 #include "repl/etcd_call.h"
 
-static struct tail_frame *place_of(struct tail *tail, uint64_t number)
+static struct tail_frame *slot_of(struct tail *tail, uint64_t number)
 {
     return &tail->frames[number % TAIL_FRAMES_MAX];
 }
@@ -135,7 +135,7 @@ void tail_step(struct tail *tail, uint64_t now_ns)
 /* False without memory. */
 static bool hold(struct tail *tail, uint64_t number, struct etcd_bytes value)
 {
-    struct tail_frame *frame = place_of(tail, number);
+    struct tail_frame *frame = slot_of(tail, number);
 
     drop(tail, frame);
     frame->bytes = malloc(value.count != 0 ? value.count : 1);
@@ -150,13 +150,13 @@ static bool hold(struct tail *tail, uint64_t number, struct etcd_bytes value)
 }
 
 /* One row. False: it cannot be kept, and the watch begins again later. */
-static bool take_row(struct tail *tail, const struct etcd_row *row)
+static bool accept_row(struct tail *tail, const struct etcd_row *row)
 {
     uint64_t number = repl_key_number(tail->cluster, row->key);
 
     if (number == 0 || number < tail->next)
         return true;
-    struct tail_frame *frame = place_of(tail, number);
+    struct tail_frame *frame = slot_of(tail, number);
     if (row->is_delete) {
         if (frame->bytes != NULL && frame->number == number)
             drop(tail, frame);
@@ -175,7 +175,7 @@ static bool is_gone(const struct tail *tail, uint64_t last)
     return tail->has_gap && last >= tail->next + TAIL_GAP_MAX;
 }
 
-static void take_page(struct tail *tail, const struct etcd_done *done, uint64_t now_ns)
+static void accept_page(struct tail *tail, const struct etcd_done *done, uint64_t now_ns)
 {
     uint64_t first = 0, last = 0;
 
@@ -195,7 +195,7 @@ static void take_page(struct tail *tail, const struct etcd_done *done, uint64_t 
         return;
     }
     for (uint32_t i = 0; i < done->row_count; i++)
-        if (!take_row(tail, &done->rows[i])) {
+        if (!accept_row(tail, &done->rows[i])) {
             begin_again(tail, now_ns + TAIL_RETRY_NS);
             return;
         }
@@ -210,10 +210,10 @@ static void take_page(struct tail *tail, const struct etcd_done *done, uint64_t 
         tail->state = TAIL_FINISHED;
 }
 
-static void take_events(struct tail *tail, const struct etcd_done *done, uint64_t now_ns)
+static void accept_events(struct tail *tail, const struct etcd_done *done, uint64_t now_ns)
 {
     for (uint32_t i = 0; i < done->row_count; i++)
-        if (!take_row(tail, &done->rows[i])) {
+        if (!accept_row(tail, &done->rows[i])) {
             begin_again(tail, now_ns + TAIL_RETRY_NS);
             return;
         }
@@ -229,11 +229,11 @@ void tail_done(struct tail *tail, const struct etcd_done *done, uint64_t now_ns)
         return;
     if (done->kind == ETCD_RANGE && done->result == ETCD_OK) {
         tail->tag++;
-        take_page(tail, done, now_ns);
+        accept_page(tail, done, now_ns);
         return;
     }
     if (done->kind == ETCD_WATCH && done->result == ETCD_OK) {
-        take_events(tail, done, now_ns);
+        accept_events(tail, done, now_ns);
         return;
     }
     if (done->result == ETCD_DENIED) {
@@ -254,7 +254,7 @@ void tail_done(struct tail *tail, const struct etcd_done *done, uint64_t now_ns)
 
 bool tail_next(struct tail *tail, const uint8_t **bytes, size_t *count)
 {
-    struct tail_frame *frame = place_of(tail, tail->next);
+    struct tail_frame *frame = slot_of(tail, tail->next);
 
     if (!tail->is_settled || frame->bytes == NULL || frame->number != tail->next)
         return false;
@@ -265,7 +265,7 @@ bool tail_next(struct tail *tail, const uint8_t **bytes, size_t *count)
 
 void tail_take(struct tail *tail)
 {
-    struct tail_frame *frame = place_of(tail, tail->next);
+    struct tail_frame *frame = slot_of(tail, tail->next);
 
     INVARIANT(frame->bytes != NULL && frame->number == tail->next);
     drop(tail, frame);

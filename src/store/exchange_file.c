@@ -44,7 +44,7 @@ static const struct file_kind former_kind = {
 };
 static const char *const folders[] = { "journal", "snapshot", "archive" };
 
-static void image_take(struct exchange_file *out, const uint8_t *bytes)
+static void image_decode(struct exchange_file *out, const uint8_t *bytes)
 {
     struct exchange_image image;
 
@@ -81,7 +81,7 @@ int exchange_file_decode(struct exchange_file *out, const uint8_t bytes[SLOT_BYT
     if (!file_head_is(bytes, &slot_kind) || !file_head_is_intact(bytes, SLOT_BYTES) ||
         !cc_is_zero(bytes + used, SLOT_BYTES - used))
         return -EBADMSG;
-    image_take(out, bytes);
+    image_decode(out, bytes);
     return 0;
 }
 
@@ -97,7 +97,7 @@ static int former_read(struct disk *disk, uint8_t bytes[SLOT_BYTES], struct exch
         !file_head_is_intact(bytes, EXCHANGE_FILE_FORMER_BYTES) ||
         !cc_is_zero(bytes + used, EXCHANGE_FILE_FORMER_BYTES - used))
         return -EBADMSG;
-    image_take(out, bytes);
+    image_decode(out, bytes);
     out->epoch = 1;
     out->is_former = true;
     return 0;

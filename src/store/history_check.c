@@ -88,7 +88,7 @@ struct check {
 struct walk {
     struct check *check;
     const struct tree *tree;
-    int (*take)(struct walk *walk, const struct node *node);
+    int (*check_node)(struct walk *walk, const struct node *node);
     enum history_table table;
     uint64_t branches, leaves, overflows, entries;
     uint8_t last[KEY_MAX]; /* the key before, if `has_last` */
@@ -246,20 +246,20 @@ static int step(struct walk *walk)
     if (walk->depth == walk->tree->depth) {
         walk->entries++;
         int failed = pass_key(walk, &node, false);
-        return failed != 0 ? failed : walk->take(walk, &node);
+        return failed != 0 ? failed : walk->check_node(walk, &node);
     }
     int failed = is_first ? 0 : pass_key(walk, &node, true); /* the first has no key of its own */
     return failed != 0 ? failed : enter(walk, node.child);
 }
 
 static int walk_tree(struct check *check, const struct tree *tree, enum history_table table,
-                     int (*take)(struct walk *walk, const struct node *node))
+                     int (*check_node)(struct walk *walk, const struct node *node))
 {
     struct walk *walk = calloc(1, sizeof *walk);
 
     if (walk == NULL)
         return -ENOMEM;
-    *walk = (struct walk){ .check = check, .tree = tree, .take = take, .table = table };
+    *walk = (struct walk){ .check = check, .tree = tree, .check_node = check_node, .table = table };
     bool is_empty = tree->root == ROOT_NONE;
     int failed = tree->depth > DEPTH_MAX || is_empty != (tree->depth == 0) ? -EBADMSG : 0;
     if (failed == 0 && !is_empty)
@@ -289,7 +289,7 @@ static struct tree load_tree(const uint8_t *at)
 /* ---- free pages ------------------------------------------------------------------------------ */
 
 /* A list of pages: its count, then their numbers, the highest first. */
-static int take_list(const struct check *check, const uint8_t *list, uint64_t bytes)
+static int check_list(const struct check *check, const uint8_t *list, uint64_t bytes)
 {
     uint64_t before = UINT64_MAX;
 
@@ -306,7 +306,7 @@ static int take_list(const struct check *check, const uint8_t *list, uint64_t by
 }
 
 /* A list in pages of its own. */
-static int take_big(struct walk *walk, uint64_t first, uint64_t bytes)
+static int check_big(struct walk *walk, uint64_t first, uint64_t bytes)
 {
     const struct check *check = walk->check;
     uint64_t count = (HEAD_BYTES - 1 + bytes) / PAGE_BYTES + 1;
@@ -327,18 +327,18 @@ static int take_big(struct walk *walk, uint64_t first, uint64_t bytes)
         failed = -EBADMSG;
     walk->overflows += count;
     if (failed == 0)
-        failed = take_list(check, pages + HEAD_BYTES, bytes);
+        failed = check_list(check, pages + HEAD_BYTES, bytes);
     free(pages);
     return failed;
 }
 
-static int take_free(struct walk *walk, const struct node *node)
+static int check_free(struct walk *walk, const struct node *node)
 {
     if (cc_load64(node->key) > walk->check->meta.transaction)
         return -EBADMSG;
     if (node->flags == NODE_BIG)
-        return take_big(walk, cc_load64(node->data), node->data_bytes);
-    return node->flags == 0 ? take_list(walk->check, node->data, node->data_bytes) : -EBADMSG;
+        return check_big(walk, cc_load64(node->data), node->data_bytes);
+    return node->flags == 0 ? check_list(walk->check, node->data, node->data_bytes) : -EBADMSG;
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -348,7 +348,7 @@ static bool is_named(const struct node *node, const char *name)
     return node->key_bytes == strlen(name) && memcmp(node->key, name, node->key_bytes) == 0;
 }
 
-static int take_table(struct walk *walk, const struct node *node)
+static int check_table(struct walk *walk, const struct node *node)
 {
     struct check *check = walk->check;
 
@@ -371,7 +371,7 @@ static int take_table(struct walk *walk, const struct node *node)
     return -EBADMSG;
 }
 
-static int take_head(struct walk *walk, const struct node *node)
+static int check_head(struct walk *walk, const struct node *node)
 {
     struct check *check = walk->check;
 
@@ -381,7 +381,7 @@ static int take_head(struct walk *walk, const struct node *node)
     return check->head.crc == history_check_head_crc(&check->head) ? 0 : -EBADMSG;
 }
 
-static int take_row(struct walk *walk, const struct node *node)
+static int check_row(struct walk *walk, const struct node *node)
 {
     struct check *check = walk->check;
 
@@ -409,17 +409,17 @@ static int take_row(struct walk *walk, const struct node *node)
 
 static int check_tables(struct check *check)
 {
-    int failed = walk_tree(check, &check->meta.main, HISTORY_TABLES, take_table);
+    int failed = walk_tree(check, &check->meta.main, HISTORY_TABLES, check_table);
 
     if (failed != 0 || check->meta.main.entries == 0)
         return failed; /* or a start ended before the first commit */
     if (!check->has_head || check->head_tree.entries != 1)
         return -EBADMSG;
-    failed = walk_tree(check, &check->head_tree, HISTORY_TABLES, take_head);
+    failed = walk_tree(check, &check->head_tree, HISTORY_TABLES, check_head);
     for (int i = 0; i < HISTORY_TABLES && failed == 0; i++) {
         if (!check->has_table[i])
             return -EBADMSG;
-        failed = walk_tree(check, &check->tables[i], (enum history_table)i, take_row);
+        failed = walk_tree(check, &check->tables[i], (enum history_table)i, check_row);
         if (failed == 0 &&
             (check->rows[i] != check->head.rows[i] || check->sums[i] != check->head.sums[i]))
             failed = -EBADMSG;
@@ -483,11 +483,11 @@ static int check_file(struct check *check)
         return -ENOMEM;
     failed = check_tables(check);
     if (failed == 0)
-        failed = walk_tree(check, &check->meta.free, HISTORY_TABLES, take_free);
+        failed = walk_tree(check, &check->meta.free, HISTORY_TABLES, check_free);
     return failed;
 }
 
-static void take_totals(const struct check *check, struct history_totals *totals)
+static void sum_totals(const struct check *check, struct history_totals *totals)
 {
     struct stat status;
 
@@ -509,7 +509,7 @@ int history_check(const char *path, struct history_totals *totals)
     if (failed == -ENOENT)
         failed = 0;
     if (failed == 0 && totals != NULL)
-        take_totals(check, totals);
+        sum_totals(check, totals);
     if (check->file >= 0)
         close(check->file);
     free(check->seen);

@@ -470,8 +470,8 @@ static int renew(struct history_cursor *cursor, enum history_table table)
     return code;
 }
 
-static int take(const MDB_val *key, const MDB_val *value, struct history_place *place, void *row,
-                size_t *bytes)
+static int decode_row(const MDB_val *key, const MDB_val *value, struct history_place *place,
+                      void *row, size_t *bytes)
 {
     const uint8_t *from = value->mv_data;
 
@@ -527,7 +527,7 @@ int history_file_cursor_below(struct history_cursor *cursor, struct history_plac
         return error_of(code);
     if (!is_of(&key, wanted, key_bytes))
         return 0;
-    int got = take(&key, &value, place, row, bytes);
+    int got = decode_row(&key, &value, place, row, bytes);
     if (got > 0 && place->index == GAP_INDEX)
         *bytes = 0;
     return got;

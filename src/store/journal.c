@@ -136,7 +136,7 @@ static int completions_reap(struct journal *journal)
 
 /* Tells the witness, and ends a stop once that has named the closing frame. With `none` nothing was
  * promised, and the witness keeps what the start found. 1: submitted; 0; -errno. */
-static int witness_tell(struct journal *journal)
+static int witness_report(struct journal *journal)
 {
     struct witness_writer *witness = &journal->witness;
     bool is_told = journal->config.durability == JOURNAL_NONE;
@@ -328,7 +328,7 @@ int journal_step(struct journal *journal)
     if (journal_is_clustered(journal))
         work += journal_cluster_release(journal);
     (void)flights_retire(journal);
-    done = witness_tell(journal);
+    done = witness_report(journal);
     if (done < 0)
         return fault(journal, done);
     work += done;

@@ -62,8 +62,8 @@ static bool records_are_whole(const struct frame_header *header, const uint8_t *
 }
 
 /* Copies the frame into the next flight and makes its padding again. False if it is no frame. */
-static bool frame_take(struct journal *journal, const uint8_t *bytes, size_t count,
-                       struct frame_header *header)
+static bool frame_adopt(struct journal *journal, const uint8_t *bytes, size_t count,
+                        struct frame_header *header)
 {
     uint8_t *copy = flight_at(journal, journal->flight_count)->bytes;
     uint32_t length;
@@ -100,7 +100,8 @@ int journal_cluster_adopt(struct journal *journal, const uint8_t *bytes, size_t 
         return LOAD(journal->error, relaxed);
     if (!journal_cluster_has_place(journal))
         return 0;
-    if (!frame_take(journal, bytes, count, &header) || !frame_chains(&journal->tail_frame, &header))
+    if (!frame_adopt(journal, bytes, count, &header) ||
+        !frame_chains(&journal->tail_frame, &header))
         return -EBADMSG;
     error = journal_provide_segment(journal, header.record_bytes);
     if (error == 0)

@@ -191,7 +191,7 @@ static bool open_next(struct scrub *scrub)
 }
 
 /* The bytes of the sections are all that the image hash covers; the archive's hash covers all. */
-static void take_hashed(struct scrub *scrub, const uint8_t *bytes, uint64_t count)
+static void hash_piece(struct scrub *scrub, const uint8_t *bytes, uint64_t count)
 {
     const struct scrub_target *target = &scrub->targets[scrub->next];
     uint64_t from = target->kind == SCRUB_SNAPSHOT ? SECTIONS_AT : 0;
@@ -212,7 +212,7 @@ static void take_hashed(struct scrub *scrub, const uint8_t *bytes, uint64_t coun
 /* ---- segments -------------------------------------------------------------------------------- */
 
 /* Passes the header of a segment. Returns what is wrong, or NULL. */
-static const char *take_header(struct scrub *scrub, uint64_t number)
+static const char *check_header(struct scrub *scrub, uint64_t number)
 {
     struct segment_header header;
 
@@ -225,7 +225,7 @@ static const char *take_header(struct scrub *scrub, uint64_t number)
 }
 
 /* Passes the frames that are whole in the room. Returns what is wrong, or NULL. */
-static const char *take_frames(struct scrub *scrub, uint64_t number)
+static const char *check_frames(struct scrub *scrub, uint64_t number)
 {
     while (scrub->parsed < scrub->room_at + scrub->held) {
         const uint8_t *bytes = scrub->room + (scrub->parsed - scrub->room_at);
@@ -255,16 +255,16 @@ static const char *take_frames(struct scrub *scrub, uint64_t number)
 }
 
 /* The piece was read behind what the room holds. */
-static void take_segment(struct scrub *scrub, uint64_t count)
+static void check_segment(struct scrub *scrub, uint64_t count)
 {
     uint64_t number = scrub->targets[scrub->next].number;
     const char *why = NULL;
 
     scrub->held += count;
     if (scrub->parsed == 0)
-        why = take_header(scrub, number);
+        why = check_header(scrub, number);
     if (why == NULL)
-        why = take_frames(scrub, number);
+        why = check_frames(scrub, number);
     if (why != NULL || scrub->at + count >= scrub->size) {
         end(scrub, why, scrub->parsed, scrub->at + count);
         return;
@@ -293,9 +293,9 @@ static uint64_t read_piece(struct scrub *scrub)
     }
     published_add(&scrub->counters.bytes, wanted);
     if (is_segment)
-        take_segment(scrub, wanted);
+        check_segment(scrub, wanted);
     else
-        take_hashed(scrub, into, wanted);
+        hash_piece(scrub, into, wanted);
     scrub->at += wanted;
     return wanted;
 }

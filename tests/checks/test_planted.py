@@ -33,6 +33,13 @@ WORDS = [
     ("parts of words", "a newer row, at handover", None),
 ]
 
+NAMES = [
+    ("clean name", TICK_C, None),
+    ("a function that takes", TICK_C + "/* take(value) */\n", "'take('"),
+    ("a function that tells rows", TICK_C + "/* tell_rows(value) */\n", "'tell_rows('"),
+    ("tokens of a bucket", TICK_C + "/* rate_take(rates), take_over(node) */\n", None),
+]
+
 FORMAT = [
     ("clean format", TICK_C, None),
     ("tab", TICK_C.replace("    return", "\treturn"), "should be clang-formatted"),
@@ -66,6 +73,10 @@ with Tree({}) as tree:
         (tree.root / path).write_text(before)
     for name, text, want in WORDS:
         (tree.root / "README.md").write_text(text + "\n")
+        expect(name, want, tree.check(SOURCE / "tools/check_words.py", tree.root))
+    (tree.root / "README.md").write_text("A tree.\n")
+    for name, text, want in NAMES:
+        (tree.root / "src/base/tick.c").write_text(text)
         expect(name, want, tree.check(SOURCE / "tools/check_words.py", tree.root))
     for name, text, want in FORMAT:
         (tree.root / "src/base/tick.c").write_text(text)

@@ -69,7 +69,7 @@ size_t market_former_bytes(uint32_t version)
     return 0 FORMER_FIELDS_3(BYTES_OLD, BYTES_NEW);
 }
 
-static void take_record(struct market_record *record, const struct former_record *former)
+static void convert_record(struct market_record *record, const struct former_record *former)
 {
 #define TAKE(field) memcpy(&record->field, &former->field, sizeof former->field);
     TAKE(symbol)
@@ -101,7 +101,7 @@ static void take_record(struct market_record *record, const struct former_record
 }
 
 /* Its prices are the run; it began with the newest update. */
-static void take_hold(struct market *market, const struct former *former)
+static void convert_hold(struct market *market, const struct former *former)
 {
     uint64_t low = UINT64_MAX, high = 0;
 
@@ -132,8 +132,8 @@ void market_former_load(const struct engine *engine, struct image_read *read, st
     } else {
         FORMER_FIELDS_3(READ_OLD, READ_NEW)
     }
-    take_record(&market->record, &former.record);
-    take_hold(market, &former);
+    convert_record(&market->record, &former.record);
+    convert_hold(market, &former);
     if (read->version < 3) { /* nobody owes funding for the hour of such an image */
         market->premium_slot = engine->t_ns / MARKET_SLOT_NS;
         market->funding_hour = engine->t_ns / MARKET_HOUR_NS;

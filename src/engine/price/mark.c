@@ -300,7 +300,7 @@ static void end_hold(struct engine *engine, uint32_t index)
 }
 
 /* Takes a held price; what was sampled before is no reference any more. */
-static void take_held(struct engine *engine, uint32_t index, uint64_t price)
+static void accept_held(struct engine *engine, uint32_t index, uint64_t price)
 {
     samples_begin_reference(engine, index);
     end_hold(engine, index);
@@ -328,7 +328,7 @@ enum status mark_accept_index(struct engine *engine, const struct command *comma
     uint64_t newest = market->run_newest;
     if (is_beyond(price, newest, MARK_HOLD_AGREE_PPM))
         return STATUS_rejected_invalid_price;
-    take_held(engine, index, newest);
+    accept_held(engine, index, newest);
     return STATUS_request_completed;
 }
 
@@ -375,7 +375,7 @@ enum status mark_oracle(struct engine *engine, uint32_t index, uint64_t publish_
     } else if (market->hold_count == 0) {
         begin_hold(engine, index, price, reference);
     } else if (join_run(market, price)) {
-        take_held(engine, index, price);
+        accept_held(engine, index, price);
     }
     return STATUS_request_completed;
 }

@@ -227,7 +227,7 @@ uint32_t access_open_portfolio(const struct engine *engine, uint64_t account_id,
 }
 
 /* W7, W10: the plain writes that a device key may make. */
-static bool takes_device_key(uint16_t code)
+static bool allows_device_key(uint16_t code)
 {
     return code == REQUEST_portfolio_close || code == REQUEST_portfolio_reopen ||
            code == REQUEST_rename_portfolio;
@@ -240,7 +240,7 @@ enum status access_api_key(const struct engine *engine, const uint8_t credential
     uint16_t code = engine->applying.command->code;
     uint32_t index = credential_find_id(engine, credential_id, CREDENTIAL_API_KEY);
 
-    if (index == CREDENTIAL_NONE && takes_device_key(code))
+    if (index == CREDENTIAL_NONE && allows_device_key(code))
         index = credential_find_id(engine, credential_id, CREDENTIAL_DEVICE_KEY);
     const struct credential *key = &engine->credentials.rows[index];
     if (index == CREDENTIAL_NONE || !credential_is_live(key, engine->t_ns))

@@ -190,8 +190,8 @@ static bool judge_key(const struct job_table *jobs, const struct conn *conn, str
 
 /* Decodes the request into a slot. False: too many slow jobs wait; nothing has changed but that the
  * connection is in CONN_SLOW. */
-static bool take(struct job_table *jobs, struct conn *conn, const struct arrival *arrival,
-                 struct taken *taken)
+static bool decode_job(struct job_table *jobs, struct conn *conn, const struct arrival *arrival,
+                       struct taken *taken)
 {
     struct context *context = jobs->context;
     struct job *job = alloc_job(jobs, &taken->number);
@@ -263,7 +263,7 @@ bool job_accept(struct job_table *jobs, struct conn *conn, const char *head_text
         .head_text = has_device ? head_text : NULL,
     };
     struct taken taken;
-    if (!take(jobs, conn, &arrival, &taken))
+    if (!decode_job(jobs, conn, &arrival, &taken))
         return false;
     struct pending *pending = add_pending(jobs, conn, &arrival, &taken);
     if (taken.decoded) {
@@ -286,7 +286,7 @@ bool job_accept_op(struct job_table *jobs, struct conn *conn, const char *body, 
         .form = wants_full ? ACK_FULL : ACK_BRIEF,
     };
     struct taken taken;
-    if (!take(jobs, conn, &arrival, &taken))
+    if (!decode_job(jobs, conn, &arrival, &taken))
         return false;
     struct pending *pending = add_pending(jobs, conn, &arrival, &taken);
     pending->is_op = true;

@@ -24,8 +24,8 @@ void pending_pool_free(struct pending_pool *pool)
 }
 
 /* A pending that is in no list. */
-static struct pending *take(struct pending_pool *pool, const struct conn *conn, uint32_t conn_index,
-                            enum pending_kind kind, enum pending_state state)
+static struct pending *alloc(struct pending_pool *pool, const struct conn *conn,
+                             uint32_t conn_index, enum pending_kind kind, enum pending_state state)
 {
     uint32_t index = pool->free_head;
     if (index != PENDING_NONE) {
@@ -72,13 +72,13 @@ static struct pending *take(struct pending_pool *pool, const struct conn *conn, 
 struct pending *pending_add_own(struct pending_pool *pool, uint64_t received_ticks)
 {
     const struct conn nobody = { .received_ticks = received_ticks };
-    return take(pool, &nobody, CONN_NONE, PENDING_WRITE, PENDING_QUEUED);
+    return alloc(pool, &nobody, CONN_NONE, PENDING_WRITE, PENDING_QUEUED);
 }
 
 struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum pending_kind kind,
                             enum pending_state state)
 {
-    struct pending *pending = take(pool, conn, conn->index, kind, state);
+    struct pending *pending = alloc(pool, conn, conn->index, kind, state);
     uint32_t index = pending_index(pool, pending);
     conn->rate = (struct client_rate_state){ 0 };
     if (conn->pending_tail == PENDING_NONE)

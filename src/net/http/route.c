@@ -256,7 +256,7 @@ static bool parse_argument(struct route *route, const struct route_path *path, c
     return true;
 }
 
-static bool takes_argument(const struct route_path *path)
+static bool has_argument(const struct route_path *path)
 {
     return path->kind != ROUTE_SIGNED && path->kind != ROUTE_PAGE &&
            path->path[path->path_bytes - 1] == '/';
@@ -270,7 +270,7 @@ static const struct route_path *match(const struct route_table *table, const cha
     unsigned prefixed = 0; /* of paths with an argument, which the text may also be */
     for (uint16_t i = 0; i < table->count; i++) {
         const struct route_path *path = &table->paths[i];
-        bool prefix = takes_argument(path);
+        bool prefix = has_argument(path);
         if (prefix ? count <= path->path_bytes : count != path->path_bytes)
             continue;
         if (path->admin != admin || memcmp(path->path, text, path->path_bytes) != 0)

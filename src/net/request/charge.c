@@ -28,8 +28,8 @@ static void refuse(struct context *context, struct conn *conn, enum client_rate_
 
 /* Takes the token that the connection waited for, or others from the bucket. The ms until there
  * are so many. */
-static uint64_t take(struct context *context, struct conn *conn, enum client_rate_kind kind,
-                     uint64_t client, uint32_t cost)
+static uint64_t spend(struct context *context, struct conn *conn, enum client_rate_kind kind,
+                      uint64_t client, uint32_t cost)
 {
     if (conn != NULL && conn->has_token && conn->pause_kind == kind) {
         conn->has_token = false;
@@ -44,7 +44,7 @@ static bool charge(struct context *context, struct conn *conn, enum client_rate_
 {
     if (conn->admin || context->config->client_rates == NULL)
         return true;
-    uint64_t wait_ms = take(context, conn, kind, client, cost);
+    uint64_t wait_ms = spend(context, conn, kind, client, cost);
     if (kind == CLIENT_RATE_PUBLIC || kind == CLIENT_RATE_READ)
         conn->rate =
             client_rate_state(context->config->client_rates, kind, client, context->now_ns);
@@ -90,7 +90,7 @@ uint64_t charge_creation(struct context *context, struct conn *conn, uint64_t ad
 {
     if (context->config->client_rates == NULL)
         return 0;
-    uint64_t wait_ms = take(context, conn, CLIENT_RATE_CREATION, address, 1);
+    uint64_t wait_ms = spend(context, conn, CLIENT_RATE_CREATION, address, 1);
     if (wait_ms != 0)
         refuse(context, conn, CLIENT_RATE_CREATION, address, wait_ms);
     return wait_ms;

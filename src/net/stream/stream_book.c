@@ -100,7 +100,8 @@ static void share(struct streams *streams, struct stream_view *view, enum stream
     }
 }
 
-static void tell(struct streams *streams, struct stream_view *view, enum stream_view_change change)
+static void share_change(struct streams *streams, struct stream_view *view,
+                         enum stream_view_change change)
 {
     if (change == STREAM_VIEW_BEST || change == STREAM_VIEW_DEEPER)
         share(streams, view, STREAM_BOOK);
@@ -111,7 +112,7 @@ static void tell(struct streams *streams, struct stream_view *view, enum stream_
 void stream_book_begin(struct stream *stream, struct stream_sub *sub, const struct reply *reply,
                        const uint8_t *rows)
 {
-    tell(stream->owner, sub->view, stream_view_take(sub->view, reply, rows));
+    share_change(stream->owner, sub->view, stream_view_take(sub->view, reply, rows));
     stream_subs_live(stream, sub);
     if (!send_whole(stream, sub, false))
         stream_subs_stale(stream, sub, true);
@@ -127,7 +128,7 @@ uint32_t stream_book_run(struct streams *streams)
     streams->books_seen = writes;
     for (struct stream_view *view = streams->views; view != NULL; view = view->next) {
         enum stream_view_change change = stream_view_look(view, board);
-        tell(streams, view, change);
+        share_change(streams, view, change);
         if (change == STREAM_VIEW_TORN)
             streams->books_seen = UINT64_MAX; /* it is looked at again */
         work += change != STREAM_VIEW_SAME && change != STREAM_VIEW_TORN;

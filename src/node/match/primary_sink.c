@@ -86,7 +86,7 @@ static void apply_credential(struct primary_sink *primary, const struct effect *
 }
 
 /* A CLOSED account has no valid credential (R11, row 3), though its master keys keep their rows. */
-static void take_account(struct primary_sink *primary, const struct effect *effect)
+static void end_master_keys(struct primary_sink *primary, const struct effect *effect)
 {
     struct effect_account body;
     struct read_credential view;
@@ -109,7 +109,7 @@ static void primary_emit(struct engine_sink *sink, const struct effect *effect)
     else if (effect->code == EFFECT_market_state) /* a new market emits its first state */
         add_symbols(primary, effect->engine);
     else if (effect->code == EFFECT_account)
-        take_account(primary, effect);
+        end_master_keys(primary, effect);
 }
 
 static void primary_classify(struct engine_sink *sink, uint64_t account_id, uint32_t class)

@@ -209,7 +209,7 @@ static void put_live(struct merge *merge)
 
 /* Moves over the newest row of the three, and shows it if the list has it. False: there is none, or
  * it may not be the newest, and the task is refused. */
-static bool take_newest(struct merge *merge)
+static bool pop_newest(struct merge *merge)
 {
     struct query_task *task = merge->task;
 
@@ -265,7 +265,7 @@ bool query_orders_step(struct query_task *task, const struct query_sources *sour
     while (task->reply.row_count < most) {
         if (!query_task_count(rows))
             return false;
-        if (!take_newest(&merge)) {
+        if (!pop_newest(&merge)) {
             ++*rows;
             return true;
         }

@@ -190,7 +190,7 @@ static int check_genesis(struct replicator *replicator)
 }
 
 /* Elected, and the end of the log is reached. */
-static void begin_to_take(struct replicator *replicator)
+static void begin_to_author(struct replicator *replicator)
 {
     const struct elect *elect = &replicator->elect;
     uint8_t *body = replicator->won.body;
@@ -229,7 +229,7 @@ static int step_standby(struct replicator *replicator, uint64_t now_ns)
         return -1;
     if (replicator->is_finishing && !replicator->takes && !is_blocked &&
         tail_is_finished(&replicator->tail))
-        begin_to_take(replicator);
+        begin_to_author(replicator);
     return work;
 }
 

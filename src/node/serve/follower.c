@@ -67,7 +67,7 @@ void follower_link_add(struct follower *follower, const struct follower_link *li
 }
 
 /* A failed invariant is recorded and halts its market, or all; the process goes on. */
-static void tell(struct follower *follower, const struct audit_verdict *verdict)
+static void report_failed(struct follower *follower, const struct audit_verdict *verdict)
 {
     /* relaxed: shown, decides nothing. */
     atomic_fetch_or_explicit(&follower->invariants_failed, verdict->failed, memory_order_relaxed);
@@ -81,7 +81,7 @@ static void audit(struct follower *follower)
 
     exchange_counters_refresh_claims(&follower->exchange_counters, follower->engine);
     if (!audit_judge(follower->engine, &verdict))
-        tell(follower, &verdict);
+        report_failed(follower, &verdict);
 }
 
 /* Applies a command. I7 and I8 are checked at each of its effects; I10, which looks at every
@@ -96,7 +96,7 @@ static void apply_watched(struct follower *follower, const struct command *comma
     follower->watches_command = false;
     engine_apply(follower->engine, command, &follower->sink.sink, &result);
     if (!watch_end(&follower->watch, follower->engine, command, &verdict))
-        tell(follower, &verdict);
+        report_failed(follower, &verdict);
 }
 
 static int apply(struct follower *follower, const struct record_view *record, uint64_t sequence)
