@@ -1,6 +1,6 @@
-"""test_openapi.py BUILD - Redocly's linter finds nothing in docs/openapi.json, ajv compiles every
-schema of it, and by ajv too the examples of docs/spec/json.md and the answers of a running perpd
-validate. Skipped where tools/setup --browser was not called.
+"""test_openapi.py BUILD - Redocly's linter finds nothing in docs/openapi.json and asyncapi.json,
+ajv compiles every schema of them, and by ajv too the examples of docs/spec/json.md and the answers
+of a running perpd validate. Skipped where tools/setup --browser was not called.
 """
 import copy
 import json
@@ -64,6 +64,16 @@ check(not (found := wrong(DOCUMENT, values)), *found)
 # A schema is compiled when a value is shown to it: none of them fits an unheard-of type.
 compiled = wrong(DOCUMENT, [[pointer, None] for pointer in every])
 check(not [line for line in compiled if line.startswith("no schema")], compiled)
+
+# The stream's document is sound too: the linter, and each schema by ajv.
+FLOW = json.loads((packages.SOURCE / "docs/asyncapi.json").read_text())
+every_flow = list(pointers(FLOW))
+check(len(every_flow) > 60, len(every_flow))
+compiled = wrong(FLOW, [[pointer, []] for pointer in every_flow])
+check(not [line for line in compiled if not line.startswith("#/components/schemas/")], compiled)
+broken = copy.deepcopy(FLOW)
+del broken["channels"]["stream"]["messages"]["Refusal"]
+check(wrong(broken), "an operation has a message that its channel lacks")
 
 # What is broken is seen by the linter, by ajv as a schema, and by ajv as a value.
 broken = copy.deepcopy(DOCUMENT)

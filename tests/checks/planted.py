@@ -86,7 +86,8 @@ int main(void)
 COPIED = ("CMakeLists.txt", "tests/CMakeLists.txt", "tests/check.h", "bench/CMakeLists.txt",
           "bench/shim.h", "bench/shim.cc", ".clang-format", ".clang-tidy")
 # What only the build reads: the document that perpd answers, the options and the simulator's seeds.
-CONFIGURED = ("docs/openapi.json", "tools/openapi.cmake", "src/net/json/openapi.h",
+CONFIGURED = ("docs/openapi.json", "docs/asyncapi.json", "tools/openapi.cmake",
+              "src/net/json/openapi.h", "src/net/json/asyncapi.h",
               "tools/assets.cmake", "src/net/http/asset_table.h", "src/base/option.h",
               "src/base/compiler.h",
               "tests/node/planted/seeds.txt")

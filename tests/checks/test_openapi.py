@@ -36,6 +36,10 @@ reads = subprocess.run([SOURCE / "tools/reads"], input=TEXT, text=True, capture_
                        check=True).stdout
 check(reads == (SOURCE / "docs/reads.md").read_text(), "docs/reads.md is old: "
       "tools/reads < docs/openapi.json > docs/reads.md")
+flow = subprocess.run([SOURCE / "tools/asyncapi"], input=TEXT, text=True, capture_output=True,
+                      check=True).stdout
+check(flow == (SOURCE / "docs/asyncapi.json").read_text(), "docs/asyncapi.json is old: "
+      "tools/asyncapi < docs/openapi.json > docs/asyncapi.json")
 # Each status of each route, and each problem code, has a case that produces it.
 rows = produced.table()
 check(not list(produced.stale(DOCUMENT, rows)), *produced.stale(DOCUMENT, rows))

@@ -288,6 +288,8 @@ def openapi(world):
     text = pathlib.Path(__file__).resolve().parents[2].joinpath("docs/openapi.json").read_text()
     response = exchange.get("/api/v1/openapi.json")
     table.same("the document", response.body.decode(), text)
+    stream = pathlib.Path(__file__).resolve().parents[2].joinpath("docs/asyncapi.json").read_text()
+    table.same("the stream's", exchange.get("/api/v1/asyncapi.json").body.decode(), stream)
     document = json.loads(text)
     placed = account.limit(900_000, 20, asset=BTC)
     order = account.read("/api/v1/orders?limit=1").json[0]["id"]

@@ -3,12 +3,29 @@ import base64
 import hashlib
 import json
 import os
+import pathlib
 import struct
 
 from client import PATIENCE_S, request_bytes
+from schema import faults
 
 GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
+DOCUMENT = json.loads((pathlib.Path(__file__).resolve().parents[2] / "docs/asyncapi.json")
+                      .read_text())
+
+
+def schema_of(message):
+    """The schema of a reply or a frame, by its op, or its channel and type."""
+    if "problem" in message:
+        name = "Refusal"
+    elif message.get("op") == "signed":
+        name = "SignedSuccessAnswer" if "success" in message else "SignedRequestAck"
+    elif "op" in message:
+        name = message["op"].title().replace("_", "") + "Reply"
+    else:
+        name = (message["channel"] + "_" + message["type"]).title().replace("_", "")
+    return {"$ref": f"#/components/schemas/{name}"}
 
 
 def frame(opcode, data=b"", fin=True, masked=True, rsv=0):
@@ -89,6 +106,8 @@ class Stream:
             opcode, data = self.take()
             assert opcode == TEXT, (opcode, data)
             message = json.loads(data)
+            wrong = faults(DOCUMENT, schema_of(message), message)
+            assert not wrong, (wrong, message)
             if beats or message.get("type") != "heartbeat":
                 return message
 

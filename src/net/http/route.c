@@ -29,16 +29,17 @@ enum { TARGET_MAX = 256 };
     X(audit, true, "/audit")                              \
     X(withdrawals, true, "/admin/withdrawals")
 
-#define LOCAL_PATH_LIST(X)                    \
-    X(TIME, false, "/api/v1/time")            \
-    X(STATUS, false, "/api/v1/status")        \
-    X(EXCHANGE, false, "/api/v1/exchange")    \
-    X(LIMITS, false, "/api/v1/limits")        \
-    X(EIP712, false, "/api/v1/eip712/")       \
-    X(OPENAPI, false, "/api/v1/openapi.json") \
-    X(STREAM, false, "/api/v1/stream")        \
-    X(LIVEZ, true, "/livez")                  \
-    X(READYZ, true, "/readyz")                \
+#define LOCAL_PATH_LIST(X)                      \
+    X(TIME, false, "/api/v1/time")              \
+    X(STATUS, false, "/api/v1/status")          \
+    X(EXCHANGE, false, "/api/v1/exchange")      \
+    X(LIMITS, false, "/api/v1/limits")          \
+    X(EIP712, false, "/api/v1/eip712/")         \
+    X(OPENAPI, false, "/api/v1/openapi.json")   \
+    X(ASYNCAPI, false, "/api/v1/asyncapi.json") \
+    X(STREAM, false, "/api/v1/stream")          \
+    X(LIVEZ, true, "/livez")                    \
+    X(READYZ, true, "/readyz")                  \
     X(METRICS, true, "/metrics")
 
 /* Requests with a JSON body that the net thread answers and that write nothing. */

@@ -25,6 +25,7 @@ enum route_kind {
     ROUTE_LIMITS, /* X-API-KEY if sent */
     ROUTE_EIP712,
     ROUTE_OPENAPI,
+    ROUTE_ASYNCAPI,
     ROUTE_STREAM,  /* a WebSocket handshake */
     ROUTE_PREVIEW, /* POST, JSON */
     ROUTE_DEBUG,   /* POST, envelope or frame */

@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "crypto/secret.h"
 #include "net/json/ack.h"
+#include "net/json/asyncapi.h"
 #include "net/json/json_info.h"
 #include "net/json/json_pairing.h"
 #include "net/json/json_problem.h"
@@ -350,11 +351,6 @@ static void write_preview(struct context *context, struct writer *writer, const 
     json_typed_data_preview(context, payload, count, &hashes, writer);
 }
 
-static void write_openapi(struct writer *writer)
-{
-    writer_bytes(writer, openapi_text, openapi_bytes);
-}
-
 static void write_report(struct context *context, struct writer *writer,
                          const struct pending_local *local)
 {
@@ -418,7 +414,10 @@ static void write_local(struct context *context, struct writer *writer,
         write_allowances(context, writer, local);
         break;
     case ROUTE_OPENAPI:
-        write_openapi(writer);
+        writer_bytes(writer, openapi_text, openapi_bytes);
+        break;
+    case ROUTE_ASYNCAPI:
+        writer_bytes(writer, asyncapi_text, asyncapi_bytes);
         break;
     case ROUTE_PREVIEW:
         write_preview(context, writer, body_pool_at(&context->bodies, local->body), frame);
