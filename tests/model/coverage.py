@@ -97,7 +97,7 @@ REQUIRED.update(dict.fromkeys(
     ["gap", "gap ends", "row 10 gap", "row 19 here", "beyond a limit of the market",
      "hold ended by a near price", "hold ended by a run", "hold ended by the operator",
      "no unwind in this second", "unwind", "netting", "L3 pass 2", "fired order goes on",
-     "withdrawal refused market_gap", "refused subaccount_not_closed",
+     "not liquidated by a book", "withdrawal refused market_gap", "refused subaccount_not_closed",
      "status master_key_rejected_last_key"], 1000))
 REQUIRED.update({"L1 fill": 100, "L2": 250, "L2 refused": 300,
                  "L3 leaves frozen legs": 200, "fund deleveraged": 20,

@@ -122,6 +122,57 @@ class ClauseCommands:
         self.clock += 61000 * MS  # no price of before is a reference
         return self.pending.popleft()
 
+    def make_leaning(self, exchange):
+        """An index at which somebody just has its maintenance margin, and a book that leans on the
+        mark from the next second on: it alone must liquidate nobody."""
+        if command := self.unrest(exchange):
+            return command
+        found = [holding for account in (1, 2)
+                 for holding in exchange.portfolios[account, 0, 0].holdings.values()
+                 if holding.size]
+        if not found:
+            return self.leaning_position(exchange)
+        holding = found[0]
+        market, side = holding.market, 1 if holding.size > 0 else -1
+        price, steps = market.mark, 0
+        equity, _, maintenance = holding.portfolio.risk()
+        step = max(1, market.mark // 20000)
+        while steps < 1800 and equity + (price - side * step - market.mark) * holding.size >= (
+                maintenance - holding.margins()[1]
+                + market.maintenance_margin(abs(holding.size) * (price - side * step))):
+            price, steps = price - side * step, steps + 1
+        body = wire.CANCEL_ALL_BODY.pack(3, 0, 0, market.id, 0, 0, 0, 0)
+        self.pending.append(self.signed(wire.CANCEL_ALL, body, self.fresh[3]))
+        if steps in (0, 1800) or self.random.random() < 0.1:  # too rich, or too old
+            self.trade(market, holding.portfolio.account, 3, -holding.size)
+            return self.pending.popleft()
+        self.pending.append(self.update(market, price))
+        worth = self.size_worth(market, 2 * market.impact_notional)
+        for turn, off in ((1, 3 if side > 0 else 2), (-1, 2 if side > 0 else 3)):
+            at = price * (10**6 - side * off * market.book_ppm) // 10**6
+            at = max(market.tick, at // market.tick * market.tick)
+            self.pending.append(self.place(
+                [3, 0, 0, at, turn * worth, GTC, 1, 0, 0, 0, market.id, 0], self.fresh[3]))
+        for _ in range(2):
+            self.clock = (self.clock // 1000 // MS + 1) * 1000 * MS
+            self.pending.append(self.make_tick(exchange))
+        self.prices[market.id] = price
+        return self.pending.popleft()
+
+    def leaning_position(self, exchange):
+        """Of account 1 or 2, against the third, with most of what it may."""
+        rng, account = self.random, self.random.choice((1, 2))
+        market = self.some_market(exchange)
+        free = exchange.portfolios[account, 0, 0].balance()[0]
+        value = min(free, 7000 * USDC) * 18
+        self.pending.append(self.deposit(3, rng.randrange(40000, 90000) * USDC))
+        if free < 400 * USDC:
+            self.pending.append(self.deposit(account, rng.randrange(500, 3000) * USDC))
+            return self.pending.popleft()
+        self.clock += 61000 * MS  # no price of before is a reference
+        self.trade(market, account, 3, rng.choice((1, -1)) * self.size_worth(market, value))
+        return self.pending.popleft()
+
     def make_netted(self, exchange):
         """An account long in a portfolio and short in another; the index moves against one."""
         if command := self.unrest(exchange):

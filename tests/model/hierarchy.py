@@ -206,6 +206,10 @@ class Hierarchy:
         risk.touch(self.exchange, portfolio)
         if portfolio.status != PORTFOLIO_ACTIVE:
             return "order_rejected_invalid", "portfolio_not_active"
+        going = self.exchange.conditionals.going  # an order that fired and has not ended
+        if going is not None and going.owner is portfolio:
+            self.exchange.counts["close beside a fired order"] += 1
+            return "order_rejected_invalid", "portfolio_not_empty"
         if portfolio.cash or portfolio.order_count or portfolio.conditionals or any(
                 holding.size for holding in portfolio.holdings.values()):
             return "order_rejected_invalid", "portfolio_not_empty"

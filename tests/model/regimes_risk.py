@@ -54,6 +54,8 @@ REGIMES.update({
                                 oracle=1, deposit=1, lever=0)),
     "cornered": dict(RISKY, options=dict(NEVER_STALE, **{"engine.work_per_command": "2"}),
                      accounts=3, records=(0, 4), weights={"cornered": 60, "place": 2, "tick": 1}),
+    "leaning": dict(RISKY, options=NEVER_STALE, accounts=3, records=(0, 4), streams=4,
+                    weights={"leaning": 60, "place": 1, "tick": 1}),
     # What fires meets one maker at a time.
     "going": dict(REGIMES["cascade"], tif=(80, 5, 5, 10), post_only=0.05, move_ppm=2000,
                   trigger_ppm=300, reduce_only=0.02, group=0.2,

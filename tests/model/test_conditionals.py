@@ -3,6 +3,8 @@
 worked out by hand."""
 import sys
 import unittest
+from types import SimpleNamespace
+from unittest import mock
 
 import test_model
 import wire
@@ -185,6 +187,21 @@ class Firing(Bench):
         self.place(1, 1000000, -1000)
         self.assertIn((0, wire.CANCELED, "reduce_only", STOP_MARKET), self.told())
         self.assertEqual(len(self.exchange.portfolios[1, 0, 0].conditionals), 1)
+
+
+class Going(Bench):
+    def test_its_portfolio_stays(self):
+        """R10: an order that fired and goes on has not ended."""
+        portfolio = self.exchange.portfolios[1, 0, 0]
+        portfolio.cash = 0
+        hierarchy, conditionals = self.exchange.hierarchy, self.exchange.conditionals
+        with mock.patch.object(hierarchy, "portfolio_of_key", lambda *_: portfolio):
+            conditionals.going = SimpleNamespace(owner=portfolio)
+            body = wire.PORTFOLIO_BODY.pack(bytes(16), *portfolio.id())
+            self.assertEqual(hierarchy.close_portfolio(body),
+                             ("order_rejected_invalid", "portfolio_not_empty"))
+            conditionals.going = None
+            self.assertEqual(hierarchy.close_portfolio(body), ("request_completed", None))
 
 
 if __name__ == "__main__":
