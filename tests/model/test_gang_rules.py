@@ -10,6 +10,7 @@ from unittest import mock
 
 from gang import LEAST, SOURCE, Search
 from gang_findings import HOLES
+from gang_robberies import ROBBERIES
 from gang_moves import play, random_plan, random_storm
 from gang_world import BTC, DOGE, USDC
 from portfolio import Holding
@@ -22,6 +23,16 @@ class Rules(unittest.TestCase):
             with self.subTest(name):
                 world, gain = play(SOURCE, storm, plan, 4, True)
                 self.assertLess(gain - world.allowed(), LEAST)
+                self.assertEqual(world.bystanders.broken, [])
+
+    def test_robberies_by_hand(self):
+        for name, (storm, moves) in ROBBERIES.items():
+            with self.subTest(name):
+                plan = [[[], []] for _ in storm]
+                for event, behind, move in moves:
+                    plan[event][behind].append(move)
+                world, gain = play(SOURCE, storm, plan, 4, True)
+                self.assertLess(gain - world.allowed(), 0)
                 self.assertEqual(world.bystanders.broken, [])
 
     def test_a_short_search(self):
