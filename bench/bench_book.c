@@ -54,7 +54,7 @@ static void venue_check_duplicate(struct venue *venue, const struct book_command
     uint64_t now_ms = START_MS + command->number / IDS_PER_MS;
 
     if (duplicate_find(&venue->set, command->hash, 0, command->id) != NULL ||
-        duplicate_full(&venue->set, 1))
+        duplicate_full(&venue->set, 1, true))
         abort();
     duplicate_advance(&venue->set, now_ms, PAST_MS);
     duplicate_insert(&venue->set, command->hash, &row);

@@ -69,7 +69,7 @@ static void apply(const struct request *request)
     };
 
     if (duplicate_find(&bench.set, request->hash, 0, request->id) != NULL ||
-        duplicate_full(&bench.set, 1))
+        duplicate_full(&bench.set, 1, true))
         abort();
     duplicate_advance(&bench.set, request->now_ms, PAST_MS);
     duplicate_insert(&bench.set, request->hash, &row);
@@ -78,13 +78,13 @@ static void apply(const struct request *request)
 /* Makes a set in its steady state: it has run for longer than an id lives. */
 static void prepare(uint32_t slots)
 {
-    bench.bytes = duplicate_bytes(slots, PAST_MS + FUTURE_MS);
+    bench.bytes = duplicate_bytes(slots, PAST_MS + FUTURE_MS, 0);
     bench.memory = map_memory(bench.bytes);
     bench.random = 1;
     bench.made = 0;
     bench.ids_per_second = slots / ((LIVE_MS + 10000) / 1000); /* W5: capacity is window * rate */
     bench.requests = map_memory(IDS * sizeof bench.requests[0]);
-    duplicate_init(&bench.set, bench.memory, slots, PAST_MS + FUTURE_MS);
+    duplicate_init(&bench.set, bench.memory, slots, PAST_MS + FUTURE_MS, 0);
     for (uint64_t i = 0; i < bench.ids_per_second * (LIVE_MS + 1000) / 1000; i++) {
         struct request request;
         make_request(&request);

@@ -59,10 +59,10 @@ static inline size_t aligned(size_t bytes)
 static inline struct venue *venue_make(uint32_t book_count, uint32_t order_slots, bool duplicates)
 {
     struct venue *venue = calloc(1, sizeof *venue);
-    size_t sizes[3] = { aligned(order_table_bytes(order_slots)),
-                        aligned(order_map_bytes(order_slots)),
-                        duplicates ? aligned(duplicate_bytes(DUPLICATE_SLOTS, PAST_MS + FUTURE_MS))
-                                   : 0 };
+    size_t sizes[3] = {
+        aligned(order_table_bytes(order_slots)), aligned(order_map_bytes(order_slots)),
+        duplicates ? aligned(duplicate_bytes(DUPLICATE_SLOTS, PAST_MS + FUTURE_MS, 0)) : 0
+    };
     size_t book_size = aligned(book_bytes(LADDER_TICKS));
 
     if (venue == NULL)
@@ -76,7 +76,7 @@ static inline struct venue *venue_make(uint32_t book_count, uint32_t order_slots
     order_map_init(&venue->map, at += sizes[0], order_slots, venue->table.hot);
     at += sizes[1];
     if (duplicates)
-        duplicate_init(&venue->set, at, DUPLICATE_SLOTS, PAST_MS + FUTURE_MS);
+        duplicate_init(&venue->set, at, DUPLICATE_SLOTS, PAST_MS + FUTURE_MS, 0);
     at += sizes[2];
     for (uint32_t b = 0; b < book_count; b++, at += book_size)
         book_init(&venue->books[b], at, LADDER_TICKS, venue->table.hot, &venue->pages);

@@ -34,8 +34,11 @@
       "id outside the engine's window (W5); peek") \
     X("1",   duplicate,             duplicate_request_id, \
       "(account of the credential, id) seen; peek") \
+    X("2",   duplicates_share,      rejected_rate_limited, \
+      "the account has its share of the duplicate set (W8); peek") \
     X("2",   duplicates_full,       retry_required, \
-      "no room in the duplicate set; peek") \
+      "no room in the duplicate set, of which an eighth is kept for codes 1, 3, 4, 7 and those of " \
+      "operators; peek") \
     X("3",   credential,            rejected_unauthorized, \
       "key unknown, expired (expires_at <= t) or revoked for the body's account; its kind, " \
       "scope or pin does not reach the code") \

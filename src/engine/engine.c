@@ -190,6 +190,15 @@ static void begin_result(struct engine_result *result, uint64_t sequence, uint64
     result->processed_at_ns = t_ns;
 }
 
+/* Whether a code may use the rows of the duplicate set that are kept for cancels: those that end or
+ * reduce orders, and those of operators. */
+static bool is_kept_for(uint16_t code)
+{
+    return code == REQUEST_order_reduction || code == REQUEST_order_cancel ||
+           code == REQUEST_cancel_all_orders || code == REQUEST_conditional_order_cancel ||
+           request_find(code)->signer == SIGNER_OPERATOR;
+}
+
 /* True if one of these rows answers; then *result is the answer. */
 static bool peek_answers(const struct engine *engine, const struct command *command, uint64_t t_ns,
                          struct engine_result *result)
@@ -205,12 +214,23 @@ static bool peek_answers(const struct engine *engine, const struct command *comm
         return false;
     if (answer_duplicate(engine, command, account, result))
         return true;
+    const struct duplicate *set = &engine->duplicates;
     uint32_t ids = command->code == REQUEST_order_batch ? batch_id_count(command) : 1;
-    if (duplicate_full(&engine->duplicates, ids)) {
+    if (set->grant != 0 && duplicate_count(set, account) + ids > set->grant) {
+        result->status = ROW_STATUS(duplicates_share);
+        result->retry_after_ms = duplicate_wait_ms(set, account);
+        return true;
+    }
+    if (duplicate_full(set, ids, is_kept_for(command->code))) {
         result->status = ROW_STATUS(duplicates_full);
         return true;
     }
     return false;
+}
+
+void engine_set_grant(struct engine *engine, uint32_t ids)
+{
+    engine->duplicates.grant = ids;
 }
 
 bool engine_peek(const struct engine *engine, const struct command *command, uint64_t t_ns,

@@ -47,6 +47,10 @@ uint64_t engine_time_next(const struct engine *engine, uint64_t clock_ns);
 CC_MUST_USE bool engine_peek(const struct engine *engine, const struct command *command,
                              uint64_t t_ns, struct engine_result *result);
 
+/* Sets how many live request ids the peek lets one account have; 0, as at first: any number. It is
+ * no part of the state: what is refused so leaves no trace. */
+void engine_set_grant(struct engine *engine, uint32_t ids);
+
 /* True if a record of a journal can be applied as the next command: its code has a handler, its
  * parts have the sizes that the handler reads, and t rises. False: another binary wrote the record,
  * or it is damaged. */

@@ -7,6 +7,7 @@ enum {
     PAST_MS = 30000, /* W5's defaults */
     FUTURE_MS = 5000,
     WINDOW_MS = PAST_MS + FUTURE_MS,
+    ACCOUNTS = 8,
 };
 
 static const uint64_t START_MS = 1760000000000; /* a multiple of 16 */
@@ -15,12 +16,13 @@ static struct duplicate set;
 
 static void make(uint32_t slots)
 {
-    duplicate_init(&set, rig_memory(duplicate_bytes(slots, WINDOW_MS)), slots, WINDOW_MS);
+    duplicate_init(&set, rig_memory(duplicate_bytes(slots, WINDOW_MS, ACCOUNTS)), slots, WINDOW_MS,
+                   ACCOUNTS);
 }
 
 static void drop(void)
 {
-    rig_free(set.index.buckets, duplicate_bytes(set.slots, WINDOW_MS));
+    rig_free(set.index.buckets, duplicate_bytes(set.slots, WINDOW_MS, ACCOUNTS));
 }
 
 /* A UUIDv7 of the given time; `low` tells it from others of that time. */
@@ -141,18 +143,63 @@ static void test_full(void)
         uint64_t now_ms = START_MS + round * 60000;
         duplicate_advance(&set, now_ms, PAST_MS);
         for (uint32_t i = 0; i < SLOTS - 10; i++) {
-            CHECK(!duplicate_full(&set, 1));
-            CHECK(duplicate_full(&set, SLOTS - 10 - i + 1) &&
-                  !duplicate_full(&set, SLOTS - 10 - i));
+            CHECK(!duplicate_full(&set, 1, true));
+            CHECK(duplicate_full(&set, SLOTS - 10 - i + 1, true) &&
+                  !duplicate_full(&set, SLOTS - 10 - i, true));
             struct duplicate_row row = row_of(now_ms, 1, i);
             insert(&row);
         }
-        CHECK(duplicate_full(&set, 1) && !duplicate_full(&set, 0));
+        CHECK(duplicate_full(&set, 1, true) && !duplicate_full(&set, 0, true));
     }
     duplicate_set_limit(&set, SLOTS);
-    CHECK(!duplicate_full(&set, 10) && duplicate_full(&set, 11));
+    CHECK(!duplicate_full(&set, 10, true) && duplicate_full(&set, 11, true));
     CHECK(set.fresh ==
           SLOTS - 10 + 1); /* entries were used again: memory does not follow history */
+    drop();
+}
+
+static void insert_many(uint32_t count, uint64_t ms, uint64_t account, uint64_t *low)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct duplicate_row row = row_of(ms, account, ++*low);
+        insert(&row);
+    }
+}
+
+/* The live rows of each account; a twelfth of the window later at most they are forgotten. An
+ * eighth of the set is kept. */
+static void test_owners(void)
+{
+    const uint64_t part_ms = (uint64_t)((WINDOW_MS + 2 * DUPLICATE_SLACK_MS) / 11 + 32);
+    uint64_t low = 0;
+
+    make(1000);
+    duplicate_advance(&set, START_MS, PAST_MS);
+    insert_many(100, START_MS, 1, &low);
+    insert_many(50, START_MS + 5000, 1, &low);
+    insert_many(7, START_MS, 2, &low);
+    insert_many(3, START_MS, ACCOUNTS, &low);
+    insert_many(3, START_MS, UINT64_C(1) << 63 | 1, &low);
+    CHECK(duplicate_count(&set, 1) == 150 && duplicate_count(&set, 2) == 7);
+    CHECK(duplicate_count(&set, 0) == 0 && duplicate_count(&set, ACCOUNTS) == 0);
+    CHECK(duplicate_count(&set, UINT64_C(1) << 63 | 1) == 0);
+    uint64_t wait_ms = duplicate_wait_ms(&set, 1);
+    CHECK(wait_ms > 35000 && wait_ms <= 35016 + part_ms);
+    CHECK(duplicate_wait_ms(&set, 0) == 1 && duplicate_wait_ms(&set, ACCOUNTS) == 1);
+    duplicate_advance(&set, START_MS + 35000, PAST_MS); /* the first are still live */
+    CHECK(duplicate_count(&set, 1) == 150);
+    duplicate_advance(&set, START_MS + 35016 + part_ms, PAST_MS);
+    CHECK(set.count == 50 && duplicate_count(&set, 1) == 50 && duplicate_count(&set, 2) == 0);
+    insert_many(5, START_MS + 40000, 1, &low);
+    CHECK(duplicate_count(&set, 1) == 55);
+    duplicate_advance(&set, START_MS + 10000000, PAST_MS);
+    CHECK(duplicate_count(&set, 1) == 0);
+    insert_many(875, START_MS + 10000000, 3, &low);
+    CHECK(duplicate_count(&set, 3) == 875);
+    CHECK(duplicate_full(&set, 1, false) && !duplicate_full(&set, 0, false));
+    CHECK(!duplicate_full(&set, 125, true) && duplicate_full(&set, 126, true));
+    insert_many(1, START_MS + 10000000, 3, &low);
+    CHECK(duplicate_full(&set, 0, false));
     drop();
 }
 
@@ -176,11 +223,15 @@ static void check_enumeration(void)
 {
     static struct duplicate_row want[KEYS_MAX];
     struct duplicate_cursor cursor;
-    uint32_t count = 0;
+    uint32_t count = 0, owned[3] = { 0 };
 
     for (uint32_t i = 0; i < known_count; i++)
-        if (duplicate_id_ms(known[i].id) >= duplicate_floor_ms(&set))
+        if (duplicate_id_ms(known[i].id) >= duplicate_floor_ms(&set)) {
             want[count++] = known[i];
+            owned[known[i].account]++;
+        }
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK(duplicate_count(&set, i) >= owned[i]);
     qsort(want, count, sizeof want[0], key_order);
     CHECK(set.count == count);
     duplicate_first(&set, &cursor);
@@ -215,7 +266,7 @@ static void run(uint64_t seed, uint64_t spread, bool skew)
         const struct duplicate_row *found =
             duplicate_find(&set, hash_of(&row, spread), row.account, row.id);
         CHECK((found != NULL) == want);
-        if (!want && duplicate_id_ms(row.id) + 35000 >= now_ms && !duplicate_full(&set, 1)) {
+        if (!want && duplicate_id_ms(row.id) + 35000 >= now_ms && !duplicate_full(&set, 1, true)) {
             duplicate_insert(&set, hash_of(&row, spread), &row);
             if (known_count == KEYS_MAX) { /* forget the reference's dropped ones */
                 uint32_t kept = 0;
@@ -296,6 +347,7 @@ int main(void)
     test_life();
     test_span();
     test_full();
+    test_owners();
     run(1, UINT64_MAX, false);
     run(2, UINT64_MAX, true);
     run(3, 0x0000001f00000003, false); /* many keys on one hash */

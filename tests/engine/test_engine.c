@@ -1,6 +1,7 @@
 /* The peek, duplicates, sequencing and configuration of the engine (R11 rows 0 to 3, W5, W3b). */
 #include "base/uuid.h"
 #include "engine/engine.h"
+#include "engine/state/state.h"
 #include "host.h"
 #include "passkeys.h"
 #include "rig.h"
@@ -143,7 +144,23 @@ static void test_same_id_of_two_accounts(void)
     host_close(&host);
 }
 
-/* Row 2: retry_required, and the id is unused. */
+static enum status cancel_all_with_id(const uint8_t id[16], uint64_t account)
+{
+    uint8_t body[40] = { 0 }, key[32];
+
+    cc_store64(body, account);
+    cc_store16(body + 16, UINT16_MAX); /* of all markets */
+    host_session_key((uint32_t)account, key);
+    struct host_request request = { .code = REQUEST_cancel_all_orders,
+                                    .id = id,
+                                    .body = body,
+                                    .body_bytes = 24,
+                                    .key = key,
+                                    .key_bytes = sizeof key };
+    return host_signed(&host, &request);
+}
+
+/* Row 2: retry_required, and the id is unused; the last eighth is there for cancels. */
 static void test_set_is_full(void)
 {
     uint8_t id[16];
@@ -151,7 +168,7 @@ static void test_set_is_full(void)
     host_open(&host, "limits.duplicate_slots=1024\n");
     host.skip_audit = true;
     (void)host_account(&host, 1);
-    for (uint32_t i = 1; i < 1024; i++) {
+    for (uint32_t i = 1; i < 896; i++) {
         id_dated(host.clock_ns / MS, 0, id);
         cc_store32(id + 9, i);
         CHECK(revoke_with_id(id, 1) == STATUS_session_rejected);
@@ -160,10 +177,52 @@ static void test_set_is_full(void)
     uint64_t before = engine_sequence(host.engine);
     CHECK(revoke_with_id(id, 1) == STATUS_retry_required);
     CHECK(engine_sequence(host.engine) == before && host.result.sequence == 0);
+    for (uint32_t i = 896; i < 1024; i++) {
+        id_dated(host.clock_ns / MS, 0, id);
+        cc_store32(id + 9, i);
+        CHECK(cancel_all_with_id(id, 1) == STATUS_request_completed);
+    }
+    id_dated(host.clock_ns / MS, 201, id);
+    CHECK(cancel_all_with_id(id, 1) == STATUS_retry_required && host.is_peeked);
+    id_dated(host.clock_ns / MS, 200, id);
     host.clock_ns += 41 * HOST_SECOND_NS; /* past + future + 10 s: all are forgotten */
     host_tick(&host, 0);                  /* by a sequenced command only */
     id_dated(host.clock_ns / MS, 201, id);
     CHECK(revoke_with_id(id, 1) == STATUS_session_rejected);
+    host_close(&host);
+}
+
+/* Row 2: an account has the ids of its grant, whatever it does with them; its next ones leave no
+ * trace until the window has passed over the first, another account's are not touched, and what is
+ * loaded counts as before. */
+static void test_share_of_ids(void)
+{
+    uint8_t id[16];
+
+    host_open(&host, NULL);
+    engine_set_grant(host.engine, 10);
+    (void)host_account(&host, 1); /* its ids are derived from its key */
+    (void)host_account(&host, 2);
+    for (uint32_t i = 1; i <= 10; i++) {
+        id_dated(host.clock_ns / MS, (uint8_t)i, id);
+        CHECK((i % 2 == 0 ? revoke_with_id(id, 1) == STATUS_session_rejected
+                          : cancel_all_with_id(id, 1) == STATUS_request_completed));
+    }
+    uint64_t before = engine_sequence(host.engine);
+    id_dated(host.clock_ns / MS, 11, id);
+    CHECK(revoke_with_id(id, 1) == STATUS_rejected_rate_limited && host.is_peeked);
+    CHECK(cancel_all_with_id(id, 1) == STATUS_rejected_rate_limited && host.is_peeked);
+    CHECK(engine_sequence(host.engine) == before && host.result.sequence == 0);
+    /* Known for past and slack, counted for a twelfth of the window of 45 s and slices more. */
+    CHECK(host.result.retry_after_ms > 30000 && host.result.retry_after_ms <= 35000 + 4128);
+    CHECK(cancel_all_with_id(id, 2) == STATUS_request_completed);
+    id_dated(host.clock_ns / MS, 3, id); /* seen: row 1 comes first */
+    CHECK(revoke_with_id(id, 1) == STATUS_duplicate_request_id);
+    host.clock_ns += 40 * HOST_SECOND_NS;
+    host_tick(&host, 0);
+    id_dated(host.clock_ns / MS, 11, id);
+    CHECK(revoke_with_id(id, 1) == STATUS_session_rejected);
+    CHECK(duplicate_count(&host.engine->duplicates, 1) == 1);
     host_close(&host);
 }
 
@@ -177,7 +236,7 @@ static void test_row_order(void)
     (void)host_account(&host, 1);
     id_dated(host.clock_ns / MS, 0, seen);
     CHECK(revoke_with_id(seen, 1) == STATUS_session_rejected);
-    for (uint32_t i = 2; i < 1024; i++) {
+    for (uint32_t i = 2; i < 896; i++) {
         uint8_t id[16];
         id_dated(host.clock_ns / MS, 1, id);
         cc_store32(id + 9, i);
@@ -495,6 +554,7 @@ int main(void)
     test_unknown_key_leaves_the_id();
     test_same_id_of_two_accounts();
     test_set_is_full();
+    test_share_of_ids();
     test_row_order();
     test_answer_effect();
     test_lanes();

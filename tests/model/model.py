@@ -45,6 +45,7 @@ WORK_TICK_UNITS = 1024
 MARK_VALUE_MAX = 2**60
 SLICE_MS = 16
 ACCOUNT_OPEN_ORDERS = 10000
+KEPT_FOR = {AMEND, CANCEL, CANCEL_ALL, CONDITIONAL_CANCEL}  # an eighth of the duplicate set
 ACCOUNT_TIER = 3  # what a 2119 tells
 # The effects that are private events (W3c), and which of their fields is the account.
 PRIVATE = {2101: None, 2102: None, 2103: 0, 2104: 0, 2105: 0, 2112: 0, 2113: 0, 2116: 0, 2118: 1,
@@ -547,7 +548,8 @@ class Exchange:
             if entry in self.seen:
                 return 0, t, S["duplicate_request_id"], self.seen[entry][0]
             uses = 1 + (batches.id_count(body) if code == BATCH else 0)
-            if len(self.seen) + uses > self.slots:
+            kept = 0 if code in KEPT_FOR or code >= ORACLE else self.slots // 8
+            if len(self.seen) + uses > self.slots - kept:
                 return 0, t, S["retry_required"], 0
         self.t = t
         self.sequence += 1

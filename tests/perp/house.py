@@ -16,6 +16,7 @@ class House:
                "--engine.portfolios=256", "--engine.orders=4096", "--engine.positions=1024",
                "--engine.credentials=1024", "--engine.deposits=256", "--engine.ladder_pages=4096",
                "--limits.duplicate_slots=65536", "--limits.total_rate=1000",
+               "--limits.write_rate=100",
                "--limits.funding_small=0", "--limits.funding_full=0"]
 
     def __init__(self, build):

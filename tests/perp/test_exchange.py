@@ -26,7 +26,8 @@ class Perpd:
                  "--engine.accounts=256", "--engine.portfolios=256", "--engine.orders=4096",
                  "--engine.positions=1024", "--engine.credentials=1024", "--engine.deposits=256",
                  "--engine.ladder_pages=4096", "--limits.duplicate_slots=65536",
-                 "--limits.total_rate=1000", "--limits.funding_small=0", "--limits.funding_full=0"]
+                 "--limits.total_rate=1000", "--limits.write_rate=100",
+                 "--limits.funding_small=0", "--limits.funding_full=0"]
 
     def start(self):
         self.process = subprocess.Popen(self.arguments, stdout=subprocess.PIPE, text=True,

@@ -33,7 +33,8 @@ def free_port():
 # perpd's tables are made small, and its ports free ones: nothing else of the page is changed.
 small = ("engine.accounts=256 engine.portfolios=256 engine.orders=4096 engine.positions=1024 "
          "engine.credentials=1024 engine.deposits=256 engine.ladder_pages=4096 "
-         "limits.duplicate_slots=65536 limits.total_rate=1000 limits.funding_small=0 "
+         "limits.duplicate_slots=65536 limits.total_rate=1000 limits.write_rate=100 "
+         "limits.funding_small=0 "
          "limits.funding_full=0").split()
 url = f"http://127.0.0.1:{free_port()}"
 folder = pathlib.Path(tempfile.mkdtemp(prefix="perpd-first-"))

@@ -479,7 +479,7 @@ SMALL_TABLES = ("--engine.accounts=4096", "--engine.portfolios=8192", "--engine.
 NO_CLASSES = "--limits.funding_small=0", "--limits.funding_full=0"  # W8, Slots
 
 # W5: ids are taken for two minutes, for tests that send them again after starts.
-LONG_WINDOW = ("--exchange.clock_past_ms=120000", "--limits.total_rate=30000")
+LONG_WINDOW = ("--exchange.clock_past_ms=120000", "--limits.total_rate=10000")
 
 
 class Perpd:

@@ -333,7 +333,8 @@ int main(int argc, char **argv)
     /* Ids are taken for two minutes, in which a slow machine starts again. */
     static const char *const options[] = { "--exchange.oracle_max_age_ms=0",
                                            "--exchange.clock_past_ms=120000",
-                                           "--limits.total_rate=30000", NULL };
+                                           "--limits.total_rate=30000", "--limits.write_rate=3400",
+                                           NULL };
     const char *asked = getenv("PERPD_KILL_CYCLES");
     uint32_t cycles = argc > 1        ? (uint32_t)atoi(argv[1])
                       : asked != NULL ? (uint32_t)atoi(asked)

@@ -112,6 +112,7 @@ def refused_options(world):
         ("--engine.orders=99999999999999999999", "engine.orders"),
         ("--limits.duplicate_slots=1000", "limits.duplicate_slots"),  # W5: below window * rate
         ("--limits.duplicate_slots=1000000", "limits.total_rate"),  # W5: 45 s of 90,000 a second
+        ("--limits.write_rate=10400", "limits.write_rate"),  # W8: 3 * 45 s of it over a third
         ("--limits.duplicate_slots=268435456", "limits.duplicate_slots"),  # W5: to 2^27
         ("--exchange.id=" + "0" * 63, "exchange.id"),
         ("--exchange.id=" + "g" * 64, "exchange.id"),

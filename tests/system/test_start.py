@@ -31,7 +31,8 @@ RECORD = ('{"market":"%s-PERP","asset_id":%d,"base":"%s","price_decimals":1,"siz
           '"max_slippage_ppm":50000,"fees":[' + FEES + "]}")
 SMALL = ["--engine.accounts=64", "--engine.portfolios=64", "--engine.orders=4096",
          "--engine.positions=256", "--engine.credentials=256", "--engine.deposits=1024",
-         "--limits.duplicate_slots=4096", "--limits.total_rate=64", "--engine.ladder_pages=1024"]
+         "--limits.duplicate_slots=4096", "--limits.total_rate=64", "--limits.write_rate=10",
+         "--engine.ladder_pages=1024"]
 
 
 class Perpd:

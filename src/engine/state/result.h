@@ -16,7 +16,8 @@ struct engine_result {
     uint64_t account_id; /* valid with ANSWER_HAS_ACCOUNT; the others likewise */
     uint64_t expires_at_ns;
     uint64_t original_processed_at_ns;
-    uint64_t remaining; /* evidence (evidence.h); raw quantities and prices, micro-USDC */
+    uint64_t retry_after_ms; /* of rejected_rate_limited */
+    uint64_t remaining;      /* evidence (evidence.h); raw quantities and prices, micro-USDC */
     uint64_t filled;
     uint64_t filled_notional;
     uint64_t quantity_ahead;

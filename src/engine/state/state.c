@@ -103,8 +103,8 @@ static size_t alloc_pieces(struct arena *arena, const struct option_engine *capa
     pieces->expiries = alloc(arena, timer_heap_bytes(orders));
     pieces->deposits = alloc(arena, deposit_table_bytes(slots(capacity, OPTION_engine_deposits)));
     pieces->duplicates =
-        alloc(arena,
-              duplicate_bytes(slots(capacity, OPTION_limits_duplicate_slots), window_ms(capacity)));
+        alloc(arena, duplicate_bytes(slots(capacity, OPTION_limits_duplicate_slots),
+                                     window_ms(capacity), accounts));
     pieces->work = alloc(arena, work_queue_bytes(capacity));
     pieces->liquidation_waits = alloc(arena, timer_heap_bytes(portfolios));
     pieces->liquidation_owed = alloc(arena, portfolios * sizeof(int128));
@@ -195,7 +195,8 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
     withdrawal_table_init(&engine->withdrawals, pieces.withdrawals,
                           slots(capacity, OPTION_engine_deposits));
     duplicate_init(&engine->duplicates, pieces.duplicates,
-                   slots(capacity, OPTION_limits_duplicate_slots), window_ms(capacity));
+                   slots(capacity, OPTION_limits_duplicate_slots), window_ms(capacity),
+                   engine->accounts.slots);
     work_queue_init(&engine->work, pieces.work, capacity);
     timer_heap_init(&engine->liquidation.waits, pieces.liquidation_waits,
                     slots(capacity, OPTION_engine_portfolios));

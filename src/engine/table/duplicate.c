@@ -24,16 +24,33 @@ static size_t duplicate_rows_bytes(uint32_t slots)
     return ((size_t)slots + 1) * sizeof(struct duplicate_slot);
 }
 
-size_t duplicate_bytes(uint32_t slots, uint32_t window_ms)
+static size_t duplicate_slices_bytes(uint32_t window_ms)
 {
-    return duplicate_index_bytes(slots) + duplicate_rows_bytes(slots) +
-           duplicate_slice_count(window_ms) * sizeof(struct duplicate_slice);
+    size_t bytes = duplicate_slice_count(window_ms) * sizeof(struct duplicate_slice);
+
+    return (bytes + CC_CACHE_LINE - 1) / CC_CACHE_LINE * CC_CACHE_LINE;
 }
 
-void duplicate_init(struct duplicate *set, void *memory, uint32_t slots, uint32_t window_ms)
+size_t duplicate_bytes(uint32_t slots, uint32_t window_ms, uint32_t accounts)
+{
+    return duplicate_index_bytes(slots) + duplicate_rows_bytes(slots) +
+           duplicate_slices_bytes(window_ms) + accounts * sizeof(struct duplicate_owner);
+}
+
+/* Slices of a part: all that a window spans, partly covered ones too, are in DUPLICATE_PARTS. */
+static uint32_t duplicate_part_slices(uint32_t window_ms)
+{
+    uint32_t slices = (window_ms + 2 * DUPLICATE_SLACK_MS) / DUPLICATE_SLICE_MS + 2;
+
+    return (slices + DUPLICATE_PARTS - 2) / (DUPLICATE_PARTS - 1);
+}
+
+void duplicate_init(struct duplicate *set, void *memory, uint32_t slots, uint32_t window_ms,
+                    uint32_t accounts)
 {
     unsigned char *rows = (unsigned char *)memory + duplicate_index_bytes(slots);
     unsigned char *slices = rows + duplicate_rows_bytes(slots);
+    unsigned char *owners = slices + duplicate_slices_bytes(window_ms);
 
     INVARIANT(slots != 0 && slots <= DUPLICATE_SLOTS_MAX);
     INVARIANT((uintptr_t)memory % CC_CACHE_LINE == 0);
@@ -44,6 +61,9 @@ void duplicate_init(struct duplicate *set, void *memory, uint32_t slots, uint32_
         .slots = slots,
         .limit = slots,
         .fresh = 1,
+        .owners = (struct duplicate_owner *)(void *)owners,
+        .owner_count = accounts,
+        .part_slices = duplicate_part_slices(window_ms),
     };
     hash_index_init(&set->index, memory, slots);
 }
@@ -125,6 +145,54 @@ static void duplicate_free_dead(struct duplicate *set)
     set->free_head = dead;
 }
 
+/* Forgets the parts of which nothing is live any more. */
+static void duplicate_forget(const struct duplicate *set, struct duplicate_owner *owner)
+{
+    uint64_t first = set->first_slice / set->part_slices;
+
+    for (unsigned i = 0; i < DUPLICATE_PARTS && owner->first < first; i++, owner->first++) {
+        uint32_t *count = &owner->counts[owner->first % DUPLICATE_PARTS];
+        owner->total -= *count;
+        *count = 0;
+    }
+    if (owner->first < first) /* all were */
+        owner->first = first;
+}
+
+uint32_t duplicate_count(const struct duplicate *set, uint64_t account)
+{
+    if (account >= set->owner_count)
+        return 0;
+    struct duplicate_owner owner = set->owners[account];
+    duplicate_forget(set, &owner);
+    return owner.total;
+}
+
+uint64_t duplicate_wait_ms(const struct duplicate *set, uint64_t account)
+{
+    if (account >= set->owner_count)
+        return 1;
+    struct duplicate_owner owner = set->owners[account];
+    duplicate_forget(set, &owner);
+    for (unsigned i = 0; i < DUPLICATE_PARTS; i++) {
+        uint64_t part = owner.first + i;
+        if (owner.counts[part % DUPLICATE_PARTS] != 0)
+            return ((part + 1) * set->part_slices - set->first_slice) * DUPLICATE_SLICE_MS;
+    }
+    return 1;
+}
+
+static void duplicate_own(struct duplicate *set, uint64_t account, uint64_t slice)
+{
+    if (account >= set->owner_count)
+        return;
+    struct duplicate_owner *owner = &set->owners[account];
+    duplicate_forget(set, owner);
+    uint64_t part = slice / set->part_slices, last = owner->first + DUPLICATE_PARTS - 1;
+    owner->counts[(part < last ? part : last) % DUPLICATE_PARTS]++;
+    owner->total++;
+}
+
 void duplicate_insert(struct duplicate *set, uint64_t hash, const struct duplicate_row *row)
 {
     uint64_t number = duplicate_id_ms(row->id) / DUPLICATE_SLICE_MS;
@@ -154,6 +222,7 @@ void duplicate_insert(struct duplicate *set, uint64_t hash, const struct duplica
     slice->count++;
     set->end_slice = number < set->end_slice ? set->end_slice : number + 1;
     set->count++;
+    duplicate_own(set, row->account, number);
 }
 
 /* Key order: the id's bytes, then the account. */

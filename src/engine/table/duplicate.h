@@ -6,6 +6,10 @@
  * the index, one each, and prefetch their lines several inserts before, so no command pays for
  * 10^6 of them. Dropped rows never match and do not count.
  *
+ * Of an account's live rows it knows about how many there are (duplicate_count), so that nobody
+ * fills the set: they are counted by the twelfth of the window that the id falls into, and one that
+ * is dropped in part counts whole.
+ *
  * Owner.  The engine. duplicate_find, _full and _floor_ms only read, for the peek. Only sequenced
  *         commands call the other functions, so every replica drops at the same command.
  * Units.  Times of ids in unix ms, t of the engine in unix ns.
@@ -25,6 +29,8 @@ enum {
     DUPLICATE_SLOTS_MAX = 1 << 27,
     DUPLICATE_AHEAD = 8,       /* dropped rows to prefetch before their turn */
     DUPLICATE_SLACK_MS = 5000, /* the engine's window is this much wider at either end (W5) */
+    DUPLICATE_PARTS = 12,      /* of the window, in which the rows of an account are counted */
+    DUPLICATE_KEPT = 8,        /* one in so many rows is kept for cancels */
 };
 
 /* The 40 bytes of W5 that the set keeps of an id. */
@@ -56,6 +62,16 @@ struct duplicate_slice {
     uint32_t recent[DUPLICATE_AHEAD]; /* its newest rows: a ring by `count` */
 };
 
+/* How many live rows an account has: one cache line. */
+struct duplicate_owner {
+    uint64_t first; /* number of the oldest part that is counted */
+    uint32_t total;
+    uint32_t counts[DUPLICATE_PARTS]; /* ring by part */
+    uint32_t zero;
+};
+
+static_assert(sizeof(struct duplicate_owner) == CC_CACHE_LINE, "an account's counts are one line");
+
 struct duplicate {
     struct hash_index index;
     struct duplicate_slot *rows;    /* [slots + 1], 0 unused */
@@ -71,6 +87,10 @@ struct duplicate {
     uint32_t fetching[DUPLICATE_AHEAD / 2]; /* dead rows whose lines were prefetched */
     uint64_t first_slice;                   /* number of the oldest slice that is not dropped */
     uint64_t end_slice;                     /* above every slice that has a row */
+    struct duplicate_owner *owners;         /* [owner_count] by account */
+    uint32_t owner_count;
+    uint32_t part_slices; /* slices of a part */
+    uint32_t grant;       /* rows that one account may have; 0: any number */
 };
 
 /* A position in the enumeration in key order. */
@@ -79,13 +99,14 @@ struct duplicate_cursor {
     uint64_t slice;                  /* its slice number */
 };
 
-/* Returns the bytes of a set. `window_ms` is past + future of the widest configuration, without
- * slack. */
-size_t duplicate_bytes(uint32_t slots, uint32_t window_ms);
+/* Returns the bytes of a set that counts the rows of `accounts` accounts. `window_ms` is past +
+ * future of the widest configuration, without slack. */
+size_t duplicate_bytes(uint32_t slots, uint32_t window_ms, uint32_t accounts);
 
 /* Prepares an empty set. `memory` has duplicate_bytes() zero bytes, 64-byte aligned, and outlives
  * the set. */
-void duplicate_init(struct duplicate *set, void *memory, uint32_t slots, uint32_t window_ms);
+void duplicate_init(struct duplicate *set, void *memory, uint32_t slots, uint32_t window_ms,
+                    uint32_t accounts);
 
 /* Sets how many ids may live at once (limits.duplicate_slots): count <= limit <= slots. */
 void duplicate_set_limit(struct duplicate *set, uint32_t limit);
@@ -96,11 +117,23 @@ CC_MUST_USE const struct duplicate_row *duplicate_find(const struct duplicate *s
                                                        uint64_t account, const uint64_t id[2]);
 
 /* True if `id_count` more ids would not fit: row duplicates_full (R11). A batch counts itself and
- * its items together. Read-only. */
-static inline bool duplicate_full(const struct duplicate *set, uint32_t id_count)
+ * its items together. Without `is_kept_for` the rows that are kept for cancels are none. Read-only.
+ */
+static inline bool duplicate_full(const struct duplicate *set, uint32_t id_count, bool is_kept_for)
 {
-    return set->limit - set->count < id_count;
+    uint32_t kept = is_kept_for ? 0 : set->limit / DUPLICATE_KEPT;
+    uint32_t free = set->limit - set->count;
+
+    return free < kept || free - kept < id_count;
 }
+
+/* Returns how many live rows an account has, at least; at most a twelfth of the window's more. 0:
+ * rows of this account are not counted. Read-only. */
+CC_MUST_USE uint32_t duplicate_count(const struct duplicate *set, uint64_t account);
+
+/* Returns for how many ms an account that adds nothing has as many rows as now, at least 1.
+ * Read-only. */
+CC_MUST_USE uint64_t duplicate_wait_ms(const struct duplicate *set, uint64_t account);
 
 /* Returns the time (unix ms) before which ids were dropped. The set does not recognise an older id,
  * so the engine refuses it as outside its window, even if a later configuration makes `past`

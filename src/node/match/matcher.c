@@ -55,6 +55,8 @@ static void fill_answer(struct answer *answer, const struct command *command,
         .best_ask = result->best_ask,
         .book_seq = result->book_seq,
     };
+    if (result->retry_after_ms != 0) /* in the location of original_processed_at_ns */
+        answer->retry_after_ms = result->retry_after_ms;
     if (result->rule != 0) /* in the location of original_status */
         answer->rule = result->rule;
     memcpy(answer->id, result->id, sizeof answer->id);

@@ -212,6 +212,7 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
     if (follow == NULL)
         return refusal_machine(refusal, "the follower", -ENOMEM);
 
+    engine_set_grant(core->primary, core->config.id_grant);
     primary_sink_init(&core->primary_sink, core->keyring, core->config.key_keeper,
                       core->config.account_rates);
     failed = follower_init(&core->follower, core->replica, follow, core->journal,

@@ -60,6 +60,7 @@ struct core_config {
     int follower_commands_a_turn;
     struct key_keeper *key_keeper;       /* NULL: sessions' keys have no tables */
     struct account_rate *account_rates;  /* set before core_recover; NULL: there is no limit */
+    uint32_t id_grant;                   /* likewise: engine_set_grant */
     bool is_staged;                      /* exchange.restart=staged */
     const struct signer_ed25519 *signer; /* of the exchange's own key; NULL: no heads are made */
     const _Atomic bool *give_up;         /* true: core_recover ends, record_refused; NULL: never */

@@ -4,26 +4,39 @@
 #include "base/message.h"
 #include "base/node_exit.h"
 
-enum { WINDOW_MARGIN_MS = 10000, MS = 1000 };
+enum { WINDOW_MARGIN_MS = 10000, MS = 1000, ACCOUNT_PART = 3 /* of the duplicate set, at most */ };
 
 static uint32_t number(const struct config *options, enum option option)
 {
     return (uint32_t)config_number(options, option);
 }
 
-/* The ids that requests of limits.total_rate bring while one of them is kept (W5). */
-static uint64_t ids_of_window(const struct config *options)
+/* The ids that requests of this rate bring while one of them is kept (W5). */
+static uint64_t ids_of_window(const struct config *options, uint64_t rate)
 {
     const uint64_t window_ms = (uint64_t)number(options, OPTION_exchange_clock_past_ms) +
                                number(options, OPTION_exchange_clock_future_ms) + WINDOW_MARGIN_MS;
-    return window_ms * number(options, OPTION_limits_total_rate) / MS;
+    return window_ms * rate / MS;
+}
+
+static uint64_t ids_of_all(const struct config *options)
+{
+    return ids_of_window(options, number(options, OPTION_limits_total_rate));
+}
+
+/* Those of one account: its writes, and twice as many cancels, or all. */
+static uint64_t ids_of_account(const struct config *options)
+{
+    const uint64_t rate = 3 * (uint64_t)number(options, OPTION_limits_write_rate);
+    const uint64_t total = number(options, OPTION_limits_total_rate);
+    return ids_of_window(options, rate < total ? rate : total);
 }
 
 /* What may come at once beside the rate: what the duplicate set has room for, at most the requests
  * of a second, at least one batch. */
 static uint32_t total_burst(const struct config *options)
 {
-    uint64_t room = number(options, OPTION_limits_duplicate_slots) - ids_of_window(options);
+    uint64_t room = number(options, OPTION_limits_duplicate_slots) - ids_of_all(options);
     if (room > number(options, OPTION_limits_total_rate))
         room = number(options, OPTION_limits_total_rate);
     return room < MESSAGE_ITEMS_MAX ? MESSAGE_ITEMS_MAX : (uint32_t)room;
@@ -48,15 +61,26 @@ static void read_limits(const struct config *options,
 
 int rates_check(const struct config *options)
 {
-    if (!config_switch(options, OPTION_limits_rate_limits) ||
-        number(options, OPTION_limits_duplicate_slots) >= ids_of_window(options))
+    const uint32_t slots = number(options, OPTION_limits_duplicate_slots);
+    if (!config_switch(options, OPTION_limits_rate_limits))
         return 0;
-    log_line(LOG_ERROR, "configuration",
-             "limits.duplicate_slots=%u is less than the %llu ids that limits.total_rate=%u brings "
-             "while an id is kept",
-             number(options, OPTION_limits_duplicate_slots),
-             (unsigned long long)ids_of_window(options), number(options, OPTION_limits_total_rate));
-    return NODE_EXIT_CONFIGURATION;
+    if (slots < ids_of_all(options)) {
+        log_line(LOG_ERROR, "configuration",
+                 "limits.duplicate_slots=%u is less than the %llu ids that limits.total_rate=%u "
+                 "brings while an id is kept",
+                 slots, (unsigned long long)ids_of_all(options),
+                 number(options, OPTION_limits_total_rate));
+        return NODE_EXIT_CONFIGURATION;
+    }
+    if (slots / ACCOUNT_PART < ids_of_account(options)) {
+        log_line(LOG_ERROR, "configuration",
+                 "a third of limits.duplicate_slots=%u is less than the %llu ids that "
+                 "limits.write_rate=%u lets one account bring while an id is kept",
+                 slots, (unsigned long long)ids_of_account(options),
+                 number(options, OPTION_limits_write_rate));
+        return NODE_EXIT_CONFIGURATION;
+    }
+    return 0;
 }
 
 int rates_make(struct node *node)
@@ -76,6 +100,7 @@ int rates_make(struct node *node)
     read_limits(options, limits);
     int failed = account_rate_create(&node->account_rates, &accounts);
     node->core.config.account_rates = node->account_rates;
+    node->core.config.id_grant = (uint32_t)ids_of_account(options); /* as rates_check */
     if (failed == 0)
         failed = client_rate_create(&node->client_rates, limits,
                                     mix_key_load(node->core.exchange.hash_key));

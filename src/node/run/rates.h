@@ -7,7 +7,7 @@
 #include "node/run/node.h"
 
 /* 0, or exit code 2 after a line in the log: requests of limits.total_rate can fill the duplicate
- * set (W5). */
+ * set (W5), or those of one account more than a third of it. */
 CC_MUST_USE int rates_check(const struct config *options);
 
 /* Makes the buckets, none with limits.rate_limits=off. 0 or -ENOMEM. */
