@@ -333,7 +333,7 @@ def cookies(world):
             ("another origin", ("Origin", "https://evil.example")),
             ("another port", ("Origin", "http://localhost:81")),
             ("a longer name", ("Origin", "http://localhost.evil.example")),
-            ("a file", ("Origin", "null")),
+            ("a file", ("Origin", "null")), ("of nothing", ("Origin", "")),
             ("an origin without a scheme", ("Origin", "localhost")),
             ("cross-site", ("Sec-Fetch-Site", "cross-site")),
             ("same-site", ("Sec-Fetch-Site", "same-site")),

@@ -209,6 +209,7 @@ static int parse_sender(struct http_head *head, struct seen *seen, const char *t
     if (name.count == 6 && IS(key, "origin")) {
         again = is_again(&seen->origin);
         head->origin = value;
+        head->is_foreign |= value.count == 0; /* that of no page */
     } else if (name.count == 6 && IS(key, "cookie")) {
         again = is_again(&seen->cookie);
         head->cookie = value;
@@ -223,8 +224,8 @@ static int parse_sender(struct http_head *head, struct seen *seen, const char *t
         head->authorization = value;
     } else if (name.count == 14 && IS(key, "sec-fetch-site")) {
         again = is_again(&seen->site);
-        head->is_foreign = !(value.count == 11 && IS(content, "same-origin")) &&
-                           !(value.count == 4 && IS(content, "none"));
+        head->is_foreign |= !(value.count == 11 && IS(content, "same-origin")) &&
+                            !(value.count == 4 && IS(content, "none"));
     }
     return again ? fail(head, HTTP_FAULT_TWICE, name.at) : 0;
 }

@@ -66,8 +66,7 @@ struct http_head {
     bool expects_continue;
     bool has_api_key;
     bool has_device_key;
-    bool
-        is_foreign; /* Sec-Fetch-Site says that a page of another origin made the browser send it */
+    bool is_foreign;     /* Sec-Fetch-Site names a page of another origin, or an Origin is empty */
     bool asks_timing;    /* X-Timing: 1 */
     uint8_t ack;         /* enum http_ack, of X-Ack */
     bool accepts_octets; /* Accept names application/octet-stream and no type that JSON has */
