@@ -50,6 +50,8 @@ enum query_extent {
     X(fees,        PAGE)   /* likewise of the fee account */                                      \
     X(mark,        ONE)    /* market -> row_mark */                                               \
     X(heads,       PAGE)   /* limit -> signed heads, HEAD_LOG_BYTES each, newest first */         \
+    X(frames,      ONE)    /* frame in before_sequence, bytes to skip in offset -> row_frames */  \
+    X(seal,        ONE)    /* -> row_seal */                                                      \
     X(withdrawals, PAGE)   /* outcome, page -> row_list, then row_withdrawal, newest first */     \
     X(pairing_open, ONE)   /* account, pin, random id, token hash -> row_pairing */               \
     X(pairing_deposit, ONE) /* id, token hash, payload: both keys -> row_pairing */               \

@@ -83,6 +83,24 @@ struct row_list {
     uint8_t zero[2];
 };
 
+/* Frames of the journal as they lie in their segment; their bytes follow. */
+struct row_frames {
+    uint64_t first_frame, last_frame; /* last < first: none is there yet */
+    uint64_t segment, offset;         /* of the first byte */
+    uint64_t last_sequence;           /* of the last frame */
+    uint64_t boot;                    /* of the first frame */
+    uint32_t block_bytes;             /* of the segment */
+    uint32_t first_length;            /* bytes of the first frame; more than `bytes`: a piece */
+    uint32_t bytes;
+    uint8_t zero[4];
+};
+
+struct row_seal {
+    uint64_t open_segment; /* those below it are sealed */
+    uint8_t sealed;        /* 1: by this request */
+    uint8_t zero[7];
+};
+
 struct row_rate {
     int64_t rate_ppb;
     uint64_t index_price;

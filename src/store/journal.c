@@ -86,6 +86,7 @@ static int flights_retire(struct journal *journal)
                 journal_release(journal, flight);
         }
         STORE(journal->written_seq, flight->header.last_sequence, release); /* pairs: its reader */
+        STORE(journal->written_segment, flight->header.segment, release);   /* pairs: its reader */
         if (flight->closes_file)
             disk_close(journal->config.disk, flight->file);
         journal->closed = flight->header.record_count == 0;
@@ -165,19 +166,24 @@ static uint32_t frame_length(const struct journal *journal, uint32_t record_byte
 int journal_provide_segment(struct journal *journal, uint32_t record_bytes)
 {
     uint32_t length = frame_length(journal, record_bytes);
-    bool fits = journal->offset + length <= journal->config.segment_bytes;
+    bool fits = journal->file >= 0 && journal->offset + length <= journal->config.segment_bytes;
+    /* A leader leaves one ready for what fills the next. */
+    bool seals = fits && journal->offset > SEGMENT_FRAMES_OFFSET &&
+                 LOAD(journal->seal_wanted, relaxed) &&
+                 segment_pool_ready(journal->config.pool) > (journal->leads ? 1U : 0U);
     uint32_t block_bytes = 0;
     int file;
 
-    if (journal->file >= 0 && fits)
+    if (fits && !seals)
         return 1;
     file = segment_pool_pop(journal->config.pool, journal->segment + (journal->file >= 0),
                             &block_bytes);
     if (file == -EAGAIN)
-        return 0;
+        return fits; /* a seal waits until a segment is ready; nothing waits for a seal */
     if (file < 0)
         return file;
     if (journal->file >= 0) {
+        STORE(journal->seal_wanted, false, relaxed);
         struct flight *last = flight_at(journal, journal->flight_count - 1);
 
         if (journal->flight_count > 0 && last->file == journal->file)
@@ -379,6 +385,16 @@ uint64_t journal_written_seq(const struct journal *journal)
     return LOAD(journal->written_seq, acquire); /* pairs: flights_retire */
 }
 
+void journal_seal(struct journal *journal)
+{
+    STORE(journal->seal_wanted, true, relaxed); /* orders nothing: the next frame or a later one */
+}
+
+uint64_t journal_written_segment(const struct journal *journal)
+{
+    return LOAD(journal->written_segment, acquire); /* pairs: flights_retire */
+}
+
 bool journal_stopped(const struct journal *journal)
 {
     return LOAD(journal->stopped, acquire);
@@ -521,6 +537,7 @@ struct journal *journal_create(const struct journal_config *config)
         atomic_init(&journal->error, error);
     atomic_init(&journal->durable_seq, config->position.tail.last_sequence);
     atomic_init(&journal->written_seq, config->position.tail.last_sequence);
+    atomic_init(&journal->written_segment, config->position.segment);
     return journal;
 }
 

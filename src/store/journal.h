@@ -136,6 +136,14 @@ CC_MUST_USE bool journal_stopped(const struct journal *journal);
 /* Returns the last frame of the chain, once journal_stopped. */
 CC_MUST_USE struct frame_tail journal_tail(const struct journal *journal);
 
+/* Asks that the next frame begins a segment, if the open one has a frame and two are prepared:
+ * then the open one is sealed when that frame is written. Only a journal that forms frames does it.
+ * Any thread. */
+void journal_seal(struct journal *journal);
+
+/* Returns the segment of the last frame that is in its file; those below it are sealed. Acquire. */
+CC_MUST_USE uint64_t journal_written_segment(const struct journal *journal);
+
 /* The fault, 0 while there is none. */
 CC_MUST_USE int journal_error(const struct journal *journal);
 

@@ -103,8 +103,11 @@ int journal_cluster_adopt(struct journal *journal, const uint8_t *bytes, size_t 
     if (!frame_adopt(journal, bytes, count, &header) ||
         !frame_chains(&journal->tail_frame, &header))
         return -EBADMSG;
+    /* The leader may have sealed a segment that has room (journal_seal). */
+    bool seals = header.segment == journal->segment + 1;
+    STORE(journal->seal_wanted, seals, relaxed);
     error = journal_provide_segment(journal, header.record_bytes);
-    if (error == 0)
+    if (error == 0 || (error > 0 && seals && header.segment != journal->segment))
         return 0;
     if (error > 0 && header.segment != journal->segment)
         return -EBADMSG;

@@ -47,6 +47,7 @@ struct journal {
     uint64_t gathered_seen;
     uint32_t reserved_bytes;
     _Atomic bool stopping;
+    _Atomic bool seal_wanted; /* by any thread: the next frame begins a segment */
     alignas(8) uint8_t scratch[RECORD_BYTES_MAX];
 
     /* The journal thread's, read by others. */
@@ -54,6 +55,7 @@ struct journal {
     _Atomic uint64_t durable_position;
     _Atomic uint64_t durable_seq;
     _Atomic uint64_t written_seq;
+    _Atomic uint64_t written_segment; /* of the last frame that is in its file */
     _Atomic int error;
     _Atomic bool stopped;
     struct counters counters;

@@ -89,7 +89,8 @@ def hosts(world):
 
 @suite.case
 def admin_token(world):
-    """W10: /audit and /admin/ need the content of admin.token; the others nothing."""
+    """W10: /audit and /admin/ need the content of admin.token; the others nothing. Frames have
+    bounds."""
     table = Table()
     exchange = world.exchange
     for path in ("/audit", "/admin/withdrawals"):
@@ -98,9 +99,24 @@ def admin_token(world):
                 table.problem(f"{path} {header}", connection.exchange(get(path, *header)), 401,
                               "invalid_token")
         table.ok(path, exchange.admin(path))
+    bearer = ": ".join(exchange.bearer)
+    for target, status, code in (("/admin/frames?from=1", 200, None),
+                                 ("/admin/frames?from=0", 400, "invalid_parameter"),
+                                 ("/admin/frames?from=1&skip=1048576", 404, "not_found")):
+        for header, want, problem in (((), 401, "invalid_token"), ((bearer,), status, code)):
+            with Connection(exchange.admin_port) as connection:
+                answer = connection.exchange(get(target, *header))
+                table.same(f"{target} {bool(header)}", (answer.status, answer.json.get("code")),
+                           (want, problem))
+    post = "POST /admin/seal HTTP/1.1\r\nHost: localhost\r\n{}Content-Length: 0\r\n\r\n"
+    for header, status in (("", 401), (bearer + "\r\n", 200)):
+        with Connection(exchange.admin_port) as connection:
+            answer = connection.exchange(post.format(header).encode())
+            table.same("POST /admin/seal", answer.status, status)
     for path in ("/livez", "/readyz", "/metrics"):
         with Connection(exchange.admin_port) as connection:
-            table.same(path, connection.exchange(get(path)).status, 200)
+            answer = connection.exchange(get(path))
+            table.same(f"{path} {answer.body[:200]}", answer.status, 200)
     return table.wrong
 
 

@@ -3,9 +3,9 @@
 // The members that are integers of 64 bits: json.ts makes bigints of them.
 export const WIDE: ReadonlySet<string> = new Set([
   "account_id", "applied", "book_seq", "clock_gap_ns", "durable", "effective_at_ns", "engine_seq",
-  "expires_at", "history_from_sequence", "next_before_sequence", "original_processed_at_ns",
-  "prev_seq", "processed_at_ns", "requested_at_ns", "seq", "sequence", "time_ns", "trade_seq",
-  "updated_at_ns",
+  "expires_at", "history_from_sequence", "last_sequence", "next_before_sequence",
+  "original_processed_at_ns", "prev_seq", "processed_at_ns", "requested_at_ns", "seq", "sequence",
+  "time_ns", "trade_seq", "updated_at_ns",
 ]);
 
 export interface Order {
@@ -534,6 +534,23 @@ export interface Head {
 
 export interface Heads {
   readonly heads: readonly Head[];
+}
+
+export interface Frames {
+  readonly first_frame: number;
+  readonly last_frame: number;
+  readonly last_sequence: bigint;
+  readonly segment: number;
+  readonly offset: number;
+  readonly block_bytes: number;
+  readonly boot: number;
+  readonly first_length: number;
+  readonly bytes: string;
+}
+
+export interface Sealed {
+  readonly open_segment: number;
+  readonly sealed: boolean;
 }
 
 export interface Window {

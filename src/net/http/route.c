@@ -27,6 +27,7 @@ enum { TARGET_MAX = 256 };
     X(fees, false, "/api/v1/fee-account")                 \
     X(heads, false, "/api/v1/heads")                      \
     X(audit, true, "/audit")                              \
+    X(frames, true, "/admin/frames")                      \
     X(withdrawals, true, "/admin/withdrawals")
 
 #define LOCAL_PATH_LIST(X)                      \
@@ -168,6 +169,9 @@ void route_init(struct route_table *table, struct route_features features)
     }
     PAIRING_LIST(X)
 #undef X
+    struct route_path *seal = add_read(table, "/admin/seal", ROUTE_QUERY, true);
+    seal->query = QUERY_seal;
+    seal->method = HTTP_POST;
 #define X(code, verb, text)                                                       \
     if (request_find(REQUEST_##code)->built &&                                    \
         (REQUEST_##code != REQUEST_faucet_credit || features.testnet)) {          \

@@ -1,4 +1,5 @@
-/* json_head.h - signed heads as JSON (json.md J9): their bytes in Base64. */
+/* json_head.h - signed heads and frames of the journal as JSON (json.md J7, J9): their bytes in
+ * Base64. */
 #ifndef NET_JSON_JSON_HEAD_H
 #define NET_JSON_JSON_HEAD_H
 
@@ -7,5 +8,11 @@
 
 /* GET /heads: `rows` are the reply's heads. */
 void json_head_list(struct writer *writer, const struct reply *reply, const uint8_t *rows);
+
+/* GET /admin/frames: `rows` are a row_frames and the bytes of the frames. */
+void json_head_frames(struct writer *writer, const struct reply *reply, const uint8_t *rows);
+
+/* POST /admin/seal: `rows` are a row_seal. */
+void json_head_seal(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 
 #endif

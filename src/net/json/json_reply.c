@@ -76,6 +76,8 @@ struct form {
 #define FORM_fees             ALL(json_money_house)
 #define FORM_mark             ALL(json_money_mark)
 #define FORM_heads            ALL(json_head_list)
+#define FORM_frames           ALL(json_head_frames)
+#define FORM_seal             ALL(json_head_seal)
 #define FORM_withdrawals      ALL(json_money_withdrawals)
 #define FORM_pairing_open     ALL(json_pairing_changed) /* response.c writes it with the token */
 #define FORM_pairing_deposit  ALL(json_pairing_changed)

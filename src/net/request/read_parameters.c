@@ -7,7 +7,13 @@
 #include "net/request/api_caller.h"
 #include "net/request/leadership.h"
 
-enum { DEPTH_DEFAULT = 50, DEPTH_MAX = 1000, LIMIT_DEFAULT = 100, LIMIT_MAX = 1000 };
+enum {
+    DEPTH_DEFAULT = 50,
+    DEPTH_MAX = 1000,
+    LIMIT_DEFAULT = 100,
+    LIMIT_MAX = 1000,
+    SKIP_MAX = 1 << 20
+}; /* bytes: the longest frame */
 
 #define TIME_MS_MAX (UINT64_C(1) << 43) /* the year 2248; in ns below 2^63 */
 
@@ -31,6 +37,7 @@ enum parameter {
     HAS_TOKEN = 32768,  /* Authorization: Bearer and the pairing's token */
     HAS_KIND = 65536,   /* kind of rows of the cash ledger */
     HAS_LIMIT = 131072, /* limit and nothing else of a page */
+    HAS_FRAME = 262144, /* from, skip */
 };
 
 #define PAGE   (HAS_PAGE)
@@ -65,6 +72,8 @@ enum parameter {
 #define PARAMETERS_fund        PAGE
 #define PARAMETERS_fees        PAGE
 #define PARAMETERS_heads       HAS_LIMIT
+#define PARAMETERS_frames      HAS_FRAME
+#define PARAMETERS_seal        0
 #define PARAMETERS_withdrawals HAS_OUTCOME | PAGE
 #define PARAMETERS_pairing_open     HAS_KEY | IS_DEVICE
 #define PARAMETERS_pairing_deposit  HAS_TOKEN | HAS_ID
@@ -226,6 +235,23 @@ static bool parse_limit(const struct parameters *parameters, struct query *query
     return true;
 }
 
+/* A frame of the journal, and how many of its bytes to leave out. */
+static bool parse_frame(const struct parameters *parameters, struct query *query,
+                        struct problem_detail *problem)
+{
+    switch (parameter_number(parameters, "from", 1, UINT64_MAX, &query->before_sequence, problem)) {
+    case PARAMETER_ABSENT:
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, "from", "from is missing");
+    case PARAMETER_GIVEN:
+        return parameter_number(parameters, "skip", 0, SKIP_MAX, &query->offset, problem) !=
+               PARAMETER_BAD;
+    case PARAMETER_BAD:
+    case PARAMETER_LONG:
+        break;
+    }
+    return false;
+}
+
 static bool parse_depth(const struct parameters *parameters, struct query *query,
                         struct problem_detail *problem)
 {
@@ -251,6 +277,7 @@ static bool parse_parameters(unsigned has, const struct parameters *parameters, 
            ((has & HAS_KIND) == 0 || parse_kind(parameters, query, problem)) &&
            ((has & HAS_PAGE) == 0 || parse_page(parameters, query, problem)) &&
            ((has & HAS_TIMES) == 0 || parse_times(parameters, query, problem)) &&
+           ((has & HAS_FRAME) == 0 || parse_frame(parameters, query, problem)) &&
            ((has & HAS_LIMIT) == 0 || parse_limit(parameters, query, problem)) &&
            ((has & HAS_DEPTH) == 0 || parse_depth(parameters, query, problem));
 }

@@ -294,6 +294,9 @@ static void reply_problem(struct problem_detail *problem, const struct reply *re
     else if (reply->problem == PROBLEM_rate_limited)
         (void)problem_detail_set_number(problem, PROBLEM_rate_limited, reply->lag_ms,
                                         "too many pairings are open");
+    else if (reply->problem == PROBLEM_not_found && reply->kind == QUERY_frames)
+        (void)problem_detail_set(problem, PROBLEM_not_found, NULL,
+                                 "the frame is not in the journal's files: see the archive");
     else if (reply->problem == PROBLEM_not_found && reply->kind >= QUERY_pairing_open)
         (void)problem_detail_set(problem, PROBLEM_not_found, NULL, "no such pairing");
     else

@@ -3,6 +3,7 @@
 #include "engine/view/audit.h"
 #include "engine/view/read.h"
 #include "node/history/history_find.h"
+#include "node/query/query_frames.h"
 #include "node/query/query_keys.h"
 #include "node/query/query_list.h"
 #include "node/query/query_money.h"
@@ -269,6 +270,8 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
     case QUERY_fund:
     case QUERY_fees:
     case QUERY_withdrawals:
+    case QUERY_frames:
+    case QUERY_seal:
     case QUERY_KIND_COUNT:
         break;
     }
@@ -311,6 +314,8 @@ static bool run(struct query_task *task, const struct query_sources *sources,
         return query_money_step(task, sources, &budget->rows);
     if (task->query.kind == QUERY_withdrawals)
         return query_withdrawals_step(task, sources, &budget->rows);
+    if (task->query.kind == QUERY_frames || task->query.kind == QUERY_seal)
+        return query_frames_step(task, sources);
     if (task->query.kind == QUERY_positions || task->query.kind == QUERY_balances ||
         task->query.kind == QUERY_subaccounts)
         return run_portfolios(task, sources, budget);
@@ -372,6 +377,8 @@ bool query_begin(struct query_task *task, const struct query_sources *sources,
     }
     if (query->kind == QUERY_withdrawals)
         query_withdrawals_begin(task, sources);
+    if (query->kind == QUERY_frames || query->kind == QUERY_seal)
+        query_frames_begin(task, sources);
     return query_step(task, sources, pool, budget);
 }
 

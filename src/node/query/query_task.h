@@ -16,12 +16,15 @@
 enum { QUERY_TASK_ROWS_A_TURN = 10000 }; /* that one query may visit in a turn (wire.md W7) */
 
 /* The data that queries read. */
+struct query_frames;
+
 struct query_sources {
     const struct engine *engine;
     struct history *history;
     struct adl_rank *ranks;
     struct pairing_table *pairings;
     const struct head_log *heads; /* NULL: none are made */
+    struct query_frames *frames;  /* what /admin/frames and /admin/seal use; NULL: not served */
     _Atomic bool *tick_wanted;    /* of the matcher; NULL: there is none */
     uint64_t now_ns;              /* node clock */
     uint32_t invariants_failed;   /* bit k - 1: I<k>, as the follower has found */

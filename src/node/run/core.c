@@ -223,6 +223,9 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
     core->follower.heads.clock = core->config.clock;
     core->follower.heads.frames = makes_heads(core) ? &core->frames : NULL;
     core->follower.head_log = makes_heads(core) ? &core->heads.log : NULL;
+    failed = query_frames_init(&core->follower.frames, core->journal);
+    if (failed != 0)
+        return refusal_machine(refusal, "the reader of frames", failed);
     failed = event_log_init(&core->events);
     if (failed != 0)
         return refusal_machine(refusal, "the events of streams", failed);

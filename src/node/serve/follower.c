@@ -53,6 +53,7 @@ void follower_free(struct follower *follower)
     free(follower->watch.rows);
     adl_rank_destroy(follower->ranks);
     pairing_table_free(&follower->pairings);
+    query_frames_free(&follower->frames);
     history_destroy(follower->sink.history);
     follower->aside = NULL;
     follower->watch.rows = NULL;
@@ -151,6 +152,7 @@ static struct query_sources sources_of(struct follower *follower)
         .ranks = follower->ranks,
         .pairings = &follower->pairings,
         .heads = follower->head_log,
+        .frames = follower->frames.journal != NULL ? &follower->frames : NULL,
         .tick_wanted = follower->tick_wanted,
         .now_ns = clock_now_ns(follower->clock),
         .invariants_failed =

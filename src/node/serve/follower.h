@@ -29,6 +29,7 @@
 #include "node/history/history.h"
 #include "node/match/alarm.h"
 #include "node/query/query.h"
+#include "node/query/query_frames.h"
 #include "node/recover/rebuild.h"
 #include "node/serve/book_writer.h"
 #include "node/serve/head_maker.h"
@@ -69,7 +70,8 @@ struct follower_counters {
 
 struct follower {
     struct engine *engine;
-    _Atomic bool *tick_wanted; /* the matcher's, set by queries; NULL: there is none */
+    struct query_frames frames; /* of the journal; all zeros: not served */
+    _Atomic bool *tick_wanted;  /* the matcher's, set by queries; NULL: there is none */
     struct follow *follow;
     const struct journal *journal;
     const struct clock *clock;

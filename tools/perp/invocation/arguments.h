@@ -66,12 +66,13 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(exchange_id,   "HEX",      "exchange_id of GET /exchange, by which a Secp256k1 signature is verified") \
     X(data,          "DIR",      "data directory; default PERPD_STORE_DATA, else ./perpd-data; bench: where to make it") \
     X(from,          "SEQUENCE", "the first record; follow: default what comes from now on") \
-    X(to,            "SEQUENCE", "the last record; default the journal's last") \
+    X(to,            "SEQUENCE", "the last record; default the journal's last; restore: or a time")  \
     X(code,          "N",        "only records of this request code") \
     X(from_snapshot, "SEQUENCE", "begin behind this snapshot; 0: at the first record") \
     X(hash,          NULL,       "show effects hash and image hash") \
     X(diff,          NULL,       "say what differs first: from the directory's own hashes and snapshots, or from OTHER") \
     X(accept_end,    "SEQUENCE", "the sequence with which the journal ends, as the refusal says") \
+    X(follow,        NULL,       "go on with each frame as it becomes durable, until a signal ends it") \
     X(head,          "FILE",     "heads that somebody kept: as GET /heads shows them, or their bytes") \
     X(root,          "DIR",      "read /proc and /sys below this folder, as of another machine's copy") \
     X(reason,        "TEXT",     "why, 1 to 64 characters; kept in the data directory") \
@@ -91,7 +92,7 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(durability,    "MODE",     "store.durability of it: local (default) or none") \
     X(set,           "OPTIONS",  "further options of it, as node.topology=shared,net.threads=1") \
     X(results,       "DIR",      "write result.json, percentiles, histogram log and pictures there") \
-    X(admin_url,     "URL",      "admin listener of the exchange at --url, for the server's figures") \
+    X(admin_url,     "URL",      "admin listener of the exchange; bench: of that at --url, for the server's figures") \
     X(beside,        "COMMAND",  "a shell command that runs beside the load; PERF_URL is the address") \
     X(tolerance,     "PERCENT",  "what B may be worse by, 0 to 1000; default 5") \
     X(start_in,      "S",        "seconds from the signing to the first request; default 10, with --run 0") \

@@ -535,6 +535,23 @@ class Heads(TypedDict):
     heads: list[Head]
 
 
+class Frames(TypedDict):
+    first_frame: int
+    last_frame: int
+    last_sequence: int
+    segment: int
+    offset: int
+    block_bytes: int
+    boot: int
+    first_length: int
+    bytes: str
+
+
+class Sealed(TypedDict):
+    open_segment: int
+    sealed: bool
+
+
 class Window(TypedDict):
     past: int
     future: int

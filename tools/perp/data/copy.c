@@ -1,0 +1,179 @@
+#include "perp/data/copy.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "crypto/attest.h"
+#include "perp/invocation/exit_code.h"
+#include "store/archive_folder.h"
+#include "store/archive_index.h"
+#include "store/disk_real.h"
+#include "store/small_file.h"
+
+enum { PIECE_BYTES = 1 << 20 };
+
+static const char *const folders[] = { "", "journal", "snapshot", "archive" };
+
+bool copy_failed(struct context *context, const char *path, const char *what, int error)
+{
+    return context_fail(context, EXIT_CODE_problem, "%s/%s: %s", path, what, strerror(-error));
+}
+
+static void see_name(void *context, const char *name, uint64_t bytes)
+{
+    uint64_t *files = context;
+
+    (void)bytes;
+    *files += strcmp(name, "lock") != 0;
+}
+
+static int make_folders(struct disk *disk, uint64_t *files)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < CC_COUNT(folders) && error == 0; i++) {
+        error = disk_make_folder(disk, folders[i]);
+        if (error == 0)
+            error = disk_list(disk, folders[i], see_name, files);
+    }
+    return error;
+}
+
+struct disk *copy_make_directory(struct context *context, const char *path)
+{
+    uint64_t files = 0;
+    bool ring_refused;
+    int error;
+    struct disk *disk = disk_real_open(path, &error, &ring_refused);
+
+    if (disk == NULL) {
+        (void)context_fail(context, EXIT_CODE_problem, "%s: %s", path, strerror(-error));
+        return NULL;
+    }
+    error = make_folders(disk, &files);
+    if (error == 0 && files == 0)
+        return disk;
+    if (error != 0)
+        (void)copy_failed(context, path, "", error);
+    else
+        (void)context_fail(context, EXIT_CODE_problem,
+                           "%s holds files already: name a new directory", path);
+    disk_real_close(disk);
+    return NULL;
+}
+
+/* Copies between open files. 0 or -errno. */
+static int copy_bytes(const struct copy *copy, int from, int to, uint64_t most)
+{
+    uint8_t *piece = malloc(PIECE_BYTES);
+    uint64_t at = 0;
+    int error = piece == NULL ? -ENOMEM : 0;
+
+    while (error == 0 && at < most) {
+        size_t wanted = most - at < PIECE_BYTES ? (size_t)(most - at) : PIECE_BYTES;
+        int64_t count = disk_read(copy->from, from, at, piece, wanted);
+        if (count <= 0) {
+            error = (int)count;
+            break;
+        }
+        error = disk_write(copy->to, to, at, piece, (size_t)count);
+        at += (uint64_t)count;
+    }
+    free(piece);
+    return error == 0 ? disk_sync(copy->to, to) : error;
+}
+
+bool copy_file(const struct copy *copy, const char *path, uint64_t most, bool *found)
+{
+    int from = disk_open(copy->from, path, 0);
+
+    if (found != NULL)
+        *found = from >= 0;
+    if (from == -ENOENT && found != NULL)
+        return true;
+    if (from < 0)
+        return copy_failed(copy->context, copy->from_path, path, from);
+    int to = disk_open(copy->to, path, DISK_CREATE);
+    int error = to < 0 ? to : copy_bytes(copy, from, to, most);
+    if (to >= 0)
+        disk_close(copy->to, to);
+    disk_close(copy->from, from);
+    return error == 0 || copy_failed(copy->context, copy->to_path, path, error);
+}
+
+static bool write_index(const struct copy *copy, const struct archive *archive,
+                        const struct exchange_file *exchange)
+{
+    char *text;
+    size_t count;
+    int error = archive_index_encode(&text, &count, archive, exchange);
+
+    if (error != 0)
+        return copy_failed(copy->context, copy->to_path, "archive/index", error);
+    error = small_file_replace(copy->to, "archive/index", text, count);
+    if (error == 0)
+        error = disk_sync_folder(copy->to, "archive");
+    free(text);
+    return error == 0 || copy_failed(copy->context, copy->to_path, "archive/index", error);
+}
+
+bool copy_archive(const struct copy *copy, const struct archive *archive,
+                  const struct exchange_file *exchange, uint64_t first)
+{
+    if (first == archive->count)
+        return true;
+    for (uint64_t i = first; i < archive->count; i++) {
+        char path[DISK_PATH_BYTES];
+        archive_folder_path(path, archive->rows[i].segment, false);
+        if (!copy_file(copy, path, archive->rows[i].bytes, NULL))
+            return false;
+    }
+    return write_index(copy, archive, exchange);
+}
+
+/* ---- heads ----------------------------------------------------------------------------------- */
+
+/* Writes the rows that name frames up to `last`. 0 or -errno. */
+static int copy_rows(const struct copy *copy, int from, int to, uint64_t last,
+                     struct attest_head *kept, bool *beyond)
+{
+    uint8_t row[ATTEST_HEAD_BYTES];
+    struct attest_head head;
+    uint64_t at = 0, written = 0;
+    int64_t count;
+    int error = 0;
+
+    while (error == 0 &&
+           (count = disk_read(copy->from, from, at, row, sizeof row)) == (int64_t)sizeof row) {
+        at += sizeof row;
+        if (!attest_head_read(&head, row))
+            continue;
+        *beyond = *beyond || head.frame > last;
+        if (head.frame > last)
+            continue;
+        error = disk_write(copy->to, to, written, row, sizeof row);
+        written += sizeof row;
+        *kept = head;
+    }
+    return error == 0 ? disk_sync(copy->to, to) : error;
+}
+
+bool copy_heads(const struct copy *copy, uint64_t last, struct attest_head *kept, bool *beyond)
+{
+    int from = disk_open(copy->from, "heads", 0);
+
+    *kept = (struct attest_head){ 0 };
+    *beyond = false;
+    if (from == -ENOENT)
+        return true;
+    if (from < 0)
+        return copy_failed(copy->context, copy->from_path, "heads", from);
+    int to = disk_open(copy->to, "heads", DISK_CREATE);
+    int error = to < 0 ? to : copy_rows(copy, from, to, last, kept, beyond);
+    if (to >= 0)
+        disk_close(copy->to, to);
+    disk_close(copy->from, from);
+    return error == 0 || copy_failed(copy->context, copy->to_path, "heads", error);
+}
