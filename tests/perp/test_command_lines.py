@@ -46,7 +46,8 @@ ROWS = {
 TOOLS = {
     "test": ["--nonsense"], "nightly": ["--nonsense"], "setup": ["--nonsense", "more"],
     "demo": ["--nonsense", "--seconds"], "coverage": ["--nonsense", "more"],
-    "openapi": ["--nonsense"], "clients": ["", "--nonsense", "more", "check a"],
+    "openapi": ["--nonsense"], "asyncapi": ["--nonsense"],
+    "clients": ["", "--nonsense", "more", "check a"],
     "web": ["", "--nonsense", "more"],
     "reads": ["--nonsense", "more"], "check_docs.py": ["--nonsense", "a b"],
     "check_exports.py": ["", "--nonsense"], "check_format.sh": ["--nonsense"],
