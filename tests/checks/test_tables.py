@@ -1,9 +1,12 @@
 """test_tables.py BUILD - from perp-reference --json alone a client packs a request and names its
-typed data: the vectors of tests/vectors say the same bytes and the same types.
+typed data: the vectors of tests/vectors say the same bytes and the same types. And each rule of
+the operator's bodies has a C test that expects it by name.
 """
 import base64
+import functools
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -100,3 +103,29 @@ for value in (wanted, "MDOYaB3LoxeAoDfi7JgBluJZrLngl/B9omH1yjEviFMI8tE0wk7OT9K6z
               "45459a89edbad3282de2de53a75ee66f51b8ffc279db19d2bf364610cd1fdabd",
               "4ffadfeb69dd9f0fde48d1f59409f6a12a21ae2622e1050affdd95b762fbde83"):
     check(value in page, value)
+
+
+@functools.cache
+def expected(text):
+    """The rules that a C test names: OPERATOR_RULE_x, RULE(x), or the third of a ROW."""
+    code = re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\])*"', "_", text, flags=re.S)
+    return set(re.findall(r"\bOPERATOR_RULE_(\w+)|\bRULE\((\w+)\)|\bROW\(_,\s*\w+,\s*(\w+)", code))
+
+
+def untested(texts):
+    """Rules of operator_rule.h that none of the texts names, in its order."""
+    named = {name for text in texts for names in expected(text) for name in names}
+    return [rule for rule in RULES if rule not in named]
+
+
+# Each refusal of an operator's body names field and rule (json.md J4): a test expects each rule.
+RULES = re.findall(r"^    X\((\w+),", (SOURCE / "src/base/operator_rule.h").read_text(), re.M)
+check(len(RULES) == len(TABLES["operator_rules"]), len(RULES), len(TABLES["operator_rules"]))
+tests = [path.read_text() for path in sorted((SOURCE / "tests").glob("*/*.c"))]
+check(not untested(tests), "rules that no test expects", untested(tests))
+for rule in ("record_closed", "fee_maker", "close_notice"):  # one of each way to name it
+    gone = [re.sub(rf"(OPERATOR_RULE_|RULE\(|INVALID, ){rule}\b", r"\1none", text)
+            for text in tests]
+    check(untested(gone) == [rule], rule, untested(gone))
+check(untested(['"RULE(pad)" /* RULE(pad) */ RULE(force) ROW("a", INVALID, asset, 1)']) ==
+      [rule for rule in RULES if rule not in ("force", "asset")], "text and comments name none")

@@ -33,6 +33,12 @@ static void also(const char *from, const char *to)
     snprintf(text, sizeof text, "%.*s%s%s", (int)(at - copy), copy, to, at + strlen(from));
 }
 
+/* Whether the last record was refused by this rule, and the rule names that field (J4, J5). */
+static bool breaks(enum operator_rule rule, const char *field)
+{
+    return host.result.rule == rule && strcmp(operator_rule_field(rule), field) == 0;
+}
+
 static void test_define(void)
 {
     struct row_market row;
@@ -52,7 +58,12 @@ static void test_define(void)
     also("\"base\":\"BTC\"", "\"base\":\"ZZZ\"");
     also("ACTIVE", "CLOSED");
     CHECK(host_market(&host, text) == STATUS_order_rejected_invalid);
-    also("CLOSED", "POST_ONLY");
+    CHECK(breaks(OPERATOR_RULE_new_state, "state"));
+    also("\"state\":\"CLOSED\"", "\"effective_at_ns\":4000000000000000000");
+    CHECK(host_market(&host, text) == STATUS_order_rejected_invalid);
+    CHECK(breaks(OPERATOR_RULE_new_effective, "effective_at_ns"));
+    CHECK(read_market_count(host.engine) == 2);
+    also("\"effective_at_ns\":4000000000000000000", "\"state\":\"POST_ONLY\"");
     CHECK(host_market(&host, text) == STATUS_request_completed);
     memcpy(&state, host_effect(&host, EFFECT_market_state, 0)->bytes, sizeof state);
     CHECK(state.state == MARKET_POST_ONLY);
@@ -226,13 +237,45 @@ static void test_closed(void)
     host_open(&host, NULL);
     host.engine->markets.rows[0].state = MARKET_CLOSED;
     CHECK(host_market(&host, host_btc_record) == STATUS_market_closed);
+    CHECK(breaks(OPERATOR_RULE_record_closed, "asset_id"));
     /* a change that is forbidden whatever the state comes before it */
     edited("\"tick_size\":\"0.1\"", "\"tick_size\":\"0.2\"");
+    also(",\"max_price\":\"1677721.5\"", ""); /* the record itself is sound */
     CHECK(host_market(&host, text) == STATUS_order_rejected_invalid);
+    CHECK(breaks(OPERATOR_RULE_tick_stays, "tick_size"));
     CHECK(host_oracle(&host, HOST_BTC, 1000000) == STATUS_market_closed);
     CHECK(host_oracle(&host, 2, 1000000) == STATUS_rejected_market_not_found);
     CHECK(host_oracle(&host, 0, 1000000) == STATUS_order_rejected_invalid_market);
     CHECK(host_oracle(&host, 0xFFFF, 1000000) == STATUS_order_rejected_invalid_market);
+    host_close(&host);
+}
+
+/* J5: a record that leaves mark_book_ppm out keeps the one in force, which is at most half of the
+ * first tier's mmr: tiers of a lower mmr must name another. 50x has 10,000 ppm, 100x has 5,000. */
+static void test_book_kept(void)
+{
+    static const char clamp[] = "\"mark_book_ppm\":5000,\"state\"";
+    const struct market_record *record;
+
+    host_open(&host, NULL);
+    record = &host.engine->markets.rows[0].record;
+    edited("\"state\"", clamp);
+    CHECK(host_market(&host, text) == STATUS_request_completed);
+    edited("\"max_leverage\":50,\"tiers\"", "\"max_leverage\":100,\"tiers\"");
+    also("\"max_leverage\":50,\"imr_ppm\":20000,\"mmr_ppm\":10000", "\"max_leverage\":100");
+    CHECK(host_market(&host, text) == STATUS_order_rejected_invalid);
+    CHECK(breaks(OPERATOR_RULE_book_kept, "mark_book_ppm"));
+    CHECK(record->mark_book_ppm == 5000 && record->max_leverage == 50);
+    CHECK(record->tiers[0].mmr_ppm == 10000);
+    also("\"state\"", clamp); /* sent, it breaks its own rule */
+    CHECK(host_market(&host, text) == STATUS_order_rejected_invalid);
+    CHECK(breaks(OPERATOR_RULE_mark_book_ppm, "mark_book_ppm"));
+    also("\"mark_book_ppm\":5000", "\"mark_book_ppm\":2500");
+    CHECK(host_market(&host, text) == STATUS_request_completed);
+    CHECK(record->mark_book_ppm == 2500 && record->tiers[0].mmr_ppm == 5000);
+    also("\"mark_book_ppm\":2500,", ""); /* and the one in force is just half */
+    CHECK(host_market(&host, text) == STATUS_request_completed);
+    CHECK(record->mark_book_ppm == 2500);
     host_close(&host);
 }
 
@@ -272,7 +315,9 @@ static void test_table_is_full(void)
         also("\"base\":\"BTC\"", base);
         CHECK(host_market(&host, text) ==
               (i <= 128 ? STATUS_request_completed : STATUS_order_rejected_internal));
+        CHECK(host.result.rule == (i <= 128 ? OPERATOR_RULE_none : OPERATOR_RULE_market_room));
     }
+    CHECK(breaks(OPERATOR_RULE_market_room, "asset_id"));
     host_close(&host);
 }
 
@@ -283,6 +328,7 @@ int main(void)
     test_change();
     test_notice();
     test_notice_withdrawn();
+    test_book_kept();
     test_tiers_reach_holders();
     test_closed();
     test_table_is_full();
