@@ -65,13 +65,13 @@ static void init_options(struct fixture *fixture)
     options->oracle_key_count = 1;
 }
 
-static void add_key(struct fixture *fixture, enum keyring_kind kind, const uint8_t *bytes,
-                    int32_t pin, uint8_t scope)
+static void add_key(struct fixture *fixture, uint64_t account_id, enum keyring_kind kind,
+                    const uint8_t *bytes, int32_t pin, uint8_t scope)
 {
     struct keyring_row entry = { 0 };
-    uint64_t named = kind == KEYRING_API ? 0 : FIXTURE_ACCOUNT;
+    uint64_t named = kind == KEYRING_API ? 0 : account_id;
     entry.key = keyring_key(kind, named, bytes);
-    entry.account_id = FIXTURE_ACCOUNT;
+    entry.account_id = account_id;
     entry.subaccount_pin = pin;
     entry.scope = scope;
     entry.admin = kind == KEYRING_MASTER;
@@ -93,13 +93,13 @@ void fixture_passkey(struct fixture *fixture, const uint8_t key[33], const uint8
     CHECK(keyring_add(fixture->keyring, &entry) == 0);
 }
 
-static void add_api_key(struct fixture *fixture, uint8_t fill, int32_t pin, uint8_t scope,
-                        char text[45])
+static void add_api_key(struct fixture *fixture, uint64_t account_id, uint8_t fill, int32_t pin,
+                        uint8_t scope, char text[45])
 {
     uint8_t hash[32];
     memset(fixture->api_secret, fill, 32);
     secret_hash(hash, fixture->config.secret_key, fixture->api_secret);
-    add_key(fixture, KEYRING_API, hash, pin, scope);
+    add_key(fixture, account_id, KEYRING_API, hash, pin, scope);
     (void)base64_encode(text, fixture->api_secret, 32);
 }
 
@@ -122,12 +122,13 @@ static void init_keys(struct fixture *fixture)
     CHECK(signer_secp256k1_key(fixture->master_secret, fixture->master_key));
     static const uint8_t hash_key[16] = { 1, 2, 3 };
     CHECK(keyring_init(&fixture->keyring, 1024, hash_key) == 0);
-    add_key(fixture, KEYRING_SESSION, fixture->session.key, -1, 0);
-    add_key(fixture, KEYRING_MASTER, fixture->master_key, -1, 0);
-    add_api_key(fixture, 0x63, -1, 1, fixture->trading_api_key);
-    add_api_key(fixture, 0x64, 1, 1, fixture->pinned_trading_api_key);
-    add_api_key(fixture, 0x61, 1, 0, fixture->pinned_api_key);
-    add_api_key(fixture, 0x62, -1, 0, fixture->api_key);
+    add_key(fixture, FIXTURE_ACCOUNT, KEYRING_SESSION, fixture->session.key, -1, 0);
+    add_key(fixture, FIXTURE_ACCOUNT, KEYRING_MASTER, fixture->master_key, -1, 0);
+    add_api_key(fixture, FIXTURE_ACCOUNT, 0x63, -1, 1, fixture->trading_api_key);
+    add_api_key(fixture, FIXTURE_ACCOUNT, 0x64, 1, 1, fixture->pinned_trading_api_key);
+    add_api_key(fixture, FIXTURE_OTHER, 0x65, -1, 0, fixture->other_api_key);
+    add_api_key(fixture, FIXTURE_ACCOUNT, 0x61, 1, 0, fixture->pinned_api_key);
+    add_api_key(fixture, FIXTURE_ACCOUNT, 0x62, -1, 0, fixture->api_key);
 }
 
 void fixture_init(struct fixture *fixture, bool simulated_clock, uint32_t ring_slots)
@@ -173,7 +174,7 @@ void fixture_init(struct fixture *fixture, bool simulated_clock, uint32_t ring_s
     CHECK(address_claims_init(&fixture->connections_of, NET_CONNECTIONS_MAX) == 0);
     CHECK(address_claims_init(&fixture->streams_of, NET_CONNECTIONS_MAX) == 0);
     fixture->config.events = &fixture->events;
-    CHECK(private_log_init(&fixture->private_log, 16) == 0);
+    CHECK(private_log_init(&fixture->private_log, FIXTURE_OTHER + 1) == 0);
     fixture->config.private_log = &fixture->private_log;
     fixture->config.books = &fixture->books;
     fixture->config.connections_of = &fixture->connections_of;

@@ -11,6 +11,7 @@ enum {
     FIXTURE_WIRE_BYTES = 1 << 20,
     FIXTURE_BODY_MAX = 8192,
     FIXTURE_ACCOUNT = 7,
+    FIXTURE_OTHER = FIXTURE_ACCOUNT + 128, /* of other_api_key: kept texts share their place */
 };
 
 struct fixture {
@@ -59,6 +60,7 @@ struct fixture {
     char pinned_api_key[45];  /* pinned to subaccount 1 */
     char trading_api_key[45]; /* unpinned, READ_WRITE; the two above are READ */
     char pinned_trading_api_key[45];
+    char other_api_key[45]; /* unpinned, READ, of FIXTURE_OTHER */
     struct eip712 eip712;
     uint32_t request_number; /* makes request ids */
 };

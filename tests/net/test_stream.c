@@ -243,11 +243,11 @@ static void check_older(struct fixture *fixture, struct protocol *protocol)
     wire_free(&stream);
 }
 
-/* An event of account 7, the fixture's, in that subaccount. */
-static void add_private(struct fixture *fixture, uint64_t seq, uint32_t subaccount)
+static void add_private_of(struct fixture *fixture, uint64_t account_id, uint64_t seq,
+                           uint32_t subaccount)
 {
     const struct private_event event = {
-        .account_id = FIXTURE_ACCOUNT,
+        .account_id = account_id,
         .seq = seq,
         .sequence = seq + 1000,
         .subaccount_index = subaccount,
@@ -255,6 +255,12 @@ static void add_private(struct fixture *fixture, uint64_t seq, uint32_t subaccou
         .mmp = { .market = "BTC-PERP" },
     };
     private_log_add(&fixture->private_log, &event);
+}
+
+/* An event of account 7, the fixture's, in that subaccount. */
+static void add_private(struct fixture *fixture, uint64_t seq, uint32_t subaccount)
+{
+    add_private_of(fixture, FIXTURE_ACCOUNT, seq, subaccount);
 }
 
 static bool has_private(struct wire *wire, unsigned seq, unsigned prev_seq, const char *rest)
@@ -265,14 +271,22 @@ static bool has_private(struct wire *wire, unsigned seq, unsigned prev_seq, cons
     return has_come(wire, text);
 }
 
-static void open_private(struct wire *wire, struct fixture *fixture, struct protocol *protocol,
-                         const char *key)
+static void open_private_of(struct wire *wire, struct fixture *fixture, struct protocol *protocol,
+                            unsigned account_id, const char *key)
 {
     char text[128];
     open_stream(wire, fixture, protocol);
     (void)snprintf(text, sizeof text, "{\"op\":\"login\",\"api_key\":\"%s\"}", key);
     ask(wire, text);
-    CHECK(has_come(wire, "{\"op\":\"login\",\"account_id\":7,\"scope\":\"READ\""));
+    (void)snprintf(text, sizeof text, "{\"op\":\"login\",\"account_id\":%u,\"scope\":\"READ\"",
+                   account_id);
+    CHECK(has_come(wire, text));
+}
+
+static void open_private(struct wire *wire, struct fixture *fixture, struct protocol *protocol,
+                         const char *key)
+{
+    open_private_of(wire, fixture, protocol, FIXTURE_ACCOUNT, key);
 }
 
 /* An answer with what must follow it at once. */
@@ -344,6 +358,40 @@ static void check_private(struct fixture *fixture, struct protocol *protocol)
     wire_free(&whole);
 }
 
+/* J9: a login has the events of its account. The texts that a thread keeps for its streams are by
+ * account and seq: here two accounts whose ids are 128 apart have an event of one seq, both ways
+ * round, and each stream has its own.
+ * After 128 events each text stands in the place of an older. */
+static void check_two_accounts(struct fixture *fixture, struct protocol *protocol)
+{
+    static const unsigned ids[] = { FIXTURE_ACCOUNT, FIXTURE_OTHER };
+    struct wire wires[2];
+    char rest[160];
+    for (unsigned i = 0; i < 2; i++) {
+        add_private_of(fixture, ids[i], 500, 0);
+        open_private_of(&wires[i], fixture, protocol, ids[i],
+                        i == 0 ? fixture->api_key : fixture->other_api_key);
+        ask(&wires[i], "{\"op\":\"subscribe\",\"channel\":\"private\"}");
+        CHECK(has_private(&wires[i], 500, 500, "\"engine_seq\":0,"));
+    }
+    for (unsigned seq = 501; seq <= 501 + 2 * 128; seq++) {
+        for (unsigned turn = 0; turn < 2; turn++) {
+            unsigned i = (seq / 128 + turn) % 2; /* who was second is first 128 later */
+            add_private_of(fixture, ids[i], seq, i);
+            wire_turn(&wires[i]);
+            (void)snprintf(
+                rest, sizeof rest,
+                "\"engine_seq\":%u,\"time_ns\":0,\"type\":\"update\",\"data\":{\"event\":"
+                "\"mmp\",\"account_id\":%u,\"subaccount_index\":%u,",
+                seq + 1000, ids[i], i);
+            CHECK(has_private(&wires[i], seq, seq - 1, rest));
+            CHECK(!has_come(&wires[i], "\"channel\""));
+        }
+    }
+    wire_free(&wires[1]);
+    wire_free(&wires[0]);
+}
+
 int main(void)
 {
     static struct fixture fixture;
@@ -356,6 +404,10 @@ int main(void)
     check_resumes(&fixture, protocol);
     check_older(&fixture, protocol);
     check_private(&fixture, protocol);
+    fixture_end(&fixture, protocol);
+    fixture_init(&fixture, true, FIXTURE_SLOTS); /* a private log without events */
+    protocol = fixture_protocol(&fixture, CONNECTIONS);
+    check_two_accounts(&fixture, protocol);
     fixture_end(&fixture, protocol);
     return 0;
 }
