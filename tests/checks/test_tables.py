@@ -1,6 +1,7 @@
 """test_tables.py BUILD - from perp-reference --json alone a client packs a request and names its
 typed data: the vectors of tests/vectors say the same bytes and the same types. And each rule of
-the operator's bodies has a C test that expects it by name.
+the operator's bodies has a C test that expects it by name, each usual mistake of a client that
+signs a request that shows it.
 """
 import base64
 import functools
@@ -12,6 +13,10 @@ import sys
 
 BUILD = pathlib.Path(sys.argv[1])
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "tests/system"))
+import client  # noqa: E402  (the folder comes first)
+import mistakes  # noqa: E402
+
 TABLES = json.loads(subprocess.run([BUILD / "perp-reference", "--json"], capture_output=True,
                                    text=True, check=True).stdout)
 REQUESTS = {row["name"]: row for row in TABLES["requests"]}
@@ -129,3 +134,19 @@ for rule in ("record_closed", "fee_maker", "close_notice"):  # one of each way t
     check(untested(gone) == [rule], rule, untested(gone))
 check(untested(['"RULE(pad)" /* RULE(pad) */ RULE(force) ROW("a", INVALID, asset, 1)']) ==
       [rule for rule in RULES if rule not in ("force", "asset")], "text and comments name none")
+
+# Each mistake that a refused signature may be explained by has a request that shows it: those that
+# test_signatures.py sends, each expected to be named, and no other one.
+text = (SOURCE / "src/crypto/signing_mistake.h").read_text().split("LIST(X)")[1]
+named = set(re.findall(r"^    X\((\w+),", text, re.M))
+check(len(named) >= 21, named)
+
+
+def unshown(rows):
+    return sorted(named ^ {mistake for _, shown, *_ in rows for mistake in shown})
+
+
+rows = list(mistakes.made(client.Ed25519Key(), client.Secp256k1Key(), 7, bytes(range(1, 33))))
+check(not unshown(rows), "mistakes that no request shows, or that are none", unshown(rows))
+for mistake in sorted(named):
+    check(mistake in unshown([row for row in rows if mistake not in row[1]]), mistake)
