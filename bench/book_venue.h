@@ -67,17 +67,19 @@ static inline struct venue *venue_make(uint32_t book_count, uint32_t order_slots
 
     if (venue == NULL)
         abort();
-    venue->bytes = sizes[0] + sizes[1] + sizes[2] + book_count * book_size;
+    uint32_t page_count = book_count * 2 * (LADDER_TICKS / BOOK_PAGE_LEVELS + 1);
+    venue->bytes = sizes[0] + sizes[1] + sizes[2] + book_count * book_size +
+                   aligned(book_pages_bytes(page_count));
     venue->memory = map_memory(venue->bytes);
     unsigned char *at = venue->memory;
     venue->book_count = book_count;
-    venue->pages.limit = UINT32_MAX;
     order_table_init(&venue->table, at, order_slots);
     order_map_init(&venue->map, at += sizes[0], order_slots, venue->table.hot);
     at += sizes[1];
     if (duplicates)
         duplicate_init(&venue->set, at, DUPLICATE_SLOTS, PAST_MS + FUTURE_MS, 0);
     at += sizes[2];
+    book_pages_init(&venue->pages, at + book_count * book_size, page_count);
     for (uint32_t b = 0; b < book_count; b++, at += book_size)
         book_init(&venue->books[b], at, LADDER_TICKS, venue->table.hot, &venue->pages);
     return venue;

@@ -27,11 +27,11 @@ struct engine;
 struct image_sink;
 
 /* Returns the bytes of an engine of these capacities: the INT values engine.accounts, .portfolios,
- * .orders, .positions, .credentials, .deposits, limits.duplicate_slots, exchange.clock_past_ms and
- * .clock_future_ms. Map them NORESERVE: most of them are price ladders, which are not touched. */
+ * .orders, .positions, .credentials, .deposits, .ladder_pages, limits.duplicate_slots,
+ * exchange.clock_past_ms and .clock_future_ms. */
 size_t engine_bytes(const struct option_engine *capacity);
 
-/* Returns the number of leading bytes to touch at a start: all but the ladders. */
+/* Returns the number of leading bytes to touch at a start: the tables that every command reads. */
 size_t engine_bytes_resident(const struct option_engine *capacity);
 
 /* Prepares an engine in `memory`, engine_bytes(capacity) zero bytes, 4096-aligned, that outlive it.

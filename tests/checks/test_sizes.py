@@ -24,7 +24,7 @@ with Tree({}) as tree:
     result = compiles(tree, others)
     for row in ROW.finditer(PINS):
         expect(f"pin of {row[1]}", f'"{row[1]} is pinned to {int(row[2]) + 1}"', result)
-    book = tree.root / "src/engine/table/book.h"
+    book = tree.root / "src/engine/table/book_pages.h"
     changed = book.read_text().replace("struct book_level {", "struct book_level {\n    int x;")
     book.write_text(changed)
     expect("field added to a level", "book_level) is pinned to", compiles(tree, PINS))

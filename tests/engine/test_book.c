@@ -14,7 +14,7 @@ struct naive {
 static struct order_table table;
 static struct book book;
 static struct book_pages pages;
-static void *memory;
+static void *memory, *pool;
 static struct naive resting[SLOTS];
 static uint32_t resting_count;
 static uint64_t arrivals;
@@ -23,7 +23,8 @@ static void make(uint32_t ladder_ticks, uint32_t page_limit)
 {
     order_table_init(&table, rig_memory(order_table_bytes(SLOTS)), SLOTS);
     memory = rig_memory(book_bytes(ladder_ticks));
-    pages = (struct book_pages){ .limit = page_limit };
+    pool = rig_memory(book_pages_bytes(page_limit));
+    book_pages_init(&pages, pool, page_limit);
     book_init(&book, memory, ladder_ticks, table.hot, &pages);
     resting_count = 0;
 }
@@ -31,6 +32,7 @@ static void make(uint32_t ladder_ticks, uint32_t page_limit)
 static void drop(void)
 {
     rig_free(memory, book_bytes(book.top + 1));
+    rig_free(pool, book_pages_bytes(pages.capacity));
     rig_free(table.hot, order_table_bytes(SLOTS));
 }
 

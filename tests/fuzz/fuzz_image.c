@@ -27,6 +27,7 @@ static const struct {
     { OPTION_engine_positions, 16 },
     { OPTION_engine_credentials, 32 },
     { OPTION_engine_deposits, 16 },
+    { OPTION_engine_ladder_pages, 64 },
     { OPTION_limits_duplicate_slots, 1024 },
     { OPTION_exchange_clock_past_ms, 30000 },
     { OPTION_exchange_clock_future_ms, 5000 },

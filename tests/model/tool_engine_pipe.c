@@ -231,6 +231,7 @@ static struct engine *make_engine(void)
                                           [OPTION_engine_positions] = 65536,
                                           [OPTION_engine_credentials] = 16384,
                                           [OPTION_engine_deposits] = 65536,
+                                          [OPTION_engine_ladder_pages] = 65536,
                                           [OPTION_limits_duplicate_slots] = 1 << 21,
                                           [OPTION_exchange_clock_past_ms] = 30000,
                                           [OPTION_exchange_clock_future_ms] = 5000,

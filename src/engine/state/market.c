@@ -154,8 +154,8 @@ void market_enter(struct engine *engine)
     INVARIANT(ladder_ticks <= BOOK_TICKS_MAX);
     table->by_asset[market->record.asset_id] = (uint8_t)(index + 1);
     sort_in(table);
-    book_init(&market->book, table->ladders + index * table->ladder_bytes, (uint32_t)ladder_ticks,
-              engine->orders.hot, &table->pages);
+    book_init(&market->book, table->ladders + index * book_bytes(BOOK_TICKS_MAX),
+              (uint32_t)ladder_ticks, engine->orders.hot, &table->pages);
 }
 
 /* The rule that a record for a new market breaks beside those of every record. */

@@ -105,9 +105,8 @@ struct market_table {
     struct market rows[ENGINE_MARKETS_MAX];
     uint32_t count;
     uint64_t tiers_due_ns;   /* earliest effective_at_ns of next_tiers, UINT64_MAX: none */
-    struct book_pages pages; /* ladder pages in use, all books */
-    uint8_t *ladders;        /* ENGINE_MARKETS_MAX pieces of ladder_bytes */
-    size_t ladder_bytes;
+    struct book_pages pages; /* of the ladders of all books */
+    uint8_t *ladders;        /* ENGINE_MARKETS_MAX pieces of book_bytes(BOOK_TICKS_MAX) */
     uint8_t sorted[ENGINE_MARKETS_MAX]; /* indexes by ascending asset id */
     uint8_t by_asset[1 << 16];          /* index + 1, 0: unknown */
 };

@@ -31,6 +31,7 @@ struct pieces {
     void *withdrawals;
     void *samples;
     uint8_t *ladders;
+    void *pages; /* of the ladders */
 };
 
 static uint32_t slots(const struct option_engine *capacity, enum option option)
@@ -74,13 +75,7 @@ static void *alloc(struct arena *arena, size_t bytes)
     return arena_alloc(arena, bytes, 1, CC_CACHE_LINE);
 }
 
-static size_t ladder_bytes(void)
-{
-    size_t bytes = book_bytes(BOOK_TICKS_MAX);
-    return (bytes + STATE_PAGE_BYTES - 1) & ~(size_t)(STATE_PAGE_BYTES - 1);
-}
-
-/* Allocates every piece. Returns the number of bytes before the ladders. */
+/* Allocates every piece. Returns the number of leading bytes that a start touches. */
 static size_t alloc_pieces(struct arena *arena, const struct option_engine *capacity,
                            struct pieces *pieces)
 {
@@ -121,7 +116,8 @@ static size_t alloc_pieces(struct arena *arena, const struct option_engine *capa
     pieces->arms = alloc(arena, disconnect_table_bytes(slots(capacity, OPTION_engine_credentials)));
     pieces->passkeys =
         alloc(arena, passkey_table_bytes(slots(capacity, OPTION_engine_credentials)));
-    pieces->ladders = arena_alloc(arena, ENGINE_MARKETS_MAX, ladder_bytes(), STATE_PAGE_BYTES);
+    pieces->ladders = alloc(arena, ENGINE_MARKETS_MAX * book_bytes(BOOK_TICKS_MAX));
+    pieces->pages = alloc(arena, book_pages_bytes(slots(capacity, OPTION_engine_ladder_pages)));
     return resident;
 }
 
@@ -137,7 +133,7 @@ size_t state_bytes(const struct option_engine *capacity, size_t *resident)
     return arena.used;
 }
 
-static void init_markets(struct engine *engine, const struct pieces *pieces)
+static void init_markets(struct engine *engine, const struct pieces *pieces, uint32_t ladder_pages)
 {
     struct market_table *table = &engine->markets;
     uint64_t *at = pieces->holders;
@@ -145,7 +141,7 @@ static void init_markets(struct engine *engine, const struct pieces *pieces)
 
     holder_words(engine->portfolios.slots, words);
     table->ladders = pieces->ladders;
-    table->ladder_bytes = ladder_bytes();
+    book_pages_init(&table->pages, pieces->pages, ladder_pages);
     table->tiers_due_ns = UINT64_MAX;
     for (uint32_t i = 0; i < ENGINE_MARKETS_MAX; i++) {
         for (unsigned depth = 0; depth < MARKET_HOLDER_DEPTH; depth++) {
@@ -202,7 +198,7 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
                     slots(capacity, OPTION_engine_portfolios));
     engine->liquidation.owed = pieces.liquidation_owed;
     recheck_init(&engine->recheck);
-    init_markets(engine, &pieces);
+    init_markets(engine, &pieces, slots(capacity, OPTION_engine_ladder_pages));
     samples_init(&engine->samples, pieces.samples);
     return engine;
 }
@@ -210,9 +206,9 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
 bool state_is_laid_out_for(const struct engine *engine, const struct option_engine *options)
 {
     static const uint16_t tables[] = {
-        OPTION_engine_accounts,        OPTION_engine_portfolios,  OPTION_engine_orders,
-        OPTION_engine_positions,       OPTION_engine_credentials, OPTION_engine_deposits,
-        OPTION_limits_duplicate_slots,
+        OPTION_engine_accounts,     OPTION_engine_portfolios,      OPTION_engine_orders,
+        OPTION_engine_positions,    OPTION_engine_credentials,     OPTION_engine_deposits,
+        OPTION_engine_ladder_pages, OPTION_limits_duplicate_slots,
     };
 
     for (size_t i = 0; i < CC_COUNT(tables); i++)

@@ -131,7 +131,7 @@ struct engine {
 #define STATE_CACHES(X) X(effects.count) X(effects.zero) X(zero)
 /* clang-format on */
 
-/* Bytes of an engine of these capacities; *resident (may be NULL) those before the ladders. */
+/* Bytes of an engine of these capacities; *resident (may be NULL) those that a start touches. */
 size_t state_bytes(const struct option_engine *capacity, size_t *resident);
 
 /* Lays an engine with empty tables out in state_bytes(capacity) zero bytes, 4096-aligned. */

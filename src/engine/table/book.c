@@ -6,14 +6,12 @@
 
 enum {
     BOOK_WORD_BITS = 6, /* 64 bits a bitmap word */
-    BOOK_PAGE_WORDS = BOOK_PAGE_LEVELS >> BOOK_WORD_BITS,
 };
 
-static_assert(sizeof(struct book_level) * BOOK_PAGE_LEVELS == 4096, "a page is 4 KiB of levels");
 static_assert(1 << (BOOK_WORD_BITS * BOOK_BITMAP_DEPTH) == BOOK_TICKS_MAX, "depth fits the ladder");
 static_assert(BOOK_PAGE_WORDS == 4, "book_page_is_empty reads four words");
 
-/* Words of one bitmap level, rounded up to eight: all four words of each ladder page then exist. */
+/* Words of the bitmap at a depth from 1, rounded up to a line. */
 static size_t book_bitmap_words(uint32_t ladder_ticks, uint32_t depth)
 {
     size_t bits = ladder_ticks;
@@ -23,19 +21,19 @@ static size_t book_bitmap_words(uint32_t ladder_ticks, uint32_t depth)
     return (bits + 7) & ~(size_t)7;
 }
 
-/* Levels of one side, rounded up to whole pages: both sides and the arrays after them stay
- * aligned. */
-static size_t book_ladder_levels(uint32_t ladder_ticks)
+/* Entries of a side's directory, rounded up to a line. */
+static size_t book_directory_entries(uint32_t ladder_ticks)
 {
-    return ((size_t)ladder_ticks + BOOK_PAGE_LEVELS - 1) & ~(size_t)(BOOK_PAGE_LEVELS - 1);
+    size_t pages = ((size_t)ladder_ticks + BOOK_PAGE_LEVELS - 1) / BOOK_PAGE_LEVELS;
+
+    return (pages + 15) & ~(size_t)15;
 }
 
 size_t book_bytes(uint32_t ladder_ticks)
 {
-    size_t levels = book_ladder_levels(ladder_ticks);
-    size_t side_bytes = levels * (sizeof(struct book_level) + sizeof(uint32_t));
+    size_t side_bytes = book_directory_entries(ladder_ticks) * sizeof(uint32_t);
 
-    for (uint32_t depth = 0; depth < BOOK_BITMAP_DEPTH; depth++)
+    for (uint32_t depth = 1; depth < BOOK_BITMAP_DEPTH; depth++)
         side_bytes += book_bitmap_words(ladder_ticks, depth) * sizeof(uint64_t);
     return 2 * side_bytes;
 }
@@ -43,53 +41,56 @@ size_t book_bytes(uint32_t ladder_ticks)
 void book_init(struct book *book, void *memory, uint32_t ladder_ticks, struct order *orders,
                struct book_pages *pages)
 {
-    size_t levels = book_ladder_levels(ladder_ticks);
-    unsigned char *at = memory;
+    uint8_t *at = memory;
 
     INVARIANT(ladder_ticks >= 2 && ladder_ticks <= BOOK_TICKS_MAX);
     INVARIANT((uintptr_t)memory % CC_CACHE_LINE == 0);
     *book = (struct book){ .orders = orders, .pages = pages, .top = ladder_ticks - 1 };
     for (uint32_t s = 0; s < 2; s++) {
         book->sides[s].best = BOOK_TICK_NONE;
-        book->sides[s].levels = (struct book_level *)(void *)at;
-        at += levels * sizeof(struct book_level);
-    }
-    for (uint32_t s = 0; s < 2; s++) {
-        book->sides[s].order_counts = (uint32_t *)(void *)at;
-        at += levels * sizeof(uint32_t);
-        for (uint32_t depth = 0; depth < BOOK_BITMAP_DEPTH; depth++) {
-            book->sides[s].bitmap[depth] = (uint64_t *)(void *)at;
+        book->sides[s].pool = pages->pool;
+        book->sides[s].directory = (uint32_t *)(void *)at;
+        at += book_directory_entries(ladder_ticks) * sizeof(uint32_t);
+        for (uint32_t depth = 1; depth < BOOK_BITMAP_DEPTH; depth++) {
+            book->sides[s].bitmap[depth - 1] = (uint64_t *)(void *)at;
             at += book_bitmap_words(ladder_ticks, depth) * sizeof(uint64_t);
         }
     }
-    INVARIANT(at == (unsigned char *)memory + book_bytes(ladder_ticks));
+    INVARIANT(at == (uint8_t *)memory + book_bytes(ladder_ticks));
 }
 
-/* True if no level in the page of `tick` has an order: its four words are zero. */
-static bool book_page_is_empty(const struct book_side *side, uint32_t tick)
+/* A word of the bitmap of a side, to read. */
+static inline uint64_t book_word(const struct book_side *side, uint32_t depth, uint32_t word)
 {
-    const uint64_t *words = &side->bitmap[0][tick / BOOK_PAGE_LEVELS * BOOK_PAGE_WORDS];
-
-    return (words[0] | words[1] | words[2] | words[3]) == 0;
+    if (depth > 0)
+        return side->bitmap[depth - 1][word];
+    return book_page(side, word << BOOK_WORD_BITS)->words[word % BOOK_PAGE_WORDS];
 }
 
-/* Marks a level that gets its first order: counts its page if the page was empty, then sets its
- * bits upward, up to the first word that was not empty. False when the pages are at their limit;
- * then nothing changes. */
+static bool book_page_is_empty(const struct book_page *page)
+{
+    return (page->words[0] | page->words[1] | page->words[2] | page->words[3]) == 0;
+}
+
+/* Marks a level that gets its first order: takes a page if it has none, then sets its bits upward,
+ * up to the first word that was not empty. False when the pages are at their limit; then nothing
+ * changes. */
 static BOOK_RARE bool book_open_level(struct book *book, struct book_side *side, uint32_t tick)
 {
-    if (side->bitmap[0][tick >> BOOK_WORD_BITS] == 0 && book_page_is_empty(side, tick)) {
-        if (book->pages->used >= book->pages->limit)
-            return false;
-        book->pages->used++;
-    }
-    for (uint32_t depth = 0, bit = tick; depth < BOOK_BITMAP_DEPTH; depth++) {
-        uint64_t *word = &side->bitmap[depth][bit >> BOOK_WORD_BITS];
+    uint32_t *entry = &side->directory[tick / BOOK_PAGE_LEVELS];
+
+    if (*entry == 0)
+        *entry = book_pages_take(book->pages);
+    if (*entry == 0)
+        return false;
+    uint64_t *word = &book_page(side, tick)->words[(tick >> BOOK_WORD_BITS) % BOOK_PAGE_WORDS];
+    for (uint32_t depth = 0, bit = tick;;) {
         uint64_t before = *word;
         *word = before | 1ull << (bit & 63);
-        if (before != 0)
+        if (before != 0 || ++depth == BOOK_BITMAP_DEPTH)
             break;
         bit >>= BOOK_WORD_BITS;
+        word = &side->bitmap[depth - 1][bit >> BOOK_WORD_BITS];
     }
     side->best = tick < side->best ? tick : side->best;
     return true;
@@ -104,7 +105,7 @@ static uint32_t book_find(const struct book_side *side, uint32_t tick, uint32_t 
     for (;;) {
         if (tick > top)
             return BOOK_TICK_NONE;
-        uint64_t word = side->bitmap[depth][tick >> BOOK_WORD_BITS] >> (tick & 63);
+        uint64_t word = book_word(side, depth, tick >> BOOK_WORD_BITS) >> (tick & 63);
         if (CC_LIKELY(word != 0)) {
             tick += (uint32_t)__builtin_ctzll(word);
             break;
@@ -115,7 +116,7 @@ static uint32_t book_find(const struct book_side *side, uint32_t tick, uint32_t 
         top >>= BOOK_WORD_BITS;
     }
     while (depth-- > 0)
-        tick = tick << BOOK_WORD_BITS | (uint32_t)__builtin_ctzll(side->bitmap[depth][tick]);
+        tick = tick << BOOK_WORD_BITS | (uint32_t)__builtin_ctzll(book_word(side, depth, tick));
     return tick;
 }
 
@@ -123,16 +124,20 @@ static uint32_t book_find(const struct book_side *side, uint32_t tick, uint32_t 
  * finds the next best level. */
 static BOOK_RARE void book_close_level(struct book *book, struct book_side *side, uint32_t tick)
 {
-    for (uint32_t depth = 0, bit = tick; depth < BOOK_BITMAP_DEPTH; depth++) {
-        uint64_t *word = &side->bitmap[depth][bit >> BOOK_WORD_BITS];
+    uint32_t *entry = &side->directory[tick / BOOK_PAGE_LEVELS];
+    struct book_page *page = book_page(side, tick);
+    uint64_t *word = &page->words[(tick >> BOOK_WORD_BITS) % BOOK_PAGE_WORDS];
+
+    for (uint32_t depth = 0, bit = tick;;) {
         *word &= ~(1ull << (bit & 63));
-        if (*word != 0)
+        if (*word != 0 || ++depth == BOOK_BITMAP_DEPTH)
             break;
         bit >>= BOOK_WORD_BITS;
+        word = &side->bitmap[depth - 1][bit >> BOOK_WORD_BITS];
     }
-    if (side->bitmap[0][tick >> BOOK_WORD_BITS] == 0 && book_page_is_empty(side, tick)) {
-        INVARIANT(book->pages->used > 0);
-        book->pages->used--;
+    if (book_page_is_empty(page)) {
+        book_pages_give(book->pages, *entry);
+        *entry = 0;
     }
     if (tick == side->best)
         side->best = book_find(side, tick, book->top);
@@ -142,24 +147,27 @@ bool book_insert(struct book *book, uint32_t order)
 {
     struct order *record = &book->orders[order];
     struct book_side *side = &book->sides[record->side];
-    struct book_level *level = &side->levels[record->tick];
-    uint32_t head = level->head;
-    uint32_t tail = level->tail;
+    struct book_page *page = book_page(side, record->tick);
+    uint32_t at = record->tick % BOOK_PAGE_LEVELS;
+    uint32_t head = page->levels[at].head;
+    uint32_t tail = page->levels[at].tail;
 
     INVARIANT(order != ORDER_NONE && record->remaining != 0);
     INVARIANT(record->tick <= book->top);
     if (CC_UNLIKELY(head == ORDER_NONE)) {
         if (!book_open_level(book, side, record->tick))
             return false;
+        page = book_page(side, record->tick);
         head = order;
     }
+    struct book_level *level = &page->levels[at];
     record->next = ORDER_NONE;
     record->prev = tail;
     book->orders[tail].next = order; /* of the dummy if the level was empty */
     level->head = head;
     level->tail = order;
     level->quantity += record->remaining;
-    side->order_counts[record->tick]++;
+    page->order_counts[at]++;
     side->order_count++;
     return true;
 }
@@ -168,7 +176,8 @@ void book_remove(struct book *book, uint32_t order)
 {
     struct order *record = &book->orders[order];
     struct book_side *side = &book->sides[record->side];
-    struct book_level *level = &side->levels[record->tick];
+    struct book_page *page = book_page(side, record->tick);
+    struct book_level *level = &page->levels[record->tick % BOOK_PAGE_LEVELS];
     uint32_t next = record->next;
     uint32_t prev = record->prev;
     uint32_t head = level->head;
@@ -185,7 +194,7 @@ void book_remove(struct book *book, uint32_t order)
     level->quantity -= record->remaining;
     level->head = head;
     level->tail = tail;
-    side->order_counts[record->tick]--;
+    page->order_counts[record->tick % BOOK_PAGE_LEVELS]--;
     side->order_count--;
     if (CC_UNLIKELY(head == ORDER_NONE)) {
         INVARIANT(level->quantity == 0);
@@ -196,7 +205,7 @@ void book_remove(struct book *book, uint32_t order)
 void book_reduce(struct book *book, uint32_t order, uint64_t quantity)
 {
     struct order *record = &book->orders[order];
-    struct book_level *level = &book->sides[record->side].levels[record->tick];
+    struct book_level *level = book_level_at(&book->sides[record->side], record->tick);
 
     INVARIANT(quantity - 1 < record->remaining - 1);
     INVARIANT(quantity < level->quantity);
@@ -217,21 +226,25 @@ bool book_fill(struct book *book, uint32_t order, uint64_t quantity)
     return true;
 }
 
+bool book_has_page(const struct book *book, enum order_side side, uint32_t tick)
+{
+    return book->sides[side].directory[tick / BOOK_PAGE_LEVELS] != 0;
+}
+
 bool book_frees_page(const struct book *book, enum order_side side, uint32_t tick)
 {
-    const struct book_side *ladder = &book->sides[side];
-    const uint64_t *words = &ladder->bitmap[0][tick / BOOK_PAGE_LEVELS * BOOK_PAGE_WORDS];
+    const struct book_page *page = book_page(&book->sides[side], tick);
     int levels = 0;
 
     for (uint32_t i = 0; i < BOOK_PAGE_WORDS; i++)
-        levels += __builtin_popcountll(words[i]);
-    return levels == 1 && ladder->order_counts[tick] == 1;
+        levels += __builtin_popcountll(page->words[i]);
+    return levels == 1 && page->order_counts[tick % BOOK_PAGE_LEVELS] == 1;
 }
 
 bool book_ahead(const struct book *book, uint32_t order, uint32_t steps, uint64_t *quantity)
 {
     const struct order *record = &book->orders[order];
-    const struct book_level *level = &book->sides[record->side].levels[record->tick];
+    const struct book_level *level = book_level_at(&book->sides[record->side], record->tick);
     uint32_t before = record->prev, behind = record->next;
     uint64_t sum_before = 0, sum_behind = 0;
 
@@ -276,7 +289,7 @@ uint32_t book_depth(const struct book *book, enum order_side side, struct book_d
 /* Checks the queue of one level against its sums. */
 static void book_check_level(const struct book *book, enum order_side side, uint32_t tick)
 {
-    const struct book_level *level = &book->sides[side].levels[tick];
+    const struct book_level *level = book_level_at(&book->sides[side], tick);
     uint64_t quantity = 0;
     uint32_t count = 0;
     uint32_t prev = ORDER_NONE;
@@ -293,7 +306,7 @@ static void book_check_level(const struct book *book, enum order_side side, uint
     }
     INVARIANT(level->tail == prev);
     INVARIANT(level->quantity == quantity);
-    INVARIANT(book->sides[side].order_counts[tick] == count);
+    INVARIANT(book_order_count(book, side, tick) == count);
     INVARIANT(count != 0);
 }
 
@@ -301,17 +314,20 @@ uint32_t book_check_side(const struct book *book, enum order_side side)
 {
     const struct book_side *ladder = &book->sides[side];
     uint32_t order_count = 0;
-    uint32_t page_count = 0;
+    uint32_t page_count = 0, entry_count = 0;
     uint32_t page = UINT32_MAX;
     uint32_t tick = book_find(ladder, 0, book->top);
 
     INVARIANT(tick == ladder->best);
     for (; tick != BOOK_TICK_NONE; tick = book_next(book, side, tick)) {
         book_check_level(book, side, tick);
-        order_count += ladder->order_counts[tick];
+        order_count += book_order_count(book, side, tick);
         page_count += tick / BOOK_PAGE_LEVELS != page;
         page = tick / BOOK_PAGE_LEVELS;
     }
+    for (uint32_t at = 0; at <= book->top / BOOK_PAGE_LEVELS; at++)
+        entry_count += ladder->directory[at] != 0;
+    INVARIANT(entry_count == page_count);
     INVARIANT(ladder->order_count == order_count);
     return page_count;
 }

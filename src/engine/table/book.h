@@ -8,48 +8,37 @@
  *         best level first (book_best, book_next), each from head to tail (book_head, order.next).
  * Units.  Prices in ticks of the market, quantities raw. `tick` is always a ladder index of the
  *         side it is used with; book_mirror converts it to the index on the other side.
- * Bound.  2^24 ticks. A page is 256 neighbouring levels of a side (4 KiB) and is in use while one
- *         of its levels has an order. All books share one count of pages (book_pages). An insert
- *         that needs a page above the limit is refused. Only the count of used pages decides.
- * Memory. A level has 16 bytes, so four levels share a line; its count of orders lies in a
- *         separate array. The memory starts as zero pages that are not touched before their
- *         first use: map it NORESERVE, in huge pages or not. */
+ * Bound.  2^24 ticks. A page is 256 neighbouring levels of a side and is in use while one of its
+ *         levels has an order. All books take their pages from one pool (book_pages). An insert
+ *         that needs a page above the limit is refused. Only the count of used pages decides:
+ *         which page of the pool a level gets is seen by nobody.
+ * Memory. A side has a directory, 4 bytes a page; the levels without orders share one page of
+ *         zeros, which nothing writes to. A level has 16 bytes, so four levels share a line; its
+ *         count of orders lies apart from it. Directories and pool start as zero bytes that are not
+ *         touched before their first use. */
 #ifndef ENGINE_TABLE_BOOK_H
 #define ENGINE_TABLE_BOOK_H
 
 #include "base/compiler.h"
+#include "engine/table/book_pages.h"
 #include "engine/table/order.h"
 
 enum {
-    BOOK_TICKS_MAX = 1 << 24,
-    BOOK_PAGE_LEVELS = 256,
     BOOK_BITMAP_DEPTH = 4, /* 64^4 = 2^24 */
 };
 
 #define BOOK_TICK_NONE UINT32_MAX /* greater than any index */
 
-struct book_level {
-    uint32_t head; /* first order of the queue; ORDER_NONE: the level is empty */
-    uint32_t tail;
-    uint64_t quantity; /* sum of `remaining` of its orders, dead ones included */
-};
-
 struct book_side {
-    struct book_level *levels;
-    uint32_t *order_counts;              /* per level */
-    uint64_t *bitmap[BOOK_BITMAP_DEPTH]; /* [0]: one bit per level; [d]: per word of [d - 1] */
-    uint32_t best;                       /* lowest index with an order, or BOOK_TICK_NONE */
+    uint8_t *pool;                           /* book_pages.pool */
+    uint32_t *directory;                     /* per page: its line of the pool; 0: zeros */
+    uint64_t *bitmap[BOOK_BITMAP_DEPTH - 1]; /* [d]: one bit per word of the depth below */
+    uint32_t best;                           /* lowest index with an order, or BOOK_TICK_NONE */
     uint32_t order_count;
-    uint64_t spare; /* a side is one line */
+    uint64_t spare[2]; /* a side is one line */
 };
 
 static_assert(sizeof(struct book_side) == CC_CACHE_LINE, "a side is one line");
-
-/* Pages in use by all books together (engine.ladder_pages). */
-struct book_pages {
-    uint32_t used;
-    uint32_t limit;
-};
 
 struct book {
     struct book_side sides[2]; /* by enum order_side */
@@ -64,13 +53,12 @@ struct book_depth {
     uint32_t order_count;
 };
 
-/* Returns the bytes that both ladders need for prices 0 to ladder_ticks - 1.
+/* Returns the bytes that both directories need for prices 0 to ladder_ticks - 1.
  * 2 <= ladder_ticks <= BOOK_TICKS_MAX. */
 size_t book_bytes(uint32_t ladder_ticks);
 
-/* Prepares an empty book. `memory` has book_bytes(ladder_ticks) zero bytes, 64-byte aligned (4096
- * for exact pages), and outlives the book. `orders` is the hot array of the order table. All books
- * share `pages`. */
+/* Prepares an empty book. `memory` has book_bytes(ladder_ticks) zero bytes, 64-byte aligned, and
+ * outlives the book. `orders` is the hot array of the order table. All books share `pages`. */
 void book_init(struct book *book, void *memory, uint32_t ladder_ticks, struct order *orders,
                struct book_pages *pages);
 
@@ -83,6 +71,9 @@ void book_remove(struct book *book, uint32_t order);
 
 /* Subtracts 0 < quantity < remaining from a resting order. It keeps its position in the queue. */
 void book_reduce(struct book *book, uint32_t order, uint64_t quantity);
+
+/* True if the page of `tick` has an order: an insert there needs no other page. */
+CC_MUST_USE bool book_has_page(const struct book *book, enum order_side side, uint32_t tick);
 
 /* True if the removal of an order at `tick` would free its page: the page has no other order. */
 CC_MUST_USE bool book_frees_page(const struct book *book, enum order_side side, uint32_t tick);
@@ -145,35 +136,50 @@ static inline bool book_crosses(const struct book *book, enum order_side side, u
     return book->sides[book_opposite(side)].best <= book_mirror(book, tick);
 }
 
+/* The page of a level to read: that of zeros if the level's page is not in use. */
+static inline struct book_page *book_page(const struct book_side *side, uint32_t tick)
+{
+    uint32_t line = side->directory[tick / BOOK_PAGE_LEVELS];
+
+    return book_pages_at(side->pool, line);
+}
+
+static inline struct book_level *book_level_at(const struct book_side *side, uint32_t tick)
+{
+    return &book_page(side, tick)->levels[tick % BOOK_PAGE_LEVELS];
+}
+
 /* First order of a level, or ORDER_NONE. */
 static inline uint32_t book_head(const struct book *book, enum order_side side, uint32_t tick)
 {
-    return book->sides[side].levels[tick].head;
+    return book_level_at(&book->sides[side], tick)->head;
 }
 
 /* The quantity and the count of a level, as the effect book_level shows them: 0 and 0 if empty. */
 static inline uint64_t book_quantity(const struct book *book, enum order_side side, uint32_t tick)
 {
-    return book->sides[side].levels[tick].quantity;
+    return book_level_at(&book->sides[side], tick)->quantity;
 }
 
 static inline uint32_t book_order_count(const struct book *book, enum order_side side,
                                         uint32_t tick)
 {
-    return book->sides[side].order_counts[tick];
+    return book_page(&book->sides[side], tick)->order_counts[tick % BOOK_PAGE_LEVELS];
 }
 
 /* Prefetches the level where an order would rest. */
 static inline void book_prefetch_level(const struct book *book, enum order_side side, uint32_t tick)
 {
-    CC_PREFETCH(&book->sides[side].levels[tick]);
-    CC_PREFETCH(&book->sides[side].order_counts[tick]);
+    const struct book_page *page = book_page(&book->sides[side], tick);
+
+    CC_PREFETCH(&page->levels[tick % BOOK_PAGE_LEVELS]);
+    CC_PREFETCH(&page->order_counts[tick % BOOK_PAGE_LEVELS]);
 }
 
 /* Prefetches the last order of that level, which an insert links (after book_prefetch_level). */
 static inline void book_prefetch_tail(const struct book *book, enum order_side side, uint32_t tick)
 {
-    CC_PREFETCH(&book->orders[book->sides[side].levels[tick].tail]);
+    CC_PREFETCH(&book->orders[book_level_at(&book->sides[side], tick)->tail]);
 }
 
 /* Prefetches the neighbours of an order, which its removal links (after order_prefetch). */

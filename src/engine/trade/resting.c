@@ -70,12 +70,8 @@ void resting_emit(struct engine *engine, uint32_t index, enum effect_book_action
 bool resting_fits(const struct engine *engine, uint32_t market, enum order_side side, uint32_t tick)
 {
     const struct book *book = &engine->markets.rows[market].book;
-    uint32_t words = BOOK_PAGE_LEVELS / 64;
-    const uint64_t *page = &book->sides[side].bitmap[0][tick / BOOK_PAGE_LEVELS * words];
 
-    if (CC_LIKELY(book->pages->used < book->pages->limit))
-        return true;
-    return (page[0] | page[1] | page[2] | page[3]) != 0;
+    return CC_LIKELY(book->pages->used < book->pages->limit) || book_has_page(book, side, tick);
 }
 
 void resting_add_sums(struct holding *holding, const struct order *order, uint64_t price)

@@ -6,9 +6,10 @@ enum { BOOT_BODY_BYTES = 24, RULES_VERSION_AT = 8, HASH_RECORD_BYTES = 40 };
 
 /* The engine options that determine the layout of memory. */
 static const enum option capacities[] = {
-    OPTION_engine_accounts,        OPTION_engine_portfolios,      OPTION_engine_orders,
-    OPTION_engine_positions,       OPTION_engine_credentials,     OPTION_engine_deposits,
-    OPTION_limits_duplicate_slots, OPTION_exchange_clock_past_ms, OPTION_exchange_clock_future_ms,
+    OPTION_engine_accounts,          OPTION_engine_portfolios,      OPTION_engine_orders,
+    OPTION_engine_positions,         OPTION_engine_credentials,     OPTION_engine_deposits,
+    OPTION_engine_ladder_pages,      OPTION_limits_duplicate_slots, OPTION_exchange_clock_past_ms,
+    OPTION_exchange_clock_future_ms,
 };
 
 static const char *const sentences[REPLAY_REFUSAL_COUNT] = {
