@@ -81,6 +81,24 @@ static int open_listeners(struct net *net, const struct net_config *config,
     return error == 0 ? 0 : refuse_address(error, "admin.listen", config->admin_listen, diagnosis);
 }
 
+static int make_tables(struct net *net, const struct net_config *config,
+                       struct net_diagnosis *diagnosis)
+{
+    uint32_t count = connection_capacity(config->port_threads > 1 ? config->port_threads : 1);
+    int error = protocol_init(&net->protocol, config, count);
+
+    if (error == 0)
+        error = secure_init(&net->secure, &net->protocol, config->tls);
+    if (error == 0)
+        return 0;
+    diagnosis->kernel_lacks = true;
+    (void)snprintf(diagnosis->text, sizeof diagnosis->text,
+                   "no memory for %" PRIu32 " connections (%zu bytes; fewer with a smaller ulimit "
+                   "-n) and net.output_pool (%" PRIu64 " bytes)",
+                   count, conn_table_bytes(count), config->output_pool_bytes);
+    return error;
+}
+
 int net_create(struct net **net, const struct net_config *config, struct net_diagnosis *diagnosis)
 {
     struct net *made = calloc(1, sizeof *made);
@@ -96,16 +114,8 @@ int net_create(struct net **net, const struct net_config *config, struct net_dia
         diagnosis->kernel_lacks = true;
     if (error == 0)
         error = open_listeners(made, config, diagnosis);
-    if (error == 0) {
-        error =
-            protocol_init(&made->protocol, config,
-                          connection_capacity(config->port_threads > 1 ? config->port_threads : 1));
-        if (error == 0)
-            error = secure_init(&made->secure, &made->protocol, config->tls);
-        if (error != 0)
-            (void)snprintf(diagnosis->text, sizeof diagnosis->text,
-                           "no memory for the connection tables");
-    }
+    if (error == 0)
+        error = make_tables(made, config, diagnosis);
     if (error != 0) {
         net_destroy(made);
         return error;

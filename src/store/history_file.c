@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,7 +27,8 @@ enum {
 
 #define GAP_INDEX UINT32_MAX /* of a gap, whose row is `after` u64 */
 
-#define MAP_BYTES (UINT64_C(256) << 30) /* of addresses; the file grows as rows come */
+/* Of addresses; the file grows as rows come. A limit of the process gives it an eighth. */
+#define MAP_BYTES (UINT64_C(256) << 30)
 
 struct history_file {
     MDB_env *environment;
@@ -129,6 +131,16 @@ static int load_head(struct history_file *file, const uint8_t *exchange_id)
     return is_ours ? 0 : -EBADMSG;
 }
 
+/* The addresses that the file may take: fewer where the process may have few (ulimit -v). */
+static size_t map_bytes(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur / 8 >= MAP_BYTES)
+        return MAP_BYTES;
+    return limit.rlim_cur / 8 & ~(size_t)((1 << 20) - 1);
+}
+
 static int open_in(struct history_file *file, const char *folder, const uint8_t *exchange_id)
 {
     char path[PATH_BYTES];
@@ -144,7 +156,7 @@ static int open_in(struct history_file *file, const char *folder, const uint8_t 
     int code = mdb_env_create(&file->environment);
     if (code != 0)
         return error_of(code);
-    mdb_env_set_mapsize(file->environment, MAP_BYTES);
+    mdb_env_set_mapsize(file->environment, map_bytes());
     mdb_env_set_maxdbs(file->environment, HISTORY_TABLES + 1);
     mdb_env_set_maxreaders(file->environment, READERS);
     code =

@@ -2,8 +2,8 @@
  *
  * The store decides and returns the refusal; it neither logs nor exits. The node prints `text` and
  * exits with `refusal_exit_code`: 3 for a directory that must not be used as it is, 1 for a machine
- * that failed. Nothing was written when a refusal is returned, unless a function's contract says
- * otherwise. */
+ * that failed, 4 for one that has too little memory. Nothing was written when a refusal is
+ * returned, unless a function's contract says otherwise. */
 #ifndef STORE_REFUSAL_H
 #define STORE_REFUSAL_H
 
@@ -14,6 +14,7 @@
 #define REFUSAL_LIST(X) \
     X(none,                 0, "is accepted") \
     X(machine,              1, "could not be read or written") \
+    X(memory,               4, "needs more memory than this process gets") \
     X(locked,               3, "is in use by another process") \
     X(exchange_missing,     3, "holds files but no `exchange`") \
     X(exchange_damaged,     3, "has an `exchange` file that is damaged or of another version") \
@@ -49,9 +50,9 @@ enum { REFUSAL_TEXT_BYTES = 320 };
 
 struct refusal {
     enum refusal_kind kind;
-    int error;                     /* -errno of REFUSAL_machine, or what apply returned; else 0 */
-    uint64_t segment;              /* where, for the kinds that speak of a segment */
-    uint64_t offset;               /* bytes from the start of that segment's file */
+    int error;        /* -errno of REFUSAL_machine and _memory, or what apply returned; else 0 */
+    uint64_t segment; /* where, for the kinds that speak of a segment */
+    uint64_t offset;  /* bytes from the start of that segment's file */
     char text[REFUSAL_TEXT_BYTES]; /* one sentence, no newline; empty for REFUSAL_none */
 };
 
@@ -66,7 +67,7 @@ enum refusal_kind refusal_set(struct refusal *refusal, enum refusal_kind kind, c
 /* The same for REFUSAL_machine: `what` failed with `error` (-errno). */
 enum refusal_kind refusal_machine(struct refusal *refusal, const char *what, int error);
 
-/* The process exit code of a kind: 0, 1 or 3. */
+/* The process exit code of a kind: 0, 1, 3 or 4. */
 CC_MUST_USE int refusal_exit_code(enum refusal_kind kind);
 
 #endif

@@ -16,6 +16,41 @@ static size_t repeat(char *text, uint32_t count)
     return count * (sizeof TIME - 1);
 }
 
+/* Input that comes in pieces and outgrows its place is the same bytes afterwards, from its start on
+ * and behind what was consumed; its bound refuses and changes nothing. */
+static void grows_whole(struct fixture *fixture, struct protocol *protocol)
+{
+    enum { PIECE = 997, USED = 100 };
+    struct conn_table *conns = &protocol->context.conns;
+    static struct wire wires[2];
+    uint32_t counts[2] = { 0, 0 };
+    char piece[PIECE];
+
+    for (int i = 0; i < 2; i++)
+        wire_open(&wires[i], fixture, protocol, false);
+    for (bool is_full = false; !is_full;) {
+        for (int i = 0; i < 2; i++) {
+            for (uint32_t k = 0; k < PIECE; k++)
+                piece[k] = (char)((counts[i] + k) * 31 >> 3 ^ (uint32_t)i);
+            if (!conn_input_append(conns, wires[i].conn, piece, PIECE))
+                is_full = true;
+            else
+                counts[i] += PIECE;
+            if (counts[i] == PIECE)
+                conn_input_consume(conns, wires[i].conn, USED);
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        const char *input = conn_input(conns, wires[i].conn);
+        CHECK(conn_input_bytes(wires[i].conn) == counts[i] - USED);
+        CHECK(counts[i] - USED + PIECE > CONN_INPUT_BYTES && wires[i].conn->spilled);
+        for (uint32_t k = 0; k < counts[i] - USED; k++)
+            CHECK(input[k] == (char)((USED + k) * 31 >> 3 ^ (uint32_t)i));
+        wire_free(&wires[i]);
+    }
+    CHECK(conns->spilled_count == 0);
+}
+
 /* Strangers whose requests wait for a slow signature fill all places for much input. One who sends
  * as much gets a place all the same: the address with the most of them loses its oldest. */
 static void hoarders_yield(void)
@@ -52,6 +87,7 @@ static void hoarders_yield(void)
     for (int i = 0; i < 2; i++)
         wire_free(&others[i]);
     CHECK(conns->spilled_count == 0);
+    grows_whole(&fixture, protocol);
     fixture_protocol_free(protocol);
     fixture_free(&fixture);
 }

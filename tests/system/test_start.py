@@ -280,6 +280,40 @@ def case_no_space(world):
     world.is_usable(data)
 
 
+def case_address_space(world):
+    """F9: with default options it starts, twice, in 8 GiB of addresses, and commits at most 7 GiB,
+    as strict overcommit counts: private writable mappings. In too few it says what it needs."""
+    GIB = 1 << 30
+
+    def start(data, addresses):
+        return Perpd(world.program, data, "--store.durability=none",
+                     prepare=lambda: resource.setrlimit(resource.RLIMIT_AS, (addresses, addresses)))
+
+    data = world.fresh()
+    if b"__asan" in pathlib.Path(world.program).read_bytes():
+        return  # the sanitizer maps terabytes
+    for _ in range(2):
+        perpd = start(data, 8 * GIB).ready()
+        assert perpd.get("/readyz")[0] == 200
+        assert perpd.get("/api/v1/markets", "net")[0] == 200
+        committed = 0
+        maps = pathlib.Path(f"/proc/{perpd.process.pid}/maps").read_text()
+        assert "/history/data.mdb" in maps, maps  # with its history
+        for line in maps.splitlines():
+            addresses, access = line.split()[:2]
+            if access[1] == "w" and access[3] == "p":
+                first, end = (int(part, 16) for part in addresses.split("-"))
+                committed += end - first
+        assert committed <= 7 * GIB, committed
+        assert perpd.end(signal.SIGTERM)[0] == CLEAN
+    for addresses, words in ((3 * GIB, "bytes, twice"), (GIB, "connections")):
+        code, log = start(data, addresses).end()
+        names(words, log, code, KERNEL)
+        assert "bytes" in log and ("engine.orders" in log or "net.output_pool" in log), log
+    perpd = start(data, 8 * GIB).ready()
+    assert perpd.end(signal.SIGTERM)[0] == CLEAN
+
+
 def case_exchange_of_another(world):
     """exchange.id of another exchange: exit 3; the directory's own: served."""
     data = world.fresh()

@@ -11,13 +11,21 @@ static const uint64_t time_ns[CONN_TIMES] = {
     [CONN_TIME_BODY] = 30 * CONN_SECOND_NS,      [CONN_TIME_LINGER] = 2 * CONN_SECOND_NS,
 };
 
+static size_t conns_bytes(uint32_t capacity)
+{
+    return (sizeof(struct conn) * capacity + PAGE - 1) & ~(size_t)(PAGE - 1);
+}
+
+size_t conn_table_bytes(uint32_t capacity)
+{
+    return (size_t)CONN_SPILLED_MAX * CONN_INPUT_BYTES + (size_t)capacity * CONN_INPUT_KEEP +
+           conns_bytes(capacity) + (1 + CONN_QUEUES) * sizeof(uint32_t) * capacity;
+}
+
 int conn_table_init(struct conn_table *table, uint32_t capacity)
 {
     INVARIANT(capacity > 0 && (capacity & (capacity - 1)) == 0);
-    size_t inputs = (size_t)capacity * CONN_INPUT_BYTES;
-    size_t conns = (sizeof(struct conn) * capacity + PAGE - 1) & ~(size_t)(PAGE - 1);
-    size_t indexes = sizeof(uint32_t) * capacity;
-    size_t total = inputs + conns + (1 + CONN_QUEUES) * indexes;
+    size_t total = conn_table_bytes(capacity);
     void *memory = mmap(NULL, total, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     *table = (struct conn_table){ .capacity = capacity };
@@ -25,12 +33,15 @@ int conn_table_init(struct conn_table *table, uint32_t capacity)
         return -ENOMEM;
     table->memory = memory;
     table->memory_bytes = total;
-    table->inputs = memory;
-    table->conns = (void *)((uint8_t *)memory + inputs);
-    table->free = (void *)((uint8_t *)memory + inputs + conns);
+    table->large_inputs = memory;
+    table->inputs = table->large_inputs + (size_t)CONN_SPILLED_MAX * CONN_INPUT_BYTES;
+    table->conns = (void *)(table->inputs + (size_t)capacity * CONN_INPUT_KEEP);
+    table->free = (void *)((uint8_t *)table->conns + conns_bytes(capacity));
     table->free_count = capacity;
     for (uint32_t i = 0; i < capacity; i++)
         table->free[i] = capacity - 1 - i;
+    for (uint16_t i = 0; i < CONN_SPILLED_MAX; i++)
+        table->rooms[i] = i;
     for (unsigned i = 0; i < CONN_TIMES; i++)
         table->times[i] = (struct conn_list){ CONN_NONE, CONN_NONE };
     for (unsigned i = 0; i < CONN_QUEUES; i++)
@@ -93,6 +104,7 @@ static void unspill(struct conn_table *table, struct conn *conn)
         at++;
     INVARIANT(at < table->spilled_count);
     table->spilled_count--;
+    table->rooms[table->spilled_count] = conn->room;
     memmove(&table->spilled[at], &table->spilled[at + 1],
             (table->spilled_count - at) * sizeof table->spilled[0]);
     conn->spilled = false;
@@ -136,7 +148,13 @@ void conn_retire(struct conn_table *table, struct conn *conn)
     conn_queue_push(table, CONN_DIRTY, conn);
 }
 
-/* Gives the connection one of the places for much input. False: all are taken and stay so. */
+/* Where the connection's input begins. */
+static uint8_t *input_base(const struct conn_table *table, const struct conn *conn)
+{
+    return (uint8_t *)conn_input(table, conn) - conn->input_start;
+}
+
+/* Gives the connection one of the large inputs. False: all are taken and stay so. */
 static bool spill(struct conn_table *table, struct conn *conn)
 {
     if (table->spilled_count == CONN_SPILLED_MAX) {
@@ -145,20 +163,24 @@ static bool spill(struct conn_table *table, struct conn *conn)
             return false;
         conn_retire(table, hoarder);
     }
+    const uint8_t *from = input_base(table, conn);
+    conn->room = table->rooms[table->spilled_count];
     table->spilled[table->spilled_count++] = conn->index;
     conn->spilled = true;
+    memcpy(input_base(table, conn), from, conn->input_end);
     return true;
 }
 
-/* Returns input memory after the first page to the kernel, so that memory use falls again. */
+/* Returns a large input, and of the other one the memory after the first page to the kernel. */
 static void give_input_back(struct conn_table *table, struct conn *conn)
 {
-    if (conn->spilled)
+    uint8_t *own = table->inputs + (size_t)conn->index * CONN_INPUT_KEEP;
+    if (conn->spilled) {
+        (void)madvise(input_base(table, conn), CONN_INPUT_BYTES, MADV_DONTNEED);
         unspill(table, conn);
-    if (conn->input_high > PAGE) {
-        uint8_t *base = table->inputs + (size_t)conn->index * CONN_INPUT_BYTES;
-        (void)madvise(base + PAGE, CONN_INPUT_BYTES - PAGE, MADV_DONTNEED);
     }
+    if (conn->input_high > PAGE)
+        (void)madvise(own + PAGE, CONN_INPUT_KEEP - PAGE, MADV_DONTNEED);
     conn->input_high = 0;
 }
 
@@ -176,19 +198,24 @@ void conn_close(struct conn_table *table, struct conn *conn)
     INVARIANT(table->spilled_count <= table->open_count);
 }
 
+/* Moves the input to its front. */
+static void compact(struct conn_table *table, struct conn *conn)
+{
+    memmove(input_base(table, conn), conn_input(table, conn), conn_input_bytes(conn));
+    conn->input_end -= conn->input_start;
+    conn->input_start = 0;
+}
+
 bool conn_input_append(struct conn_table *table, struct conn *conn, const void *bytes, size_t count)
 {
-    uint8_t *base = table->inputs + (size_t)conn->index * CONN_INPUT_BYTES;
-    if (count > CONN_INPUT_BYTES - conn->input_end && conn->input_start > 0) {
-        memmove(base, base + conn->input_start, conn_input_bytes(conn));
-        conn->input_end -= conn->input_start;
-        conn->input_start = 0;
-    }
+    uint32_t bound = conn->spilled ? CONN_INPUT_BYTES : CONN_INPUT_KEEP;
+    if (count > bound - conn->input_end && conn->input_start > 0)
+        compact(table, conn);
     if (count > CONN_INPUT_BYTES - conn->input_end)
         return false;
     if (!conn->spilled && conn->input_end + count > CONN_INPUT_KEEP && !spill(table, conn))
         return false;
-    memcpy(base + conn->input_end, bytes, count);
+    memcpy(input_base(table, conn) + conn->input_end, bytes, count);
     conn->input_end += (uint32_t)count;
     if (conn->input_end > conn->input_high)
         conn->input_high = conn->input_end;
@@ -205,10 +232,7 @@ void conn_input_consume(struct conn_table *table, struct conn *conn, size_t coun
         give_input_back(table, conn);
     } else if (conn->input_start > CONN_INPUT_KEEP / 2) {
         /* Moves the rest at most once for each half of the buffer that was used. */
-        uint8_t *base = table->inputs + (size_t)conn->index * CONN_INPUT_BYTES;
-        memmove(base, base + conn->input_start, conn_input_bytes(conn));
-        conn->input_end -= conn->input_start;
-        conn->input_start = 0;
+        compact(table, conn);
     }
 }
 

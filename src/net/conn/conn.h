@@ -10,8 +10,8 @@
  *
  * Owner. The net thread. A connection has an index; its memory is valid until conn_close.
  * Units. Times are clock_monotonic_ns.
- * Bound. CONN_INPUT_BYTES a connection; CONN_INPUT_KEEP of them hold any one request. At most
- *        CONN_SPILLED_MAX connections hold more than that at a time: for one more, the address with
+ * Bound. CONN_INPUT_KEEP bytes a connection, which hold any one request. At most CONN_SPILLED_MAX
+ *        connections have a large input of CONN_INPUT_BYTES instead: for one more, the address with
  *        the most of them loses the one that has held it longest. */
 #ifndef NET_CONN_CONN_H
 #define NET_CONN_CONN_H
@@ -51,18 +51,23 @@ struct conn_queue {
 
 struct conn_table {
     struct conn *conns;
-    uint8_t *inputs;
-    uint32_t *free; /* stack of unused indexes */
+    uint8_t *inputs;       /* CONN_INPUT_KEEP bytes a connection */
+    uint8_t *large_inputs; /* CONN_SPILLED_MAX pieces of CONN_INPUT_BYTES */
+    uint32_t *free;        /* stack of unused indexes */
     uint32_t free_count;
     uint32_t capacity;
     uint32_t open_count;
     uint32_t spilled_count;
     uint32_t spilled[CONN_SPILLED_MAX]; /* their indexes, the longest first */
+    uint16_t rooms[CONN_SPILLED_MAX];   /* from spilled_count on: unused large inputs */
     struct conn_list times[CONN_TIMES];
     struct conn_queue queues[CONN_QUEUES];
     void *memory;
     size_t memory_bytes;
 };
+
+/* Returns the bytes of a table of that capacity. */
+CC_MUST_USE size_t conn_table_bytes(uint32_t capacity);
 
 /* 0 or -ENOMEM. `capacity` is a power of two. */
 CC_MUST_USE int conn_table_init(struct conn_table *table, uint32_t capacity);
@@ -82,7 +87,9 @@ static inline struct conn *conn_at(const struct conn_table *table, uint32_t inde
 /* The kept input: conn_input_bytes() bytes from conn_input(). */
 static inline char *conn_input(const struct conn_table *table, const struct conn *conn)
 {
-    return (char *)table->inputs + (size_t)conn->index * CONN_INPUT_BYTES + conn->input_start;
+    uint8_t *base = conn->spilled ? table->large_inputs + (size_t)conn->room * CONN_INPUT_BYTES
+                                  : table->inputs + (size_t)conn->index * CONN_INPUT_KEEP;
+    return (char *)base + conn->input_start;
 }
 
 static inline uint32_t conn_input_bytes(const struct conn *conn)

@@ -92,6 +92,7 @@ struct conn {
     uint32_t input_start, input_end;
     uint32_t input_high; /* highest use since the memory was returned */
     bool spilled;
+    uint16_t room; /* with `spilled`: its place among the large inputs */
 
     uint32_t pending_head, pending_tail; /* requests in flight, oldest first (pending.h) */
     uint32_t pending_count;

@@ -76,6 +76,20 @@ static int lay_out(struct recover_engines *engines)
     return history == NULL ? -ENOMEM : history_attach(history, engines->config.history_file);
 }
 
+static enum refusal_kind refuse_layout(const struct recover_engines *engines,
+                                       struct refusal *refusal, int error)
+{
+    if (error != -ENOMEM)
+        return refusal_machine(refusal, "memory for the engine", error);
+    refusal->error = error;
+    return refusal_set(
+        refusal, REFUSAL_memory,
+        "%zu bytes, twice, beside the newest history; less with smaller "
+        "engine.orders, engine.positions, engine.portfolios, engine.ladder_pages and "
+        "limits.duplicate_slots, or raise ulimit -v",
+        engines->memory_bytes);
+}
+
 /* ---- from a snapshot ------------------------------------------------------------------------- */
 
 struct load {
@@ -140,7 +154,7 @@ static enum refusal_kind load_snapshot(struct recover_engines *engines,
     (void)replay_raise_layout(&engines->layout, &needs);
     int failed = lay_out(engines);
     if (failed != 0)
-        return refusal_machine(refusal, "memory for the engine", failed);
+        return refuse_layout(engines, refusal, failed);
     enum refusal_kind kind = load_both(engines, snapshot, parts, refusal);
     if (kind != REFUSAL_none)
         return kind;
@@ -200,8 +214,7 @@ static enum refusal_kind begin_state(struct recovering *recovering, struct recov
                 return kind;
     refusal_clear(recovering->refusal);
     int failed = lay_out(engines);
-    return failed == 0 ? REFUSAL_none
-                       : refusal_machine(recovering->refusal, "memory for the engine", failed);
+    return failed == 0 ? REFUSAL_none : refuse_layout(engines, recovering->refusal, failed);
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
