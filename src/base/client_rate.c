@@ -112,8 +112,9 @@ static uint64_t advance(struct row *row, uint64_t cost_ns, uint64_t depth_ns, ui
     return 0;
 }
 
-uint64_t client_rate_take(struct client_rate *rates, enum client_rate_kind kind, uint64_t client,
-                          uint32_t cost, uint64_t now_ns)
+/* client_rate_take, with how much a refusal adds to the row of refusals. */
+static uint64_t spend(struct client_rate *rates, enum client_rate_kind kind, uint64_t client,
+                      uint32_t cost, uint64_t now_ns, uint32_t refusal)
 {
     if (rates == NULL)
         return 0;
@@ -123,10 +124,22 @@ uint64_t client_rate_take(struct client_rate *rates, enum client_rate_kind kind,
     uint64_t wait_ms = advance(row, cost_ns, rates->depth_ns[kind], now_ns);
 
     if (wait_ms != 0)
-        atomic_fetch_add_explicit(&row->refusals, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&row->refusals, refusal, memory_order_relaxed);
     else if (atomic_load_explicit(&row->refusals, memory_order_relaxed) != 0)
         atomic_store_explicit(&row->refusals, 0, memory_order_relaxed);
     return wait_ms;
+}
+
+uint64_t client_rate_take(struct client_rate *rates, enum client_rate_kind kind, uint64_t client,
+                          uint32_t cost, uint64_t now_ns)
+{
+    return spend(rates, kind, client, cost, now_ns, 1);
+}
+
+uint64_t client_rate_again(struct client_rate *rates, enum client_rate_kind kind, uint64_t client,
+                           uint32_t cost, uint64_t now_ns)
+{
+    return spend(rates, kind, client, cost, now_ns, 0);
 }
 
 uint64_t client_rate_redeem(struct client_rate *rates, enum client_rate_kind kind, uint64_t client,

@@ -59,6 +59,11 @@ void client_rate_destroy(struct client_rate *rates);
 CC_MUST_USE uint64_t client_rate_take(struct client_rate *rates, enum client_rate_kind kind,
                                       uint64_t client, uint32_t cost, uint64_t now_ns);
 
+/* client_rate_take once more, at a later time, for one that it has just refused: no further refusal
+ * is counted. */
+CC_MUST_USE uint64_t client_rate_again(struct client_rate *rates, enum client_rate_kind kind,
+                                       uint64_t client, uint32_t cost, uint64_t now_ns);
+
 /* As client_rate_take of one token for who has waited for it: neither ends nor lengthens the row of
  * refusals. */
 CC_MUST_USE uint64_t client_rate_redeem(struct client_rate *rates, enum client_rate_kind kind,

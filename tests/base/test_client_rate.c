@@ -83,6 +83,20 @@ static void refusals(void)
     client_rate_destroy(rates);
 }
 
+/* A thread whose turn began long ago meets a bucket that others have charged since. */
+static void stale_times(void)
+{
+    struct client_rate *rates = make();
+    CHECK(drain(rates, CLIENT_RATE_PUBLIC, 1, START + 9000 * MS) == 200);
+    CHECK(client_rate_take(rates, CLIENT_RATE_PUBLIC, 1, 1, START) == 9010);
+    uint32_t refusals = client_rate_refusals(rates, CLIENT_RATE_PUBLIC, 1);
+    CHECK(client_rate_again(rates, CLIENT_RATE_PUBLIC, 1, 1, START + 9005 * MS) == 5);
+    CHECK(client_rate_refusals(rates, CLIENT_RATE_PUBLIC, 1) == refusals);
+    CHECK(client_rate_again(rates, CLIENT_RATE_PUBLIC, 1, 1, START + 9010 * MS) == 0);
+    CHECK(client_rate_refusals(rates, CLIENT_RATE_PUBLIC, 1) == 0);
+    client_rate_destroy(rates);
+}
+
 /* Who owes is not forgotten for those who owe less, however many they are. */
 static void debts(void)
 {
@@ -121,6 +135,7 @@ int main(void)
 {
     buckets();
     refusals();
+    stale_times();
     debts();
     for (int i = 0; i < 20; i++)
         threads();

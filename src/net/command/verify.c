@@ -58,6 +58,16 @@ static enum account_rate_kind bucket_of(const struct request *request)
     }
 }
 
+static uint64_t charge_account(struct context *context, uint64_t account_id,
+                               enum account_rate_kind kind, uint32_t cost)
+{
+    struct account_rate *rates = context->config->account_rates;
+    uint64_t wait_ms = account_rate_take(rates, account_id, kind, cost, context->now_ns);
+    if (CC_UNLIKELY(wait_ms != 0) && context_catch_up(context))
+        wait_ms = account_rate_take(rates, account_id, kind, cost, context->now_ns);
+    return wait_ms;
+}
+
 /* The ms until the account of an admitted request, or the address of an account creation, may have
  * it executed; 0: it is charged. Operator codes have neither. */
 static uint64_t wait_of(struct verifier *verifier, struct job *job)
@@ -68,15 +78,13 @@ static uint64_t wait_of(struct verifier *verifier, struct job *job)
     if (job->request->code == REQUEST_cancel_on_disconnect)
         return 0; /* nobody has asked for it now */
     if (job->plain)
-        return account_rate_take(context->config->account_rates, pending->plain.account_id,
-                                 ACCOUNT_RATE_WRITE, 1, context->now_ns);
+        return charge_account(context, pending->plain.account_id, ACCOUNT_RATE_WRITE, 1);
     uint64_t account_id = admission_account(job->request, payload + REQUEST_BODY_AT);
     if (account_id != 0) {
         pending->account_id = account_id;
         pending->places = admission_places(job->request, payload);
-        return account_rate_take(context->config->account_rates, account_id,
-                                 bucket_of(job->request), admission_cost(job->request, payload),
-                                 context->now_ns);
+        return charge_account(context, account_id, bucket_of(job->request),
+                              admission_cost(job->request, payload));
     }
     if (job->request->signer != SIGNER_NEW_SECP256K1 && job->request->signer != SIGNER_NEW_PASSKEY)
         return 0;

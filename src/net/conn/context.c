@@ -11,6 +11,16 @@ static struct proof *proof_of(const struct context *context, uint64_t address)
     return &context->proofs[mix_fold(address ^ key->low, key->high | 1) % CONTEXT_PROOFS];
 }
 
+bool context_catch_up(struct context *context)
+{
+    uint64_t now_ns = clock_monotonic_ns(context->config->clock);
+    bool is_later = now_ns > context->now_ns;
+
+    if (is_later)
+        context->now_ns = now_ns;
+    return is_later;
+}
+
 void context_prove(struct context *context, struct conn *conn)
 {
     conn->has_proved = true;

@@ -2,7 +2,8 @@
  * bytes, the time of the turn, the configuration, the metrics.
  *
  * Owner. The net thread.
- * Units. now_ns is clock_monotonic_ns, unix_ns unix ns; both of the start of the turn. */
+ * Units. now_ns is clock_monotonic_ns, unix_ns unix ns; both of the start of the
+ *        turn, now_ns of context_catch_up where that is later. */
 #ifndef NET_CONN_CONTEXT_H
 #define NET_CONN_CONTEXT_H
 
@@ -66,6 +67,10 @@ static inline struct conn *context_conn(struct context *context, const struct pe
 {
     return pending->conn == CONN_NONE ? NULL : conn_at(&context->conns, pending->conn);
 }
+
+/* Reads the clock in the middle of a turn, before a bucket refuses somebody that another thread has
+ * charged at a later time. True if now_ns is later than it was. */
+bool context_catch_up(struct context *context);
 
 /* The connection has proved a key that the exchange knows: by a signature, or by its secret. */
 void context_prove(struct context *context, struct conn *conn);

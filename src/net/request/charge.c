@@ -36,7 +36,11 @@ static uint64_t spend(struct context *context, struct conn *conn, enum client_ra
         if (--cost == 0)
             return 0;
     }
-    return client_rate_take(context->config->client_rates, kind, client, cost, context->now_ns);
+    struct client_rate *rates = context->config->client_rates;
+    uint64_t wait_ms = client_rate_take(rates, kind, client, cost, context->now_ns);
+    if (CC_UNLIKELY(wait_ms != 0) && context_catch_up(context))
+        wait_ms = client_rate_again(rates, kind, client, cost, context->now_ns);
+    return wait_ms;
 }
 
 static bool charge(struct context *context, struct conn *conn, enum client_rate_kind kind,
