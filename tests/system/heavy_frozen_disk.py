@@ -148,8 +148,10 @@ def main():
         if not mount.ok:
             print("skipped: this machine does not let us mount")
             return SKIPPED
+        # All orders come at once: limits.total_rate, whose grant a larger set of ids holds.
         perpd = Perpd(pathlib.Path(sys.argv[1]) / "perpd", "--exchange.oracle_max_age_ms=0",
-                      *LONG_WINDOW, parent=mount.path)
+                      *LONG_WINDOW, "--limits.total_rate=30000",
+                      "--limits.duplicate_slots=16777216", parent=mount.path)
         try:
             perpd.start()
             check(perpd, mount)
