@@ -78,6 +78,12 @@ def path_of(verdict):
     return re.sub(r"^(\w+) http://[^/? ]*/", r"\1 /", verdict)
 
 
+def listens(path):
+    """A socket is there before it listens."""
+    with socket.socket(socket.AF_UNIX) as front:
+        return front.connect_ex(path) == 0
+
+
 def main():
     # Debian has it where a user's PATH does not look.
     nginx = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin")
@@ -101,7 +107,7 @@ def main():
                                     "-e", f"{folder}/error.log"], stderr=subprocess.DEVNULL)
         try:
             until = time.monotonic() + PATIENCE_S
-            while not os.path.exists(f"{folder}/front") and time.monotonic() < until:
+            while not listens(f"{folder}/front") and time.monotonic() < until:
                 time.sleep(0.01)
             for request, our in zip(requests, ours):
                 if our == "no" or not is_served(request) or TAB_BESIDE.search(request):
