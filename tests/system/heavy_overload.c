@@ -1,5 +1,7 @@
 /* Twice the orders that it can take: what is answered is right, what does not fit is answered
- * request_dropped or waits in the socket, memory stays, and what was acknowledged is there.
+ * request_dropped or waits in the socket, memory stays, and what was acknowledged is there. Each
+ * connection has an account of its own, so that none comes to limits.write_rate
+ * before perpd is overloaded.
  *
  * `heavy_system_overload [SECONDS]` (PERPD_OVERLOAD_SECONDS, 15) of overload after a warm-up; perpd
  * from PERPD_BUILD. Tables come into use with requests, not with time: warm-up and overload each
@@ -43,6 +45,7 @@ struct kept {
 
 struct lane {
     struct client client;
+    struct rig_trader trader;
     struct draft drafts[WINDOW]; /* in flight, a ring */
     uint64_t sent, answered;
     uint64_t begun_ns;
@@ -51,7 +54,6 @@ struct lane {
 struct sender {
     pthread_t thread;
     struct rig *rig;
-    struct rig_trader trader;
     struct lane lanes[CONNECTIONS];
     struct kept accepted[KEPT_MAX], dropped[KEPT_MAX];
     uint64_t accepted_count, dropped_count, rejected_count, problem_count;
@@ -83,14 +85,14 @@ static void sign_next(struct sender *sender, struct lane *lane, struct draft *dr
     };
 
     if (lane->sent % CANCEL_EVERY != CANCEL_EVERY - 1) {
-        rig_order(&sender->trader, &order, &id, draft);
+        rig_order(&lane->trader, &order, &id, draft);
     } else { /* the book stays as large as it is */
-        struct draft_portfolio portfolio = { .account_id = sender->trader.account_id };
+        struct draft_portfolio portfolio = { .account_id = lane->trader.account_id };
         draft_begin(draft, REQUEST_cancel_all_orders, SIGNATURE_ED25519, &id);
         draft_set_portfolio(draft, "portfolio_id", &portfolio);
         draft_set(draft, "asset", ASSET);
     }
-    CHECK(draft_sign(draft, &sender->trader.session, NULL));
+    CHECK(draft_sign(draft, &lane->trader.session, NULL));
 }
 
 static void queue(struct client *client, struct draft *draft)
@@ -255,6 +257,9 @@ static void look(struct rig *rig, struct sender *sender)
         queue(&client, &kept->draft);
         CHECK(client_read(&client, &answer) == 0);
         outcome_read(&outcome, &answer);
+        if (outcome.kind != OUTCOME_DUPLICATE)
+            fprintf(stderr, "accepted request %lu of %lu ms ago: HTTP %u, %s\n", i,
+                    rig_now_ns() / 1000000 - uuid_time_ms(&id), outcome.http_status, outcome.word);
         CHECK(outcome.kind == OUTCOME_DUPLICATE);
         CHECK(outcome.original == kept->outcome.status);
         CHECK(outcome.original_processed_at_ns == kept->outcome.processed_at_ns);
@@ -290,8 +295,11 @@ static void open_traders(struct rig *rig, struct sender senders[SENDERS])
     for (int i = 0; i < SENDERS; i++) {
         senders[i].rig = rig;
         senders[i].random = (uint64_t)i + 1;
-        rig_open_account(rig, &client, &senders[i].trader);
-        rig_deposit(rig, &client, senders[i].trader.account_id, 10000000);
+        for (int j = 0; j < CONNECTIONS; j++) {
+            struct rig_trader *trader = &senders[i].lanes[j].trader;
+            rig_open_account(rig, &client, trader);
+            rig_deposit(rig, &client, trader->account_id, 10000000);
+        }
     }
     client_close(&client);
 }
