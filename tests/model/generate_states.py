@@ -45,12 +45,12 @@ class StateCommands:
         rng = self.random
         if not exchange.gap and rng.random() < 0.85:
             return self.make_state(exchange)
-        if rng.random() < (0.1 if exchange.gap else 0.9):
+        if rng.random() < (0.25 if exchange.gap else 0.9):
             step = rng.choice((-1, 1, 1)) * rng.randrange(1, 10**14)
             return (0, BOOT, wire.BOOT_BODY.pack(1, 1, 0, 0 if rng.random() < 0.1 else step), b"",
                     self.clock)
         fields = [exchange.gap, 0]
-        if rng.random() < 0.3:
+        if rng.random() < 0.4:
             fields[rng.randrange(2)] += 1
         command = self.by(wire.CLOCK_CONFIRM, wire.CLOCK_CONFIRM_BODY.pack(*fields))
         if rng.random() < 0.5:

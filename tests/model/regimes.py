@@ -145,7 +145,7 @@ REGIMES = {
     # Markets change their states while orders rest, lists are worked off and indexes are held.
     "states": {"options": {"engine.work_per_command": "3"}, "far": 0.3, "reduce_only": 0.35,
                "post_only": 0.35, "move_ppm": 4000, "jump": 0.02, "outliers": 0.05,
-               "weights": dict(CALM["weights"], state=4, gap=3, replace=20, cancel_all=2,
+               "weights": dict(CALM["weights"], state=4, gap=6, replace=20, cancel_all=2,
                                oracle=9)},
     # Orders that wait for a price: brackets, groups, cascades that are cut into slices.
     "triggers": {"options": {"engine.work_per_command": "5", "limits.conditional_orders": "6"},
