@@ -5,8 +5,9 @@ from walk import MODES
 
 STATES = "OPEN FILLED CANCELED REJECTED UNTRIGGERED PARTIALLY_FILLED EXPIRED".split()
 
-# Statuses that the built commands cannot give: of keys of other kinds and of the network thread; and
-# of a portfolio beyond 2^60 micro-USDC, for which the streams are too poor (tests/engine has it).
+# Statuses that the built commands cannot give: of keys of other kinds and of the network thread;
+# and of a portfolio beyond 2^60 micro-USDC, for which the streams are too poor (tests/engine has
+# it).
 UNREACHABLE = """rejected_rate_limited order_rejected_internal master_key_added master_key_removed
 master_key_rejected_invalid master_key_rejected_unauthorized master_key_rejected_self_removal
 master_key_rejected_last_key""".split()
