@@ -35,7 +35,7 @@ enum query_extent {
     X(account,     ONE)    /* account -> row_account */                                           \
     X(sessions,    ALL)    /* account, pin -> row_session, newest first */                        \
     X(master_keys, ALL)    /* account, pin -> row_master_key, oldest first */                     \
-    X(api_keys,    ALL)    /* account, pin -> row_api_key, newest first */                        \
+    X(api_keys,    ALL)    /* account, pin -> row_api_key, API then device, newest first */       \
     X(markets,     ALL)    /* -> row_market, ascending asset id */                                \
     X(market,      ONE)    /* market -> row_market */                                             \
     X(book,        LEVELS) /* market, depth -> row_book, then row_level bids, asks */             \

@@ -108,10 +108,12 @@ struct row_pairing {
 struct row_api_key {
     uint8_t id[16];
     uint64_t created_ns;
+    uint64_t expires_ns; /* of a device key */
     char label[ROW_NAME_BYTES];
     int32_t pin;   /* subaccount, -1: none */
     uint8_t scope; /* 0 READ, 1 READ_WRITE */
-    uint8_t zero[3];
+    uint8_t is_device;
+    uint8_t zero[2];
 };
 
 struct row_position {

@@ -48,7 +48,7 @@ PIN(sizeof(struct row_level), 16);
 PIN(sizeof(struct row_subaccount) % 8, 0);
 PIN(sizeof(struct row_session), 104);
 PIN(sizeof(struct row_master_key), 312);
-PIN(sizeof(struct row_api_key), 64);
+PIN(sizeof(struct row_api_key), 72);
 PIN(sizeof(struct row_position) % 8, 0);
 PIN(sizeof(struct row_fill) % 8, 0);
 PIN(sizeof(struct row_trades) % 8, 0);

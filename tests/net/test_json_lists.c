@@ -172,10 +172,24 @@ static void credentials(void)
           .pin = -1 },
         { .scope = 1, .pin = 3 },
     };
-    static const struct row_api_key keys[2] = {
+    static const struct row_api_key keys[4] = {
         { .created_ns = 1755582431232000000, .label = "bot", .pin = 0, .scope = 1 },
         { .pin = -1 },
+        { .created_ns = 1755582431232000000,
+          .expires_ns = 1758174431232999999,
+          .pin = -1,
+          .scope = 1,
+          .is_device = 1 },
+        { .pin = 3, .is_device = 1 },
     };
+    static const char devices[] =
+        "{\"device_key_id\":\"00000000-0000-0000-0000-000000000000\","
+        "\"created_at\":\"2025-08-19T05:47:11.232Z\","
+        "\"expires_at\":\"2025-09-18T05:47:11.232Z\"},"
+        "{\"device_key_id\":\"00000000-0000-0000-0000-000000000000\",\"subaccount_index\":3,"
+        "\"created_at\":\"1970-01-01T00:00:00.000Z\","
+        "\"expires_at\":\"1970-01-01T00:00:00.000Z\"}]}";
+    char with_devices[1024];
     show(QUERY_sessions, sessions, 2, sizeof sessions[0], false,
          "[{\"created_at\":\"2025-08-19T05:47:11.232Z\",\"expires_at\":"
          "\"2025-09-18T05:47:11.232Z\",\"session_id\":"
@@ -192,7 +206,16 @@ static void credentials(void)
          "\"scope\":\"READ_WRITE\",\"subaccount_index\":0,\"label\":\"bot\",\"created_at\":"
          "\"2025-08-19T05:47:11.232Z\"},"
          "{\"api_key_id\":\"00000000-0000-0000-0000-000000000000\",\"scope\":\"READ\","
-         "\"created_at\":\"1970-01-01T00:00:00.000Z\"}]}");
+         "\"created_at\":\"1970-01-01T00:00:00.000Z\"}],\"device_keys\":[]}");
+    (void)snprintf(with_devices, sizeof with_devices, "{\"api_keys\":[],\"device_keys\":[%s",
+                   devices);
+    show(QUERY_api_keys, keys + 2, 2, sizeof keys[0], false, with_devices);
+    (void)snprintf(with_devices, sizeof with_devices,
+                   "{\"api_keys\":[{\"api_key_id\":\"00000000-0000-0000-0000-000000000000\","
+                   "\"scope\":\"READ\",\"created_at\":\"1970-01-01T00:00:00.000Z\"}],"
+                   "\"device_keys\":[%s",
+                   devices);
+    show(QUERY_api_keys, keys + 1, 3, sizeof keys[0], false, with_devices);
 }
 
 /* A placed market order has no price and is IOC; two orders stand in one array. */

@@ -119,7 +119,7 @@ def lists(world):
                                     "subaccount_index"]))
     table.same("the revoked one", [row for row in keys if raw_id(row["api_key_id"]) == ended], [])
     table.same("keys seen by a pinned key", exchange.get("/api/v1/api-keys", key).json,
-               {"api_keys": keys[:1]})
+               {"api_keys": keys[:1], "device_keys": []})
     for path in ("/api/v1/auth/sessions", "/api/v1/api-keys"):
         table.problem(path, exchange.get(path), 401, "invalid_api_key")
     return table.wrong
@@ -272,36 +272,36 @@ def logouts(world):
 
 @suite.case
 def lost_devices(world):
-    """W7: code 35 ends a device key, for what stands behind it too; a pin reaches its own."""
+    """W7: device keys are listed, and code 35 ends one, for what stands behind it too."""
     table = Table()
-    exchange, account, other = world.exchange, world.account(), world.account()
-    pinned = Ed25519Key()
+    exchange, account, pinned = world.exchange, world.account(), Ed25519Key()
     exchange.ack(CREATE_SESSION, session_body(account.id, pinned.public, pin=0), account.master)
     lost, desk = (login(world, account, pin=pin).json for pin in (-1, 0))
+    listed, seen = (by_device(world, "/api/v1/api-keys", key["device_key"]).json["device_keys"]
+                    for key in (lost, desk))
+    table.same("those of a pin", seen, listed[:1])
+    table.same("made", {row.pop("created_at")[-1:] for row in listed}, {"Z"})
+    wanted = [{name: key[name] for name in ("device_key_id", "expires_at")} for key in (desk, lost)]
+    table.same("newest first", listed, [{**wanted[0], "subaccount_index": 0}, wanted[1]])
     lost_id, desk_id = (raw_id(key["device_key_id"]) for key in (lost, desk))
-    table.success("another account's", revoke(world, other, lost_id), False,
-                  "order_rejected_invalid")
-    table.success("beyond a pin", revoke(world, account, lost_id, pinned), False,
-                  "rejected_unauthorized")
+    table.success("other", revoke(world, world.account(), lost_id), False, "order_rejected_invalid")
+    table.success("beyond", revoke(world, account, lost_id, pinned), False, "rejected_unauthorized")
     table.success("within it", revoke(world, account, desk_id, pinned), True, DONE)
-    table.problem("ended", by_device(world, "/api/v1/api-keys", desk["device_key"]), 401,
-                  "invalid_device_key")
-    read = request_bytes("GET", "/api/v1/api-keys", None, [("X-DEVICE-KEY", lost["device_key"])])
-    close = request_bytes("POST", "/api/v1/portfolio/close", json.dumps(
-        {"subaccount_index": 0, "portfolio_index": 0}).encode(),
-        [JSON, ("Cookie", f"device_key={lost['device_key']}")])
-    ending = payload_of(REVOKE_API_KEY, revoke_key_body(account.id, lost_id), account.session)
+    read, ended = (request_bytes("GET", "/api/v1/api-keys", None,
+                                 [("X-DEVICE-KEY", key["device_key"])]) for key in (lost, desk))
+    cookie = [JSON, ("Cookie", f"device_key={lost['device_key']}")]
+    close = request_bytes("POST", "/api/v1/portfolio/close",
+                          b'{"subaccount_index":0,"portfolio_index":0}', cookie)
+    ending = exchange.signed(REVOKE_API_KEY, revoke_key_body(account.id, lost_id), account.session)
     with exchange.open() as connection:
-        connection.send(read + exchange.wrap("/api/v1/api-keys/revoke", ending, account.session) +
-                        read + close)
+        connection.send(read + ending + read + close + ended)
         table.ok("before", connection.receive())
         table.success("in the pipeline", connection.receive(), True, DONE)
-        for row in ("a read", "a write"):
+        for row in ("a read", "a write", "the other"):
             table.problem(row, connection.receive(), 401, "invalid_device_key")
-    key, key_id = make(world, account)
     table.success("again", revoke(world, account, lost_id), False, "order_rejected_invalid")
-    table.ok("API keys live", world.exchange.get("/api/v1/account", key))
-    table.success("and end as before", revoke(world, account, key_id), True, DONE)
+    table.same("none", account.read("/api/v1/api-keys").json["device_keys"], [])
+    table.success("API keys", revoke(world, account, make(world, account)[1]), True, DONE)
     return table.wrong
 
 

@@ -158,8 +158,16 @@ export interface ApiKey {
   readonly created_at: string;
 }
 
+export interface DeviceKey {
+  readonly device_key_id: string;
+  readonly subaccount_index?: number;
+  readonly created_at: string;
+  readonly expires_at: string;
+}
+
 export interface ApiKeys {
   readonly api_keys: readonly ApiKey[];
+  readonly device_keys: readonly DeviceKey[];
 }
 
 export interface MasterKey {

@@ -80,20 +80,31 @@ bool read_keys_master(const struct engine *engine, uint64_t account_id, int32_t 
     return true;
 }
 
-bool read_keys_api_key(const struct engine *engine, uint64_t account_id, int32_t pin,
-                       uint32_t *cursor, struct row_api_key *row)
+static bool show_key(const struct engine *engine, uint32_t index, struct row_api_key *row)
 {
-    uint32_t index = next_of(engine, account_id, pin, CREDENTIAL_API_KEY, cursor);
-
     if (index == CREDENTIAL_NONE)
         return false;
     const struct credential *key = &engine->credentials.rows[index];
     *row = (struct row_api_key){
         .created_ns = key->created_ns,
+        .expires_ns = key->expires_ns,
         .pin = key->pin,
         .scope = key->scope,
+        .is_device = key->kind == CREDENTIAL_DEVICE_KEY,
     };
     credential_id(key, row->id);
     memcpy(row->label, key->label, sizeof row->label);
     return true;
+}
+
+bool read_keys_api_key(const struct engine *engine, uint64_t account_id, int32_t pin,
+                       uint32_t *cursor, struct row_api_key *row)
+{
+    return show_key(engine, next_of(engine, account_id, pin, CREDENTIAL_API_KEY, cursor), row);
+}
+
+bool read_keys_device_key(const struct engine *engine, uint64_t account_id, int32_t pin,
+                          uint32_t *cursor, struct row_api_key *row)
+{
+    return show_key(engine, next_of(engine, account_id, pin, CREDENTIAL_DEVICE_KEY, cursor), row);
 }

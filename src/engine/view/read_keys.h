@@ -22,8 +22,10 @@ CC_MUST_USE bool read_keys_session(const struct engine *engine, uint64_t account
 CC_MUST_USE bool read_keys_master(const struct engine *engine, uint64_t account_id, int32_t pin,
                                   uint32_t *cursor, struct row_master_key *row);
 
-/* Shows the next live API key, newest first. */
+/* Shows the next live API key, newest first; read_keys_device_key the next live device key. */
 CC_MUST_USE bool read_keys_api_key(const struct engine *engine, uint64_t account_id, int32_t pin,
                                    uint32_t *cursor, struct row_api_key *row);
+CC_MUST_USE bool read_keys_device_key(const struct engine *engine, uint64_t account_id, int32_t pin,
+                                      uint32_t *cursor, struct row_api_key *row);
 
 #endif

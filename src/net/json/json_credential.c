@@ -42,6 +42,18 @@ static void write_api_key(struct writer *writer, const struct row_api_key *row)
     WRITER_TEXT(writer, "}");
 }
 
+static void write_device_key(struct writer *writer, const struct row_api_key *row)
+{
+    WRITER_TEXT(writer, "{\"device_key_id\":");
+    writer_uuid(writer, row->id);
+    write_pin(writer, row->pin);
+    WRITER_TEXT(writer, ",\"created_at\":");
+    writer_iso(writer, row->created_ns);
+    WRITER_TEXT(writer, ",\"expires_at\":");
+    writer_iso(writer, row->expires_ns);
+    WRITER_TEXT(writer, "}");
+}
+
 static void write_master_key(struct writer *writer, const struct row_master_key *row)
 {
     WRITER_TEXT(writer, "{\"public_key\":");
@@ -78,14 +90,26 @@ void json_credential_master_keys(struct writer *writer, const struct reply *repl
 
 void json_credential_api_keys(struct writer *writer, const struct reply *reply, const uint8_t *rows)
 {
+    bool in_devices = false, is_first = true;
+
     INVARIANT(reply->row_count * sizeof(struct row_api_key) <= reply->row_bytes);
     WRITER_TEXT(writer, "{\"api_keys\":[");
     for (uint32_t i = 0; i < reply->row_count; i++) {
         struct row_api_key row;
         memcpy(&row, rows + i * sizeof row, sizeof row);
-        if (i > 0)
+        if (row.is_device && !in_devices) {
+            WRITER_TEXT(writer, "],\"device_keys\":[");
+            in_devices = is_first = true;
+        }
+        if (!is_first)
             WRITER_TEXT(writer, ",");
-        write_api_key(writer, &row);
+        is_first = false;
+        if (row.is_device)
+            write_device_key(writer, &row);
+        else
+            write_api_key(writer, &row);
     }
+    if (!in_devices)
+        WRITER_TEXT(writer, "],\"device_keys\":[");
     WRITER_TEXT(writer, "]}");
 }

@@ -12,7 +12,7 @@ void json_credential_session(struct writer *writer, const struct row_session *ro
 void json_credential_master_keys(struct writer *writer, const struct reply *reply,
                                  const uint8_t *rows);
 
-/* {"api_keys":[..]}; `rows` are the reply's. */
+/* {"api_keys":[..],"device_keys":[..]}; `rows` are the reply's, the device keys last. */
 void json_credential_api_keys(struct writer *writer, const struct reply *reply,
                               const uint8_t *rows);
 

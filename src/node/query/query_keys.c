@@ -33,4 +33,8 @@ void query_keys_api_keys(struct query_task *task, const struct query_sources *so
     while (read_keys_api_key(sources->engine, query->account_id, query->pin, &cursor, &row))
         if (!query_task_put_if_fits(task, &row, sizeof row))
             return;
+    cursor = 0;
+    while (read_keys_device_key(sources->engine, query->account_id, query->pin, &cursor, &row))
+        if (!query_task_put_if_fits(task, &row, sizeof row))
+            return;
 }

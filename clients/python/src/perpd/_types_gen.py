@@ -157,8 +157,16 @@ class ApiKey(TypedDict):
     created_at: str
 
 
+class DeviceKey(TypedDict):
+    device_key_id: str
+    subaccount_index: NotRequired[int]
+    created_at: str
+    expires_at: str
+
+
 class ApiKeys(TypedDict):
     api_keys: list[ApiKey]
+    device_keys: list[DeviceKey]
 
 
 class MasterKey(TypedDict):
