@@ -45,8 +45,13 @@ rows = produced.table()
 check(not list(produced.stale(DOCUMENT, rows)), *produced.stale(DOCUMENT, rows))
 check(not produced.missing(DOCUMENT, rows), "an answer that no case produces",
       produced.missing(DOCUMENT, rows))
+lacking = list(produced.not_received(BUILD, rows))
+check(not lacking, *lacking)
+ghost = ("-", "-", 200, "request_dropped/-", "net/test_pages.c", "-")
+check(len(list(produced.not_received(BUILD, [ghost]))) == 1, "what no program receives is named")
 for gone in (("GET", "/api/v1/account", 401, "-"), ("-", "-", 401, "passkey_rp_id"),
-             ("-", "-", 204, "-")):
+             ("-", "-", 204, "-"), ("-", "-", 200, "request_dropped/-"),
+             ("POST", "/api/v1/auth/sessions/revoke", 200, "session_rejected/ed25519")):
     left = [row for row in rows if not produced.produces(row, gone)]
     check(gone in produced.missing(DOCUMENT, left), gone)
 produced.ABSENT["portfolio_not_empty"] = "/api/v1/nowhere"

@@ -3,6 +3,10 @@
 #include "check.h"
 #include "net/fixture.h"
 
+enum {
+    RECORDED_MAX = 1024, /* bytes of a body; problems and acknowledgements are shorter */
+};
+
 struct protocol *fixture_protocol(struct fixture *fixture, uint32_t connections)
 {
     struct protocol *protocol = NULL;
@@ -122,6 +126,19 @@ void wire_send(struct wire *wire, const void *bytes, size_t count, size_t piece)
         wire_turn(wire);
 }
 
+/* Appends the answer to the file that PERPD_RECEIVED names, if it does: test_checks_openapi compares
+ * what this program has received with tests/system/produced.txt. */
+static void record(const struct wire_answer *answer)
+{
+    const char *path = getenv("PERPD_RECEIVED");
+    if (path == NULL || answer->body_bytes > RECORDED_MAX)
+        return;
+    FILE *file = fopen(path, "a");
+    CHECK(file != NULL);
+    (void)fprintf(file, "%d %.*s\n", answer->status, (int)answer->body_bytes, answer->body);
+    CHECK(fclose(file) == 0);
+}
+
 bool wire_answer(struct wire *wire, struct wire_answer *answer, bool no_body)
 {
     wire->text[wire->count] = '\0';
@@ -141,6 +158,7 @@ bool wire_answer(struct wire *wire, struct wire_answer *answer, bool no_body)
         answer->body_bytes = 0;
     CHECK(wire->read + head + answer->body_bytes <= wire->count);
     wire->read += head + answer->body_bytes;
+    record(answer);
     return true;
 }
 
