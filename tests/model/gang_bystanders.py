@@ -18,6 +18,9 @@ class Nobody:
     def filled(self, maker, taker, quantity, price):
         pass
 
+    def settled(self, portfolio, market, price, cut):
+        pass
+
 
 class Bystanders:
     """Every portfolio but the fund's, around each command of the exchange."""
@@ -61,6 +64,12 @@ class Bystanders:
                 if order is taker:  # what is left of its equity goes to the fund
                     bound += max(0, order.owner.risk()[0])
             self.bounds[order.owner] = self.bounds.get(order.owner, 0) + bound
+
+    def settled(self, portfolio, market, price, cut):
+        """R9: the distance of the settlement price from the index, and the cut."""
+        size = abs(portfolio.holdings[market.id].size)
+        self.bounds[portfolio] = (self.bounds.get(portfolio, 0)
+                                  + size * abs(price - market.index) + cut)
 
     def after(self, signer):
         for portfolio, equity, positions in self.known:

@@ -144,19 +144,20 @@ def cancel(world, one, asset):
 
 MOVES = {each.__name__: each for each in (cross, rest, frame, take_book, hand_over, close, take,
                                           wait, cancel)}
+MORE = {}  # moves that are played and not drawn: those of gang_account_moves.py
 
 
 # ---- playing
 
 def play(source, storm, plan, members=4, bystanders=False):
     """The world at the end and the gang's gain that nothing explains, in micro-USDC."""
-    world = World(source, members, bystanders)
+    world, moves = World(source, members, bystanders), {**MOVES, **MORE}
     for event, (before, after) in zip(storm, plan):
         for name, *values in before:
-            MOVES[name](world, *values)
+            moves[name](world, *values)
         EVENTS[event[0]](world, *event[1:])
         for name, *values in after:
-            MOVES[name](world, *values)
+            moves[name](world, *values)
         world.work()
         world.second()
     return world, world.gain()

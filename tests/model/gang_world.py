@@ -48,6 +48,9 @@ class Quiet(Exchange):
     """Tells nothing but who comes into liquidation."""
 
     def emit(self, code, *fields, owner=None):
+        if code == 2121:  # before the position goes
+            self.world.bystanders.settled(self.portfolios[fields[:3]], self.markets[fields[6]],
+                                          fields[3], fields[5])
         if code == 2112 and fields[-1] == IN_LIQUIDATION:
             portfolio, maintenance = self.portfolios[fields[:3]], fields[4]
             self.world.needless += (portfolio not in self.world.is_member
@@ -84,6 +87,7 @@ class World:
         self.before = dict(FIRST)   # the index before its last move
         self.explained = 0          # of the gang's gain
         self.windfall = 0           # of it, what the other side gave for the gang's losers
+        self.beyond = 0             # what no price within the band could make good of their losses
         self.withdrawn = 0
         self.tags = {}              # what was seen -> how much
         self.needless = 0           # honest portfolios that were liquidated without need
@@ -264,6 +268,9 @@ class World:
             self.adl_loss += max(0, (price - mark) * quantity * maker.side)
         if made_by_engine:
             self.tag("engine fill off mark", abs(price - mark) / mark)
+        if taker.type == ADL_TYPE and gang_takes:
+            gap = abs(self.true[taker.market.id] - self.before[taker.market.id])
+            self.beyond += max(0, gap - mark * taker.market.band // PPM) * quantity
         if gang_makes == gang_takes:
             return
         reasoned = taker.owner.number and self.equity(taker.owner) < taker.owner.risk()[2]
@@ -299,9 +306,12 @@ class World:
 
     def allowed(self):
         """What the rules let a loser's deficit cost others: of the other side the windfall of
-        the gap, or m1 of the leg; of the fund a twentieth. The former let it cost nothing.
-        README.md says how it was fitted."""
-        return 0 if IS_FORMER else self.windfall + FUND * USDC // 20
+        the gap, of the fund a twentieth, and behind a gap wider than the price band what it lacks.
+        The former let it cost nothing. README.md says how it was fitted."""
+        if IS_FORMER:
+            return 0
+        deficit = min(self.beyond, FUND * USDC - self.fund_low)
+        return self.windfall + max(FUND * USDC // 20, deficit)
 
     def take(self, member):
         """Withdraws what is free."""

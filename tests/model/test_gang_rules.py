@@ -6,15 +6,27 @@ import os
 import random
 import sys
 import unittest
+from collections import Counter
 from unittest import mock
 
 from gang import LEAST, SOURCE, Search
+from gang_account_moves import MOVES
+from gang_account_robberies import LAWFUL, ROBBERIES as OF_ACCOUNTS
 from gang_findings import HOLES
 from gang_robberies import ROBBERIES
 from gang_moves import play, random_plan, random_storm
-from gang_world import BTC, DOGE, USDC
+from gang_world import BTC, DOGE, FUND, USDC
 from portfolio import Holding
 import adl
+import cash
+
+
+def robbery(storm, moves, left_out=(), watched=True):
+    plan = [[[], []] for _ in storm]
+    for event, behind, move in moves:
+        if move[0] not in left_out:
+            plan[event][behind].append(move)
+    return play(SOURCE, storm, plan, 4, watched)
 
 
 class Rules(unittest.TestCase):
@@ -26,12 +38,9 @@ class Rules(unittest.TestCase):
                 self.assertEqual(world.bystanders.broken, [])
 
     def test_robberies_by_hand(self):
-        for name, (storm, moves) in ROBBERIES.items():
+        for name, each in {**ROBBERIES, **OF_ACCOUNTS}.items():
             with self.subTest(name):
-                plan = [[[], []] for _ in storm]
-                for event, behind, move in moves:
-                    plan[event][behind].append(move)
-                world, gain = play(SOURCE, storm, plan, 4, True)
+                world, gain = robbery(*each)
                 self.assertLess(gain - world.allowed(), 0)
                 self.assertEqual(world.bystanders.broken, [])
 
@@ -42,6 +51,40 @@ class Rules(unittest.TestCase):
             for _ in range(150):
                 search.step()
             self.assertFalse(search.found(), search.best)
+
+
+class Accounts(unittest.TestCase):
+    """Stops, transfers, withdrawals that come back, protection and the like take nothing."""
+    MET = {"fired and accepted": 3, "mmp": 2, "dead-man": 1, "disconnect": 1, "netting": 3,
+           "withdrawal reverted": 4, "gap of the clock": 4, "closed by force": 1,
+           "closed after its hour": 3, "settled with a loss": 7, "funding skipped behind a gap": 2}
+
+    def gains(self, name):
+        """With what an account has beside its orders, and without it."""
+        return [robbery(*OF_ACCOUNTS[name], left_out, False)[1] for left_out in ((), MOVES)]
+
+    def test_add_nothing(self):
+        counts = Counter()
+        for name, each in OF_ACCOUNTS.items():
+            world, gain = robbery(*each, (), False)
+            counts += world.exchange.counts
+            if name not in LAWFUL:
+                with self.subTest(name):
+                    self.assertLess(gain, robbery(*each, MOVES, False)[1] + USDC)
+        self.assertEqual({name: counts[name] for name in self.MET}, self.MET)
+
+    def test_a_broken_one(self):
+        """A portfolio under water whose cash counts as free goes on with nothing to lose."""
+        with mock.patch.object(cash.Cash, "free", lambda money, portfolio: portfolio.cash):
+            more, plain = self.gains("the loser moves his cash away in the gap")
+        self.assertGreater(more, plain + 30000 * USDC)
+
+    def test_a_gap_wider_than_the_band(self):
+        """The fund owes the winner, who is paid no more than the gang brought in."""
+        world, gain = robbery(*OF_ACCOUNTS["a gap wider than the band"])
+        self.assertGreater(gain - world.windfall, FUND * USDC)
+        self.assertTrue(world.exchange.is_short())
+        self.assertLessEqual(world.withdrawn, world.stake)
 
 
 class AgreedLoss(unittest.TestCase):
