@@ -126,8 +126,8 @@ void wire_send(struct wire *wire, const void *bytes, size_t count, size_t piece)
         wire_turn(wire);
 }
 
-/* Appends the answer to the file that PERPD_RECEIVED names, if it does: test_checks_openapi compares
- * what this program has received with tests/system/produced.txt. */
+/* Appends the answer to the file that PERPD_RECEIVED names, if it does: test_checks_openapi
+ * compares what this program has received with tests/system/produced.txt. */
 static void record(const struct wire_answer *answer)
 {
     const char *path = getenv("PERPD_RECEIVED");

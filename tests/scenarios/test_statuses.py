@@ -1,8 +1,8 @@
 """Every scenario passes on the engine alone. Every status that src/base/status.h calls the engine's
 is met by a scenario, under a code that it belongs to; and no scenario meets one of the others. The
 engine answers by the name of every row (R11, src/base/rule.h) with a status that a scenario meets.
-Net answers by the name of every step, and tests/system/produced.txt has a case that receives it; the
-statuses that net alone produces are those of steps.
+Net answers by the name of every step, and tests/system/produced.txt has a case that receives it;
+the statuses that net alone produces are those of steps.
 """
 import json
 import pathlib

@@ -5,11 +5,12 @@
 
 produced.txt has a row an answer: method, path, status, problem code, suite, case; "-" for none. A
 suite fails when a case that it ran did not produce the answers of its rows. Method and path "-" are
-of any request. A suite "net/test_x.c" is a program that receives the answer, for answers that need a
-fault or a rate that no client can be sure of: test_checks_openapi runs it and looks.
+of any request. A suite "net/test_x.c" is a program that receives the answer, for answers that need
+a fault or a rate that no client can be sure of: test_checks_openapi runs it and looks.
 
-The answers of R11's steps (src/base/rule.h), which net gives in the engine's place, have STATUS/SCHEME
-as code: a status without a sequence, and the signature_type of its request, "-" of programs.
+The answers of R11's steps (src/base/rule.h), which net gives in the engine's place, have
+STATUS/SCHEME as code: a status without a sequence, and the signature_type of its request, "-" of
+programs.
 """
 import base64
 import json
