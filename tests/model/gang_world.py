@@ -10,7 +10,7 @@ import regimes
 import wire
 from streams import CAPACITY
 from gang_bystanders import Bystanders, Nobody
-from wire import (ADL_TYPE, CANCEL_ALL, CONFIGURATION, DEFINE, GTC, IOC, IN_LIQUIDATION,
+from wire import (ADL_TYPE, CANCEL_ALL, CONFIGURATION, DEFINE, GTC, HALTED, IOC, IN_LIQUIDATION,
                   LIQUIDATE_TYPE, MARKET_STATE, ORACLE, PLACE, TICK, TOP_UP, WITHDRAW)
 
 USDC, MS, SECOND, PPM = 10**6, 10**6, 10**9, 10**6
@@ -84,7 +84,7 @@ class World:
         self.true, self.published = dict(FIRST), dict(FIRST)
         self.silent, self.makers_away = set(), set()
         self.quoted = {}
-        self.before = dict(FIRST)   # the index before its last move
+        self.before = dict(FIRST)   # the index before its last move, or before a halt
         self.explained = 0          # of the gang's gain
         self.windfall = 0           # of it, what the other side gave for the gang's losers
         self.beyond = 0             # what no price within the band could make good of their losses
@@ -172,7 +172,8 @@ class World:
 
     def publish(self, asset):
         self.clock += MS
-        if self.exchange.markets[asset].index not in (0, self.published[asset]):
+        market = self.exchange.markets[asset]
+        if market.index not in (0, self.published[asset]) and market.state != HALTED:
             self.before[asset] = self.exchange.markets[asset].index
         self.send(ORACLE, wire.ORACLE_BODY.pack(self.clock, self.published[asset], asset, 0, 3, 0))
         index = self.exchange.markets[asset].index
@@ -188,6 +189,8 @@ class World:
         self.true[asset] = self.published[asset] = price
 
     def state(self, asset, state):
+        if state == HALTED:
+            self.before[asset] = self.exchange.markets[asset].index
         self.send(MARKET_STATE, wire.STATE_BODY.pack(asset, 0, state, 0, 0))
 
     def second(self):
