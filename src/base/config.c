@@ -487,6 +487,17 @@ static bool is_command(const char *argument)
     return is_equal(argument, "--print-config") || strncmp(argument, "--config=", 9) == 0;
 }
 
+/* The value of an environment variable, or NULL. */
+static const char *variable(const char *const *environment, const char *name)
+{
+    size_t count = strlen(name);
+
+    for (size_t i = 0; environment != NULL && environment[i] != NULL; i++)
+        if (strncmp(environment[i], name, count) == 0 && environment[i][count] == '=')
+            return environment[i] + count + 1;
+    return NULL;
+}
+
 static bool load_all(struct config *config, int argc, const char *const *argv,
                      const char *const *environment, const char *path)
 {
@@ -500,6 +511,8 @@ static bool load_all(struct config *config, int argc, const char *const *argv,
         else if (!is_command(argv[i]) && !load_flag(config, argv[i]))
             return false;
     }
+    config->runtime_directory = variable(environment, "RUNTIME_DIRECTORY");
+    config->user_directory = variable(environment, "XDG_RUNTIME_DIR");
     for (size_t i = 0; environment != NULL && environment[i] != NULL; i++)
         if (strncmp(environment[i], ENVIRONMENT_PREFIX, strlen(ENVIRONMENT_PREFIX)) == 0 &&
             !load_variable(config, environment[i]))

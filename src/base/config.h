@@ -40,6 +40,8 @@ struct config_value {
 struct config {
     struct config_value values[OPTION_COUNT];
     char error[CONFIG_ERROR_MAX];
+    /* $RUNTIME_DIRECTORY and $XDG_RUNTIME_DIR: memory of the environment; NULL: not in it */
+    const char *runtime_directory, *user_directory;
 };
 
 /* Reads all sources. argv[0] is skipped; `environment` ends with NULL and may itself be NULL. The

@@ -44,6 +44,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(crypto,   shadow,                 CHOICE, 0, 1, "sampled",        0, 0, "+sampled +rejects +off") \
     X(node,     topology,               CHOICE, 0, 1, "auto",           0, 0, "+auto +shared +dedicated") \
     X(node,     follower_lag_max,       INT,    0, 1, "1000",           1, 3600000, "ms; above it reads answer 503") \
+    X(node,     run_dir,                TEXT,   0, 1, "",               0, 0, "folder of what outlives the process, in memory; none: see roles.md") \
     X(engine,   core,                   INT,    0, 1, "",               0, 4095, "CPU to pin the matching thread to; the others keep off it") \
     X(engine,   spin,                   CHOICE, 0, 1, "auto",           0, 0, "+auto +on +off") \
     X(engine,   makers_max,             INT,    1, 1, "4096",           1, 65536, "makers one taker meets") \

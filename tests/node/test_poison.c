@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "base/crc32c.h"
 #include "check.h"
 #include "node/recover/poison.h"
+#include "node/recover/run_folder.h"
 #include "support/sim/disk_sim.h"
 
 enum { SLOTS = 64, RINGS = 2, SLOT = 37, PAYLOAD_BYTES = 72, RUN = 4711 };
@@ -285,6 +287,68 @@ static void test_page_file(void)
     CHECK(poison_page_open(&page, "/nowhere", exchange_id) == -ENOENT);
 }
 
+/* ---- its folder ------------------------------------------------------------------------------ */
+
+static int chosen(struct run_folder *run, const struct run_places *places, const char *name)
+{
+    static const uint8_t secret[HASH_KEY_BYTES] = { 0x51, 0x52 };
+    int failed = run_folder_open(run, places, secret);
+
+    CHECK(strncmp(run->path, folder, sizeof folder - 1) == 0);
+    CHECK(name == NULL || strcmp(run->path + sizeof folder - 1, name) == 0);
+    return failed;
+}
+
+static void test_run_folder(void)
+{
+    static struct run_folder run, other;
+    static const uint8_t other_secret[HASH_KEY_BYTES] = { 0x51, 0x53 };
+    char option[64], manager[64], user[64], user_perpd[72];
+    struct run_places places = { .memory = folder };
+    struct stat status;
+
+    /* In a folder for everybody: private, found again, and of this secret only. */
+    CHECK(chosen(&run, &places, NULL) == 0);
+    CHECK(strlen(run.path) == sizeof folder - 1 + strlen("/perpd-") + 32);
+    CHECK(stat(run.path, &status) == 0 && (status.st_mode & 07777) == 0700);
+    CHECK(chosen(&other, &places, run.path + sizeof folder - 1) == 0);
+    CHECK(run_folder_open(&other, &places, other_secret) == 0);
+    CHECK(strcmp(other.path, run.path) != 0);
+    run_folder_close(&other);
+    CHECK(stat(other.path, &status) != 0);
+    CHECK(chmod(run.path, 0720) == 0 && chosen(&other, &places, NULL) == -EPERM);
+    CHECK(chmod(run.path, 0702) == 0 && chosen(&other, &places, NULL) == -EPERM);
+    if (geteuid() == 0) {
+        CHECK(chmod(run.path, 0700) == 0 && chown(run.path, 1, 1) == 0);
+        CHECK(chosen(&other, &places, NULL) == -EPERM);
+    }
+    CHECK(rmdir(run.path) == 0 && symlink(folder, run.path) == 0);
+    CHECK(chosen(&other, &places, NULL) == -ENOTDIR && unlink(run.path) == 0);
+
+    /* The other places, last first: each goes before those above. */
+    snprintf(user, sizeof user, "%s/user", folder);
+    snprintf(user_perpd, sizeof user_perpd, "%s/perpd", user);
+    places.user = user;
+    places.system = "/nowhere";
+    CHECK(mkdir(user, 0777) == 0 && chmod(user, 0777) == 0);
+    CHECK(chosen(&run, &places, NULL) == 0 && strstr(run.path, "/user") == NULL); /* not trusted */
+    run_folder_close(&run);
+    CHECK(chmod(user, 0700) == 0 && chosen(&run, &places, "/user/perpd") == 0);
+    run_folder_close(&run); /* it stays */
+    places.system = user;
+    CHECK(chosen(&run, &places, "/user") == 0);
+    places.manager = strcat(strcpy(manager, user_perpd), ":/nowhere");
+    CHECK(chosen(&run, &places, "/user/perpd") == 0);
+    places.option = strcat(strcpy(option, folder), "/option");
+    CHECK(chosen(&run, &places, "/option") == 0);
+    CHECK(stat(option, &status) == 0 && (status.st_mode & 07777) == 0700);
+    places.option = "/nowhere/at/all";
+    CHECK(run_folder_open(&run, &places, other_secret) == -ENOENT);
+    CHECK(rmdir(option) == 0 && rmdir(user_perpd) == 0 && rmdir(user) == 0);
+    places = (struct run_places){ .manager = "/nowhere", .memory = folder };
+    CHECK(run_folder_open(&run, &places, other_secret) == -ENOENT); /* no other place instead */
+}
+
 int main(void)
 {
     CHECK(mkdtemp(folder) != NULL);
@@ -295,6 +359,7 @@ int main(void)
     test_store();
     test_fault();
     test_page_file();
+    test_run_folder();
     CHECK(rmdir(folder) == 0);
     return 0;
 }

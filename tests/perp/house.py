@@ -74,7 +74,9 @@ class House:
             self.stop(signal.SIGKILL)
         for exchange in self.folder.glob("**/exchange"):  # what a killed perpd leaves in memory
             name = "perpd-" + exchange.read_bytes()[32:64].hex()
-            pathlib.Path("/dev/shm", name).unlink(missing_ok=True)
+            for memory in pathlib.Path("/dev/shm").glob("perpd-*/" + name):
+                memory.unlink()
+                memory.parent.rmdir()
 
     def client(self, *words, who="a", code=0):
         done = self.perp.run(*words, "--profile", who, "--url", self.url, "-o", "json", code=code)

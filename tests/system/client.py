@@ -463,15 +463,15 @@ class Account:
 # --- the process ---------------------------------------------------------------------------------
 
 def memory_file(data):
-    """The command rings of a perpd on this data directory: they survive it when it is killed."""
-    exchange = (pathlib.Path(data) / "exchange").read_bytes()
-    return pathlib.Path("/dev/shm/perpd-" + exchange[32:64].hex())  # journal.md, Data directory
+    """The command rings of a perpd that was killed, in a folder of its own in /dev/shm, or None."""
+    name = (pathlib.Path(data) / "exchange").read_bytes()[32:64].hex()  # journal.md, Data directory
+    return next(pathlib.Path("/dev/shm").glob("perpd-*/perpd-" + name), None)
 
 
 def forget_memory(folder):
     """Of every data directory below the folder, once nothing runs on it any more."""
-    for exchange in pathlib.Path(folder).glob("**/exchange"):
-        memory_file(exchange.parent).unlink(missing_ok=True)
+    for memory in filter(None, (memory_file(x.parent) for x in folder.rglob("exchange"))):
+        shutil.rmtree(memory.parent, ignore_errors=True)
 
 
 SMALL_TABLES = ("--engine.accounts=4096", "--engine.portfolios=8192", "--engine.orders=65536",

@@ -135,7 +135,7 @@ class Cluster:
                                    parent=self.home)
         self.prepared = prepare(self.origin.start())
         assert self.origin.stop() == 0, self.origin.log()
-        client.memory_file(self.origin.folder / "data").unlink(missing_ok=True)
+        client.forget_memory(self.origin.folder)
         self.etcd = Etcd(self.home)
         for number in range(count):
             folder = self.home / f"n{number}"

@@ -127,6 +127,8 @@ def case_unit_is_installed(world):
     root = unit.parents[3]
     command = settings(unit)["ExecStart"][0].split()
     assert command[0] == str(root / "bin/perpd") and os.access(command[0], os.X_OK), command
+    kept = [settings(unit)[f"RuntimeDirectory{end}"] for end in ("", "Mode", "Preserve")]
+    assert kept == [["perpd"], ["0700"], ["yes"]], kept  # test_poison.py, where_the_page_lies
     _, said = manager_runs("systemd-analyze", "verify", "--man=no", str(unit))
     assert "perpd.service" not in said, said
     code, said = manager_runs("systemd-analyze", "security", "--offline=true", "--threshold=25",

@@ -5,12 +5,15 @@ perpd_faulty is perpd with an engine in front that breaks on orders of chosen pr
 tests/system/planted/fault.c.
 """
 import os
+import pathlib
 import re
 import resource
 import signal
+import stat
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 import client
@@ -37,17 +40,22 @@ class World:
         instrumented = subprocess.run(["nm", self.program], capture_output=True, text=True).stdout
         self.exact = not re.search("__asan_init|__tsan_init", instrumented)
 
-    def fresh(self):
-        return Exchange(self)
+    def fresh(self, place=None):
+        return Exchange(self, place)
 
 
 class Exchange:
     """One data directory with an account; a context that ends and forgets it."""
 
-    def __init__(self, world):
+    def __init__(self, world, place=None):
+        """The page lies in a folder of the test, or where perpd itself puts it: {place: folder} is
+        added to its environment."""
         self.world = world
         self.perpd = Perpd(world.program, "--exchange.oracle_max_age_ms=0",
                            *client.LONG_WINDOW, *client.SMALL_TABLES)
+        self.run = self.perpd.folder / "run"
+        self.place = {"PERPD_NODE_RUN_DIR": str(self.run)} if place is None else place
+        os.environ.update(self.place)
         self.data = self.perpd.folder / "data"
         self.public = self.perpd.start()
         assert self.public.set_price(BTC_PRICE, BTC)["status"] == DONE
@@ -58,6 +66,13 @@ class Exchange:
 
     def __exit__(self, *_):
         self.perpd.remove()
+        for name in self.place:
+            del os.environ[name]
+
+    def memory(self):
+        """The command rings of its perpd, which survive it when it is killed."""
+        exchange = (self.data / "exchange").read_bytes()  # journal.md, Data directory
+        return self.run / ("perpd-" + exchange[32:64].hex())
 
     def start(self):
         self.perpd.process.stdout.close()
@@ -129,7 +144,7 @@ def refused_once_found(world):
         table.same("an order before", it.order(900_000, kept)["status"], DONE)
         raw, code = it.crash(INVARIANT)
         ended_by(world, table, "ended by", code, signal.SIGABRT)
-        table.true("the memory survives", memory_file(it.data).exists())
+        table.true("the memory survives", it.memory().exists())
         log = it.new_log(it.start)
         payload = payload_of(PLACE_LIMIT, limit_body(it.account.id, INVARIANT, 200),
                              it.account.session, raw).hex()
@@ -154,7 +169,7 @@ def refused_once_found(world):
         audit = it.public.audit()
         table.true("audit", all(audit[f"i{n}"] for n in range(1, 7)), audit)
         table.same("SIGTERM", it.perpd.stop(), 0)
-        table.true("a clean stop leaves no memory", not memory_file(it.data).exists())
+        table.true("a clean stop leaves no memory", not it.memory().exists())
         it.start()
         table.same("remembered", it.order(900_000, raw)["status"], INTERNAL)
     return table.wrong
@@ -324,11 +339,11 @@ def crash_between_notes(world):
     table = Table()
     with world.fresh() as it:
         it.crash(INVARIANT)
-        page = memory_file(it.data).read_bytes()
+        page = it.memory().read_bytes()
         it.start()
         it.perpd.stop()
-        memory_file(it.data).write_bytes(page)
-        memory_file(it.data).chmod(0o600)
+        it.memory().write_bytes(page)
+        it.memory().chmod(0o600)
         log = it.new_log(it.start)
         table.true("not told again", "by signal" not in log, log)
         table.same("requests", it.metric("poisoned_requests"), 1)
@@ -343,7 +358,7 @@ def strange_files(world):
     table = Table()
     with world.fresh() as it:
         it.crash(INVARIANT)
-        memory = memory_file(it.data)
+        memory = it.memory()
         page = memory.read_bytes()
         run, applying = 56, 128  # src/node/recover/poison_page.c, struct poison_head
         place = struct.unpack_from("<Q", page, applying)[0]
@@ -395,6 +410,44 @@ def strange_files(world):
         set_aside(table, it, "poison, too long", good + b"\0")
         file.write_bytes(good)
         it.start()
+    return table.wrong
+
+
+@suite.case
+def where_the_page_lies(world):
+    """What the service manager made, else a folder of /dev/shm that nobody else can have made: a
+    crash is found there after it. A folder into which others may write is refused."""
+    table = Table()
+    with world.fresh({}) as it:
+        memory = memory_file(it.data)
+        folder = memory.parent
+        table.true("its name tells nothing", re.fullmatch("perpd-[0-9a-f]{32}", folder.name) and
+                   folder.name[6:] not in memory.name, folder)
+        table.same("its mode", stat.S_IMODE(folder.stat().st_mode), 0o700)
+        it.crash(INVARIANT)
+        table.true("found", " poison " in it.new_log(it.start))
+        table.same("SIGTERM", it.perpd.stop(), 0)
+        table.true("a clean stop leaves no folder", not folder.exists())
+        folder.mkdir()
+        folder.chmod(0o777)
+        code, log = it.refused_start()
+        table.same("others may write", (code, f"{folder}, the folder" in log), (1, True))
+        folder.rmdir()
+        folder.symlink_to(it.data)
+        table.same("a link", it.refused_start()[0], 1)
+        folder.unlink()
+        it.start()
+    made = pathlib.Path(tempfile.mkdtemp(prefix="perpd-made-"))
+    with world.fresh({"RUNTIME_DIRECTORY": f"{made}:/nowhere"}) as it:
+        it.run = made
+        it.crash(INVARIANT)
+        table.true("of the manager", it.memory().exists())
+        table.true("found there", " poison " in it.new_log(it.start))
+        table.same("SIGTERM", it.perpd.stop(), 0)
+        table.same("the manager's folder stays", list(made.iterdir()), [])
+        os.environ["RUNTIME_DIRECTORY"] = "/nowhere"
+        table.same("a folder that is missing", it.refused_start()[0], 1)
+    made.rmdir()
     return table.wrong
 
 

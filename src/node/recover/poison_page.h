@@ -13,9 +13,7 @@
 #include "base/message.h"
 #include "node/recover/fault.h"
 
-enum { POISON_PATH_BYTES = 160, POISON_RINGS_MAX = 64 };
-
-#define POISON_FOLDER "/dev/shm"
+enum { POISON_PATH_BYTES = 4224, POISON_RINGS_MAX = 64 };
 
 struct poison_page {
     int file; /* -1: not open */
@@ -43,9 +41,9 @@ struct poison_fault {
 
 enum { POISON_CODE_UNKNOWN = 0xFFFF };
 
-/* Opens or creates the file, mode 0600, and locks it. Waits at most a second for a process that is
- * ending. 0 or -errno: -EWOULDBLOCK if a process of the same exchange runs, -EPERM if the file is
- * another user's or others may use it. */
+/* Opens or creates the file in a folder (run_folder.h), mode 0600, and locks it. Waits at most a
+ * second for a process that is ending. 0 or -errno: -EWOULDBLOCK if a process of the same exchange
+ * runs, -EPERM if the file is another user's or others may use it. */
 CC_MUST_USE int poison_page_open(struct poison_page *page, const char *folder,
                                  const uint8_t exchange_id[32]);
 

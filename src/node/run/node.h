@@ -18,6 +18,7 @@
 #include "base/node_exit.h"
 #include "net/net.h"
 #include "node/recover/poison.h"
+#include "node/recover/run_folder.h"
 #include "node/recover/snapshot_child.h"
 #include "node/replicator/replicator.h"
 #include "node/run/certificate.h"
@@ -65,6 +66,7 @@ struct node {
     struct signer_ed25519 signer; /* of signing.key */
     struct certificate certificate;
     struct address_claims connections_of, streams_of; /* client addresses */
+    struct run_folder run_folder;
     struct poison poison;
     struct snapshot_child snapshot_child;
     struct key_tables *key_tables; /* NULL: no tables are kept */

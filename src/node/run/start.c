@@ -105,6 +105,26 @@ static int open_signing_key(struct node *node)
     return 0;
 }
 
+static int open_run_folder(struct node *node)
+{
+    const struct run_places places = {
+        .option = config_text(node->options, OPTION_node_run_dir),
+        .manager = node->options->runtime_directory,
+        .system = "/run/perpd",
+        .user = node->options->user_directory,
+        .memory = "/dev/shm",
+    };
+    int failed = run_folder_open(&node->run_folder, &places, node->core.exchange.secret_key);
+
+    if (failed == 0)
+        return 0;
+    log_line(LOG_ERROR, "start", "%s, the folder of what outlives the process (node.run_dir): %s",
+             node->run_folder.path,
+             failed == -EPERM ? "belongs to another user, or others may write to it"
+                              : strerror(-failed));
+    return NODE_EXIT_FAILED;
+}
+
 static int configure(struct node *node)
 {
     uint8_t body[CONFIG_ENGINE_TEXT_MAX];
@@ -421,7 +441,9 @@ int start_prepare(struct node *node, struct market_file *markets)
     if (code == 0)
         code = cluster_open(node);
     if (code == 0)
-        code = poison_open(&node->poison, node->disk, POISON_FOLDER,
+        code = open_run_folder(node);
+    if (code == 0)
+        code = poison_open(&node->poison, node->disk, node->run_folder.path,
                            node->core.exchange.exchange_id, cluster_page_id(node, page_id),
                            clock_now_ns(&node->clock), node->topology.net_count, COMMAND_SLOTS);
     if (code != 0)
@@ -451,6 +473,7 @@ void start_undo(struct node *node)
     verifier_free(node);
     rates_free(node);
     poison_close(&node->poison);
+    run_folder_close(&node->run_folder);
     address_claims_free(&node->connections_of);
     address_claims_free(&node->streams_of);
     replicator_destroy(node->replicator);

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
+#include <libgen.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +184,7 @@ static void forget_memory(const struct rig *rig)
 {
     char path[RIG_PATH_BYTES + 32], text[2 * 32 + 1];
     uint8_t head[64];
+    glob_t found;
 
     snprintf(path, sizeof path, "%s/data/exchange", rig->folder);
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -189,8 +192,12 @@ static void forget_memory(const struct rig *rig)
         return;
     if (read(file, head, sizeof head) == (ssize_t)sizeof head) {
         hex_encode(text, head + 32, 32);
-        snprintf(path, sizeof path, "/dev/shm/perpd-%s", text);
-        unlink(path);
+        snprintf(path, sizeof path, "/dev/shm/perpd-*/perpd-%s", text);
+        if (glob(path, 0, NULL, &found) == 0) {
+            unlink(found.gl_pathv[0]);
+            rmdir(dirname(found.gl_pathv[0]));
+            globfree(&found);
+        }
     }
     close(file);
 }
