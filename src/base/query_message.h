@@ -41,6 +41,7 @@ enum query_extent {
     X(book,        LEVELS) /* market, depth -> row_book, then row_level bids, asks */             \
     X(book_orders, LEVELS) /* market, orders a side -> row_book, then row_book_order likewise */  \
     X(trades,      PAGE)   /* market, page -> row_trades, then row_trade, newest first */         \
+    X(candles,     PAGE)   /* market, interval, times, limit -> row_candles, then row_candle */   \
     X(audit,       ALL)    /* -> row_audit, then row_audit_market */                              \
     X(payments,    PAGE)   /* account, place, filters, page -> row_payment, newest first */       \
     X(cash,        PAGE)   /* account, subaccount, filters, page -> row_list, then row_cash */    \
@@ -90,6 +91,8 @@ enum {
 /* No filter by subaccount_index or portfolio_index: indexes are at most INT32_MAX. */
 #define QUERY_ANY_INDEX UINT32_MAX
 
+#define QUERY_NO_START UINT64_MAX
+
 struct query {
     uint64_t token;
     uint64_t stamp; /* durable_seq loaded after the request was read: run when applied >= stamp */
@@ -101,8 +104,9 @@ struct query {
     uint32_t limit; /* rows of a page; levels or orders a side of a book */
     union {
         uint8_t id[16];
-        struct { /* payments, rates: of the hour; cash: of the row; both inclusive */
-            uint64_t start_ns;
+        struct { /* payments, rates: of the hour; cash: of the row; candles: their begin; both
+                    inclusive */
+            uint64_t start_ns; /* candles: QUERY_NO_START for the newest */
             uint64_t end_ns;
         };
     };
@@ -110,9 +114,9 @@ struct query {
         char market[QUERY_MARKET_BYTES];            /* zero-padded symbol; empty: no filter */
         uint8_t token_hash[QUERY_TOKEN_HASH_BYTES]; /* pairings: the keyed hash of the token */
     };
-    uint16_t kind;  /* enum query_kind */
-    uint8_t status; /* orders, withdrawals; cash: kind; a filter, QUERY_ANY_STATUS for none */
-    uint8_t zero;
+    uint16_t kind;    /* enum query_kind */
+    uint8_t status;   /* orders, withdrawals; cash: kind; a filter, QUERY_ANY_STATUS for none */
+    uint8_t interval; /* candles: enum row_interval */
     union {
         uint32_t before_index;  /* with before_sequence */
         uint32_t payload_bytes; /* pairings */

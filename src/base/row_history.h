@@ -51,6 +51,35 @@ struct row_trade {
     uint8_t zero[2];
 };
 
+enum row_interval {
+    ROW_INTERVAL_1M,
+    ROW_INTERVAL_5M,
+    ROW_INTERVAL_15M,
+    ROW_INTERVAL_1H,
+    ROW_INTERVAL_4H,
+    ROW_INTERVAL_1D,
+    ROW_INTERVALS
+};
+
+/* Candles of a market: this row, then candle_count struct row_candle, oldest first. */
+struct row_candles {
+    char market[32];
+    uint32_t candle_count;
+    uint8_t interval; /* enum row_interval */
+    uint8_t price_decimals;
+    uint8_t size_decimals;
+    uint8_t zero;
+};
+
+/* The public trades of one interval, at least one. */
+struct row_candle {
+    uint64_t start_ms;
+    uint64_t open, high, low, close;
+    uint64_t volume;   /* raw size; it and the notional end at INT64_MAX */
+    uint64_t notional; /* micro-USDC */
+    uint64_t trade_count;
+};
+
 struct row_payment {
     uint64_t account_id;
     uint32_t subaccount_index;

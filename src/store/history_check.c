@@ -45,8 +45,8 @@ enum {
 #define ROOT_NONE    UINT64_MAX
 
 const char *const history_check_table_names[HISTORY_TABLES] = {
-    "fills",        "trades", "payments", "rates",    "fund",     "fees",
-    "liquidations", "cash",   "orders",   "refusals", "requests", "order_ids",
+    "fills", "trades", "payments", "rates",   "fund",  "fees",     "liquidations",
+    "cash",  "orders", "refusals", "minutes", "hours", "requests", "order_ids",
 };
 
 struct tree {
@@ -394,12 +394,13 @@ static int check_row(struct walk *walk, const struct node *node)
     uint32_t crc = history_check_row_crc(walk->table, node->key, node->data, bytes);
     if (crc != cc_load32(node->data + bytes))
         return -EBADMSG;
-    if (__builtin_bswap64(cc_load64(node->key + key_bytes - 12)) > check->head.applied)
+    bool is_gap = cc_load32(node->key + key_bytes - 4) == UINT32_MAX;
+    if (!history_check_is_timed(walk->table) &&
+        __builtin_bswap64(cc_load64(node->key + key_bytes - 12)) > check->head.applied)
         return -EBADMSG;
-    if (walk->table == HISTORY_ORDERS &&
+    if (history_check_has_sequence(walk->table) && !is_gap &&
         (bytes < sizeof(uint64_t) || cc_load64(node->data) > check->head.applied))
         return -EBADMSG;
-    bool is_gap = cc_load32(node->key + key_bytes - 4) == UINT32_MAX;
     if (is_gap ? bytes != sizeof(uint64_t) || walk->table >= HISTORY_LISTS : bytes == 0)
         return -EBADMSG;
     check->rows[walk->table]++;

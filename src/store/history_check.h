@@ -27,6 +27,18 @@ static inline size_t history_check_key_bytes(enum history_table table)
     return table < HISTORY_LISTS ? HISTORY_LIST_KEY_BYTES : HISTORY_KEY_BYTES_MAX;
 }
 
+/* Whether the places of the table count minutes or hours. */
+static inline bool history_check_is_timed(enum history_table table)
+{
+    return table == HISTORY_MINUTES || table == HISTORY_HOURS;
+}
+
+/* Whether the rows of the table, but no gap, begin with the sequence of their command. */
+static inline bool history_check_has_sequence(enum history_table table)
+{
+    return table == HISTORY_ORDERS || history_check_is_timed(table);
+}
+
 /* The value of "head" in the table `head`. */
 struct history_head {
     uint32_t format;

@@ -20,7 +20,7 @@ enum {
     KEY_BYTES_MAX = HISTORY_KEY_BYTES_MAX,
     PLACE_BYTES = 12, /* of sequence and index */
     CRC_BYTES = HISTORY_CRC_BYTES,
-    FORMAT = 6,
+    FORMAT = 7,
     PATH_BYTES = 4096,
     READERS = 16,
 };
@@ -318,12 +318,30 @@ static int put(struct history_file *file, const struct history_place *place, con
     return error_of(code);
 }
 
+/* Whether a gap ends with the minute or hour of the place: 1 or 0, or -errno. A row there would
+ * hide the gap from those who look for rows below it. */
+static int ends_gap(struct history_file *file, const struct history_place *place)
+{
+    struct history_place gap = *place;
+    uint8_t key_bytes[KEY_BYTES_MAX];
+    MDB_val key, value;
+
+    gap.index = GAP_INDEX;
+    key.mv_size = key_of(&gap, key_bytes);
+    key.mv_data = key_bytes;
+    int code = mdb_get(file->write, file->tables[place->table], &key, &value);
+    if (code == MDB_NOTFOUND)
+        return 0;
+    return code == 0 ? 1 : error_of(code);
+}
+
 int history_file_put(struct history_file *file, const struct history_place *place, const void *row,
                      size_t bytes)
 {
     INVARIANT(bytes != 0 && place->index != GAP_INDEX);
-    INVARIANT(place->table != HISTORY_ORDERS || bytes >= sizeof(uint64_t));
-    return put(file, place, row, bytes);
+    INVARIANT(!history_check_has_sequence(place->table) || bytes >= sizeof(uint64_t));
+    int is_lost = history_check_is_timed(place->table) ? ends_gap(file, place) : 0;
+    return is_lost == 0 ? put(file, place, row, bytes) : is_lost < 0 ? is_lost : 0;
 }
 
 int history_file_put_gap(struct history_file *file, enum history_table table, uint64_t key,
@@ -334,7 +352,7 @@ int history_file_put_gap(struct history_file *file, enum history_table table, ui
     };
 
     INVARIANT(table < HISTORY_LISTS && table != HISTORY_ORDERS);
-    if (file->next.from <= sequence)
+    if (!history_check_is_timed(table) && file->next.from <= sequence)
         file->next.from = sequence + 1;
     return put(file, &place, &after, sizeof after);
 }
@@ -350,10 +368,12 @@ void history_file_put_id_gap(struct history_file *file, uint64_t sequence, uint6
         file->next.gap_accounts = accounts;
 }
 
-/* The sequence of the command that made a row. */
+/* The sequence of the command that made a row; 0 of a gap that a cut leaves. */
 static uint64_t made_by(enum history_table table, const MDB_val *key, const MDB_val *value)
 {
-    return table == HISTORY_ORDERS ? cc_load64(value->mv_data) : sequence_of(key);
+    if (history_check_is_timed(table) && is_gap(key))
+        return 0;
+    return history_check_has_sequence(table) ? cc_load64(value->mv_data) : sequence_of(key);
 }
 
 /* Removes what the cursor is at. A gap goes on below `sequence`. */

@@ -3,8 +3,9 @@
  *   table, key (account or market), (sequence, index) ──> bytes of a row, never changed
  *   table by id, id, key (account), (sequence, index) ──> the same
  *
- * The sequence of a place is that of the command that made the row; but an order lies where it was
- * placed, and its row begins with the sequence u64 of the command that ended it.
+ * The sequence of a place is that of the command that made the row. But an order lies where it was
+ * placed, and a piece of a candle at the minute or hour that it is of: the sequence of its place is
+ * that number. Their rows begin with the sequence u64 of the command that made them.
  *
  * Rows are made again from the journal, so the file may lag: each commit carries `applied`, and
  * rows above it are not in the file. Rows that the file will never get, because a start began with
@@ -12,6 +13,7 @@
  * below its sequence and above another, `after`. Tables by id have no gaps of their own: an id that
  * is dated at or before gap_ms and is not there may be one of the rows that never came. Nor have
  * orders: of the first gap_accounts accounts, those that were placed below `from` may be missing.
+ * A gap of a table of candles names minutes or hours as its places do, and a cut leaves it.
  *
  * Order.  A commit is all or nothing. A crash of the machine may undo the newest commits that
  *         were not synced, whole and newest first.
@@ -34,6 +36,8 @@ enum history_table {
     HISTORY_CASH,         /* account */
     HISTORY_ORDERS,       /* account */
     HISTORY_REFUSALS,     /* account */
+    HISTORY_MINUTES,      /* asset id; placed by unix minutes */
+    HISTORY_HOURS,        /* asset id; placed by unix hours */
     HISTORY_LISTS,
     HISTORY_REQUESTS = HISTORY_LISTS, /* by id: the request's, account */
     HISTORY_ORDER_IDS,                /* the order's, account */
@@ -88,11 +92,12 @@ uint64_t history_file_gap_accounts(const struct history_file *file);
 CC_MUST_USE int history_file_begin(struct history_file *file);
 
 /* Adds a row of 1 to HISTORY_ROW_BYTES_MAX bytes with an index below UINT32_MAX. The same place
- * again replaces it. */
+ * again replaces it. A piece of a candle in the last minute or hour of a gap is not added. */
 CC_MUST_USE int history_file_put(struct history_file *file, const struct history_place *place,
                                  const void *row, size_t bytes);
 
-/* Adds a gap: rows above `after` and up to `sequence` will never be there. */
+/* Adds a gap: rows above `after` and up to `sequence`, of candles minutes or hours, will never be
+ * there. */
 CC_MUST_USE int history_file_put_gap(struct history_file *file, enum history_table table,
                                      uint64_t key, uint64_t sequence, uint64_t after);
 

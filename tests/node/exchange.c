@@ -103,6 +103,7 @@ static void take_trade(struct exchange *exchange, const struct effect *effect)
         .price = body.price,
         .size = body.size,
         .trade_seq = body.trade_seq,
+        .time_ns = effect->t_ns,
         .index = exchange->counted,
         .asset = body.asset_id,
         .taker_side = body.taker_side,

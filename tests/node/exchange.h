@@ -38,7 +38,7 @@ struct exchange_cash {
 };
 
 struct exchange_trade {
-    uint64_t sequence, price, size, trade_seq;
+    uint64_t sequence, price, size, trade_seq, time_ns;
     uint32_t index;
     uint16_t asset;
     uint8_t taker_side;

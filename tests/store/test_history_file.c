@@ -77,10 +77,16 @@ static uint64_t key_of(const struct history_place *place)
     return place->table < HISTORY_LISTS ? place->key : place->id[0] != 0 ? 2 : place->id[15];
 }
 
-/* The sequence of the command that made the row: of an order a later one than its place names. */
+/* Rows that begin with the sequence of their command: of orders, and of pieces of candles. */
+static bool has_sequence(uint64_t table)
+{
+    return table == HISTORY_ORDERS || table == HISTORY_MINUTES || table == HISTORY_HOURS;
+}
+
+/* The sequence of the command that made the row: of those a later one than the place names. */
 static uint64_t made_by(uint64_t table, uint64_t key, uint64_t sequence)
 {
-    if (table != HISTORY_ORDERS)
+    if (!has_sequence(table))
         return sequence;
     return sequence + (sequence * 7 + key * 31) % (SEQUENCES - sequence);
 }
@@ -89,8 +95,8 @@ static void row_of(const struct history_place *place, uint8_t *row, size_t bytes
 {
     for (size_t i = 0; i < bytes; i++)
         row[i] = (uint8_t)(place->table * 31 + key_of(place) * 7 + place->sequence * 13 + i);
-    if (place->table == HISTORY_ORDERS && bytes >= 8)
-        cc_store64(row, made_by(HISTORY_ORDERS, key_of(place), place->sequence));
+    if (has_sequence(place->table) && bytes >= 8)
+        cc_store64(row, made_by(place->table, key_of(place), place->sequence));
 }
 
 static void check_below(struct history_cursor *cursor, struct history_place place)
@@ -146,7 +152,7 @@ static void put(struct history_file *file, struct history_place place, size_t by
         return; /* a gap and a row of one sequence have places of their own */
     if ((place.table >= HISTORY_LISTS || place.table == HISTORY_ORDERS) && bytes == 0)
         return; /* those have no gaps */
-    if (place.table == HISTORY_ORDERS && bytes < 8)
+    if (has_sequence(place.table) && bytes != 0 && bytes < 8)
         bytes = 8;
     *is = (uint16_t)(bytes == 0 ? 1 : bytes);
     if (bytes == 0) {
@@ -194,13 +200,15 @@ static void check_model(void)
     CHECK(history_file_commit(file, 200) == 0);
     for (int t = 0; t < HISTORY_TABLES; t++)
         for (int k = 0; k < KEYS; k++) {
+            bool is_timed = t == HISTORY_MINUTES || t == HISTORY_HOURS; /* whose gaps stay */
             for (int i = 201; i < SEQUENCES; i++)
-                if (model[t][k][i] == 1 && gap_after[t][k][i] < 200) {
+                if (!is_timed && model[t][k][i] == 1 && gap_after[t][k][i] < 200) {
                     model[t][k][200] = 1; /* a gap goes on below */
                     gap_after[t][k][200] = gap_after[t][k][i];
                 }
             for (uint64_t i = 0; i < SEQUENCES; i++)
-                if (made_by((uint64_t)t, (uint64_t)k, i) > 200)
+                if (!(is_timed && model[t][k][i] == 1) &&
+                    made_by((uint64_t)t, (uint64_t)k, i) > 200)
                     model[t][k][i] = 0;
         }
     check_all(file);

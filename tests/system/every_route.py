@@ -40,7 +40,7 @@ def is_pairing(operation):
 
 def query_of(operation, **changed):
     """The parameters that the operation must have, and those asked for."""
-    values = {row["name"]: "0" for row in operation["parameters"]
+    values = {row["name"]: row["schema"].get("enum", ["0"])[0] for row in operation["parameters"]
               if row["in"] == "query" and row["required"]}
     values.update(changed)
     return "?" + "&".join(f"{name}={value}" for name, value in values.items()) if values else ""

@@ -7,6 +7,7 @@ J: json.md.
 import sys
 import threading
 import time
+from decimal import Decimal
 
 from client import (CREATE_API_KEY, FOK, IOC, PATIENCE_S, PLACE_MARKET, Account, api_key_body, b64,
                     id_text, market_order_body, new_id)
@@ -189,6 +190,68 @@ def fills_of_a_trade(world):
          "SHORT", "TAKER", "0.006", "100000", ack["sequence"], 1])
     for who in (maker, taker):
         who.cancel_all()
+    return table.wrong
+
+
+SPANS = {"1m": 60_000, "5m": 300_000, "15m": 900_000, "1h": 3_600_000, "4h": 14_400_000,
+         "1d": 86_400_000}
+CANDLES = "/api/v1/markets/BTC-PERP/candles?interval="
+
+
+def candles_of(trades, interval):
+    """J6, J9: what the trades, oldest first, make of each interval that has one."""
+    made = {}
+    for trade in trades:
+        start = trade["time"] // SPANS[interval] * SPANS[interval]
+        price, size = Decimal(trade["price"]), Decimal(trade["size"])
+        old = made.get(start)
+        made[start] = (old[0] if old else price, max(old[1], price) if old else price,
+                       min(old[2], price) if old else price, price,
+                       (old[4] if old else 0) + size, (old[5] if old else 0) + price * size,
+                       (old[6] if old else 0) + 1)
+    return [(start, *made[start]) for start in sorted(made)]
+
+
+@suite.case
+def candles_of_trades(world):
+    """W7, J6: candles of each interval are the public trades; both ends, limit and parameters."""
+    table, exchange = Table(), world.exchange
+    maker, taker = world.account(), world.account()
+    for price, size in ((1_000_000, 300), (1_000_300, 200), (999_900, 100), (1_000_100, 400)):
+        maker.limit(price, -size)
+        taker.limit(price, size)
+
+    def read(more):
+        answer = exchange.get(CANDLES + more).json
+        table.same(more, (answer["market"], list(answer)), ("BTC-PERP", [
+            "market", "interval", "candles"]))
+        table.same(f"{more}, of it", {answer["interval"]} | {
+            row["interval"] for row in answer["candles"]}, {more.partition("&")[0]})
+        return [(row["start_time"], *(Decimal(row[name]) for name in (
+            "open", "high", "low", "close", "volume", "notional")), row["trade_count"])
+            for row in answer["candles"]]
+
+    trades = exchange.get("/api/v1/markets/BTC-PERP/trades?limit=1000").json["trades"][::-1]
+    for interval, span in SPANS.items():
+        want = candles_of(trades, interval)
+        table.same(interval, read(interval), want)
+        table.same(f"{interval}, the last", read(f"{interval}&limit=1"), want[-1:])
+        first, last = want[0][0], want[-1][0]
+        table.same(f"{interval}, the first", read(f"{interval}&start_time=0&limit=1"), want[:1])
+        for bounds, rows in ((f"start_time={last}", want[-1:]), (f"start_time={last + 1}", []),
+                             (f"end_time={first}", want[:1]), (f"end_time={first - 1}", []),
+                             (f"start_time={first}&end_time={last}", want),
+                             (f"start_time={last + 1}&end_time={first}", []),
+                             (f"start_time={last + span}", []), (f"start_time={2**43}", []),
+                             (f"start_time={first}&end_time={2**43}", want)):
+            table.same(f"{interval}, {bounds}", read(f"{interval}&{bounds}"), rows)
+    for bad in ("", "interval=2m", "interval=1M", "interval=1m&limit=0", "interval=1m&limit=1001",
+                "interval=1m&start_time=x", f"interval=1m&end_time={2**43 + 1}",
+                "interval=1m&interval=1m", "interval="):
+        table.problem(bad, exchange.get(f"/api/v1/markets/BTC-PERP/candles?{bad}"), 400,
+                      "invalid_parameter")
+    table.problem("a market", exchange.get("/api/v1/markets/NO-PERP/candles?interval=1m"), 404,
+                  "not_found")
     return table.wrong
 
 

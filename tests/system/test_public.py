@@ -301,9 +301,10 @@ def openapi(world):
                 "101" in item["get"]["responses"]):
             continue  # a pairing is test_keys' own: it takes a token
         target = re.sub(r"{\w+}", lambda part: values[part[0]], path)
-        required = [row["name"] for row in item["get"]["parameters"]
+        required = [f"{row['name']}={row['schema'].get('enum', [0])[0]}"
+                    for row in item["get"]["parameters"]
                     if row["in"] == "query" and row["required"]]
-        target += "?" + "&".join(f"{name}=0" for name in required) if required else ""
+        target += "?" + "&".join(required) if required else ""
         shown = table.ok(path, exchange.get(target, account.api_key))
         wrong = schema.faults(document, schema.answer_of(document, "GET", path), shown, path)
         table.same(f"{path} validates", wrong, [])

@@ -197,7 +197,7 @@ def reads_without_a_handler(world):
     """A read of a part this binary does not have is no route: 404, with a key or without."""
     table = Table()
     account = world.account(0)
-    for path in ("/markets/BTC-PERP/candles",):
+    for path in ("/markets/BTC-PERP/ticker", "/tickers"):
         for key in (None, account.api_key):
             table.problem(path, world.exchange.get("/api/v1" + path, key), 404, "not_found")
     for method, path in (("POST", "/faucet"), ("POST", "/debug/payload")):

@@ -428,6 +428,24 @@ export interface Trades {
   readonly next_before_index: number | null;
 }
 
+export interface Candle {
+  readonly interval: "1m" | "5m" | "15m" | "1h" | "4h" | "1d";
+  readonly start_time: number;
+  readonly open: string;
+  readonly high: string;
+  readonly low: string;
+  readonly close: string;
+  readonly volume: string;
+  readonly notional: string;
+  readonly trade_count: number;
+}
+
+export interface Candles {
+  readonly market: string;
+  readonly interval: "1m" | "5m" | "15m" | "1h" | "4h" | "1d";
+  readonly candles: readonly Candle[];
+}
+
 export interface FundingRate {
   readonly funding_rate: string;
   readonly index_price: string;

@@ -83,6 +83,7 @@ static const struct {
 } market_parts[] = { { "/book", QUERY_book },
                      { "/book/l3", QUERY_book_orders },
                      { "/trades", QUERY_trades },
+                     { "/candles", QUERY_candles },
                      { "/funding-rates", QUERY_rates },
                      { "/liquidations", QUERY_liquidations },
                      { "/mark", QUERY_mark } };

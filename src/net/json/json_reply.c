@@ -2,6 +2,7 @@
 
 #include "base/row.h"
 #include "base/row_history.h"
+#include "net/json/json_candle.h"
 #include "net/json/json_credential.h"
 #include "net/json/json_head.h"
 #include "net/json/json_history.h"
@@ -67,6 +68,7 @@ struct form {
 #define FORM_book             ALL(json_market_book)
 #define FORM_book_orders      ALL(json_market_book_orders)
 #define FORM_trades           ALL(json_history_trades)
+#define FORM_candles          ALL(json_candle_list)
 #define FORM_audit            ALL(json_market_audit)
 #define FORM_payments         ROWS(row_payment)
 #define FORM_cash             ALL(json_money_cash)

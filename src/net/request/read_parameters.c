@@ -2,6 +2,7 @@
 
 #include "base/uuid.h"
 #include "net/http/parameter.h"
+#include "net/json/json_candle.h"
 #include "net/json/json_money.h"
 #include "net/json/json_order.h"
 #include "net/request/api_caller.h"
@@ -38,6 +39,7 @@ enum parameter {
     HAS_KIND = 65536,   /* kind of rows of the cash ledger */
     HAS_LIMIT = 131072, /* limit and nothing else of a page */
     HAS_FRAME = 262144, /* from, skip */
+    NEEDS_INTERVAL = 524288,
 };
 
 #define PAGE   (HAS_PAGE)
@@ -63,6 +65,7 @@ enum parameter {
 #define PARAMETERS_book        HAS_SYMBOL | HAS_DEPTH
 #define PARAMETERS_book_orders HAS_SYMBOL | HAS_DEPTH
 #define PARAMETERS_trades      HAS_SYMBOL | PAGE
+#define PARAMETERS_candles     HAS_SYMBOL | NEEDS_INTERVAL | HAS_TIMES | HAS_LIMIT
 #define PARAMETERS_audit       0
 #define PARAMETERS_payments    HAS_KEY | IN_ONE | HAS_MARKET | HAS_TIMES | PAGE
 #define PARAMETERS_cash        HAS_KEY | IN_ALL | HAS_PORTFOLIO | HAS_KIND | HAS_TIMES | PAGE
@@ -211,16 +214,35 @@ static bool parse_page(const struct parameters *parameters, struct query *query,
     return true;
 }
 
+static bool parse_interval(const struct parameters *parameters, struct query *query,
+                           struct problem_detail *problem)
+{
+    char text[PARAMETER_TEXT_MAX];
+    enum parameter_found found = parameter_text(parameters, "interval", text, problem);
+    if (found == PARAMETER_BAD)
+        return false;
+    if (found == PARAMETER_ABSENT)
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, "interval",
+                                  "interval is missing");
+    if (found == PARAMETER_GIVEN && json_candle_interval_of(text, &query->interval))
+        return true;
+    return problem_detail_set(problem, PROBLEM_invalid_parameter, "interval",
+                              "interval is none of 1m, 5m, 15m, 1h, 4h, 1d");
+}
+
 /* Unix ms, both inclusive; without them all times. */
 static bool parse_times(const struct parameters *parameters, struct query *query,
                         struct problem_detail *problem)
 {
     uint64_t start_ms = 0, end_ms = TIME_MS_MAX;
-    if (parameter_number(parameters, "start_time", 0, TIME_MS_MAX, &start_ms, problem) ==
-            PARAMETER_BAD ||
+    enum parameter_found start =
+        parameter_number(parameters, "start_time", 0, TIME_MS_MAX, &start_ms, problem);
+    if (start == PARAMETER_BAD ||
         parameter_number(parameters, "end_time", 0, TIME_MS_MAX, &end_ms, problem) == PARAMETER_BAD)
         return false;
     query->start_ns = start_ms * 1000000;
+    if (query->kind == QUERY_candles && start == PARAMETER_ABSENT)
+        query->start_ns = QUERY_NO_START;
     query->end_ns = end_ms * 1000000 + 999999;
     return true;
 }
@@ -276,6 +298,7 @@ static bool parse_parameters(unsigned has, const struct parameters *parameters, 
            ((has & HAS_OUTCOME) == 0 || parse_outcome(parameters, query, problem)) &&
            ((has & HAS_KIND) == 0 || parse_kind(parameters, query, problem)) &&
            ((has & HAS_PAGE) == 0 || parse_page(parameters, query, problem)) &&
+           ((has & NEEDS_INTERVAL) == 0 || parse_interval(parameters, query, problem)) &&
            ((has & HAS_TIMES) == 0 || parse_times(parameters, query, problem)) &&
            ((has & HAS_FRAME) == 0 || parse_frame(parameters, query, problem)) &&
            ((has & HAS_LIMIT) == 0 || parse_limit(parameters, query, problem)) &&

@@ -7,8 +7,8 @@
 #include "engine/view/read.h"
 #include "node/history/history_find.h"
 
-/* Of ended orders and the cash ledger: twice what may wait for the file (history_keep.c), which has
- * the others. */
+/* Of ended orders, the cash ledger and candles: twice what may wait for the file (history_keep.c),
+ * which has the others. */
 enum { ROWS_MAX = 1 << 18 };
 
 struct history *history_create(uint32_t capacity, uint32_t account_count, struct mix_key key)
@@ -23,7 +23,7 @@ struct history *history_create(uint32_t capacity, uint32_t account_count, struct
         request_log_init(&history->requests, capacity, key) == 0 &&
         money_log_init(&history->money, capacity, fewer, account_count) == 0 &&
         withdrawal_log_init(&history->withdrawals, capacity) == 0 &&
-        history_attach(history, NULL) == 0)
+        candle_log_init(&history->candles, fewer) == 0 && history_attach(history, NULL) == 0)
         return history;
     history_destroy(history);
     return NULL;
@@ -44,6 +44,7 @@ void history_destroy(struct history *history)
     request_log_free(&history->requests);
     money_log_free(&history->money);
     withdrawal_log_free(&history->withdrawals);
+    candle_log_free(&history->candles);
     free(history);
 }
 
@@ -70,6 +71,9 @@ void history_forget(struct history *history, const struct engine *engine)
         history_ring_forget(&history->fills.trades, market.asset_id, sequence);
         history_ring_forget(&history->money.rates, market.asset_id, sequence);
         history_ring_forget(&history->money.liquidations, market.asset_id, sequence);
+        for (int unit = 0; unit < CANDLE_UNITS; unit++)
+            history_ring_forget(&history->candles.rings[unit], market.asset_id, sequence);
+        history_find_candles(&history->keep, &history->candles, market.asset_id, sequence);
     }
     for (int house = 0; house < MONEY_HOUSES; house++)
         history_ring_forget(&history->money.houses[house], 0, sequence);
@@ -239,6 +243,9 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
     money_log_append(&history->money, effect,
                      history->fills.sequence == effect->sequence ? history->fills.counted : 0);
     fill_log_append(&history->fills, effect);
+    if (effect->code == EFFECT_trade)
+        candle_log_append(&history->candles,
+                          history_ring_at(&history->fills.trades, history->fills.trades.added - 1));
     private_feed_add(&self->feed, history, effect);
     if (self->events != NULL)
         show(self, effect);

@@ -1,8 +1,8 @@
 /* history.h - what has happened, as far as memory keeps it: orders, fills, trades, requests,
- * payments, withdrawals.
+ * payments, candles, withdrawals.
  *
  *   follower, recovery ── effects ──> history_sink ──> order_log, fill_log, request_log, money_log,
- *                                                            withdrawal_log
+ *                                                            withdrawal_log, candle_log
  *                                                            └── read by query.h
  *
  * The newest HISTORY_ROWS_DEFAULT rows of each kind are kept, of orders fewer. All but withdrawals
@@ -18,6 +18,7 @@
 #include "base/message.h"
 #include "engine/state/effects.h"
 #include "engine/view/watch.h"
+#include "node/history/candle_log.h"
 #include "node/history/exchange_counters.h"
 #include "node/history/fill_log.h"
 #include "node/history/history_keep.h"
@@ -40,6 +41,7 @@ struct history {
     struct request_log requests;
     struct money_log money;
     struct withdrawal_log withdrawals;
+    struct candle_log candles;
     struct market_names names;
     struct history_keep keep;
 };

@@ -1,5 +1,6 @@
 #include "node/history/history_find.h"
 
+#include "node/history/candle_log.h"
 #include "node/history/order_log.h"
 #include "node/history/request_log.h"
 
@@ -122,4 +123,82 @@ enum history_older history_find_order(struct history_keep *keep, uint64_t accoun
         return not_there(keep, id, lost);
     *lost = lost_request;
     return of_id;
+}
+
+enum history_older history_find_piece(struct history_keep *keep, enum history_table table,
+                                      uint16_t asset_id, uint64_t *bucket, uint32_t number,
+                                      const struct candle_row **row, uint64_t *lost)
+{
+    struct history_place place = {
+        .table = table, .key = asset_id, .sequence = *bucket, .index = number
+    };
+    size_t bytes = 0;
+
+    *row = (const void *)&keep->found;
+    enum history_older older = history_keep_load(keep, &place, &bytes, lost);
+    *bucket = place.sequence;
+    if (older == HISTORY_OLDER_LOST) /* a gap names a minute or an hour */
+        *lost = published_get(&keep->from) - 1;
+    return older;
+}
+
+/* The open piece of a minute: the trades from the last one at `sequence` back to another minute or
+ * the end of a block. */
+static void find_minute(struct history_keep *keep, struct candle_piece *open, uint16_t asset_id,
+                        uint64_t sequence)
+{
+    struct history_place place = { .table = HISTORY_TRADES,
+                                   .key = asset_id,
+                                   .sequence = sequence + 1 };
+    const struct trade_row *trade = (const void *)&keep->found;
+    size_t bytes;
+    uint64_t lost, block = 0;
+
+    while (history_keep_load(keep, &place, &bytes, &lost) == HISTORY_OLDER_ROW) {
+        struct candle_piece piece = candle_log_piece(CANDLE_MINUTE, trade);
+        if (open->trade_seq == 0) {
+            block = trade->trade_seq - trade->trade_seq % CANDLE_LOG_MINUTE_BLOCK;
+            open->trade_seq = trade->trade_seq;
+            open->bucket = piece.bucket;
+        }
+        if (trade->trade_seq <= block || piece.bucket != open->bucket)
+            return;
+        candle_log_prepend(open, &piece);
+    }
+}
+
+/* The open piece of an hour: that of the minute, and the rows of minutes before it. */
+static void find_hour(struct history_keep *keep, struct candle_piece *open,
+                      const struct candle_piece *minute, uint16_t asset_id, uint64_t sequence)
+{
+    const uint64_t minutes = 60;
+    uint64_t bucket = minute->bucket + 1, lost;
+    uint64_t block = minute->trade_seq - minute->trade_seq % CANDLE_LOG_HOUR_BLOCK;
+    uint32_t number = 0;
+    const struct candle_row *row;
+
+    *open = *minute;
+    while (history_find_piece(keep, HISTORY_MINUTES, asset_id, &bucket, number, &row, &lost) ==
+           HISTORY_OLDER_ROW) {
+        number = candle_log_number(CANDLE_MINUTE, row->piece.trade_seq);
+        if (row->sequence > sequence)
+            continue; /* the replay makes it */
+        if (row->piece.trade_seq <= block || bucket / minutes != minute->bucket / minutes)
+            break;
+        candle_log_prepend(open, &row->piece);
+    }
+    open->bucket = minute->bucket / minutes;
+    open->trade_seq = minute->trade_seq;
+}
+
+void history_find_candles(struct history_keep *keep, struct candle_log *log, uint16_t asset_id,
+                          uint64_t sequence)
+{
+    struct candle_piece *minute = &log->open[CANDLE_MINUTE][asset_id];
+
+    if (!history_keep_is_written(keep) || history_file_applied(keep->file) < sequence)
+        return;
+    find_minute(keep, minute, asset_id, sequence);
+    if (minute->trade_seq != 0)
+        find_hour(keep, &log->open[CANDLE_HOUR][asset_id], minute, asset_id, sequence);
 }

@@ -21,6 +21,8 @@ static_assert(sizeof(struct fill_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fi
 static_assert(sizeof(struct payment_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
 static_assert(sizeof(struct order_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
 static_assert(offsetof(struct order_row, ended_sequence) == LINK_BYTES, "as history_file.h says");
+static_assert(sizeof(struct candle_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
+static_assert(offsetof(struct candle_row, sequence) == LINK_BYTES, "as history_file.h says");
 static_assert(sizeof(struct house_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
 static_assert(sizeof(struct cash_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
 static_assert(sizeof(struct request_row) - LINK_BYTES + ROW_RESULTS_MAX <= HISTORY_ROW_BYTES_MAX,
@@ -61,6 +63,8 @@ int history_keep_init(struct history_keep *keep, struct history *history, struct
         [HISTORY_LIQUIDATIONS] = &history->money.liquidations,
         [HISTORY_CASH] = &history->money.cash,
         [HISTORY_ORDERS] = &history->orders.ring,
+        [HISTORY_MINUTES] = &history->candles.rings[CANDLE_MINUTE],
+        [HISTORY_HOURS] = &history->candles.rings[CANDLE_HOUR],
         [HISTORY_REQUESTS] = &history->requests.ring,
         [HISTORY_ORDER_IDS] = &history->orders.ids,
     };
@@ -122,6 +126,24 @@ static int put_gap(struct history_keep *keep, enum history_table table, uint64_t
     return history_file_put_gap(keep->file, table, key, sequence, history_file_applied(keep->file));
 }
 
+/* A gap of the pieces of candles: of the minutes or hours from that of the newest one in the file,
+ * which may not be whole, to that of the engine's time. */
+static int put_candle_gap(struct history_keep *keep, const struct engine *engine,
+                          enum history_table table, uint64_t asset_id)
+{
+    enum candle_unit unit = table == HISTORY_MINUTES ? CANDLE_MINUTE : CANDLE_HOUR;
+    struct history_place place = {
+        .table = table, .key = asset_id, .sequence = UINT64_MAX, .index = UINT32_MAX
+    };
+    uint64_t lost, after = 0;
+    size_t bytes;
+
+    if (history_keep_load(keep, &place, &bytes, &lost) != HISTORY_OLDER_END && place.sequence != 0)
+        after = place.sequence == UINT64_MAX ? 0 : place.sequence - 1;
+    return history_file_put_gap(keep->file, table, asset_id,
+                                engine_time(engine) / candle_log_unit_ns(unit), after);
+}
+
 static int put_gaps(struct history_keep *keep, const struct engine *engine, uint64_t sequence,
                     uint64_t newest_ms)
 {
@@ -147,6 +169,10 @@ static int put_gaps(struct history_keep *keep, const struct engine *engine, uint
             failed = put_gap(keep, HISTORY_RATES, market.asset_id, sequence);
         if (failed == 0)
             failed = put_gap(keep, HISTORY_LIQUIDATIONS, market.asset_id, sequence);
+        if (failed == 0)
+            failed = put_candle_gap(keep, engine, HISTORY_MINUTES, market.asset_id);
+        if (failed == 0)
+            failed = put_candle_gap(keep, engine, HISTORY_HOURS, market.asset_id);
     }
     if (failed == 0)
         failed = put_gap(keep, HISTORY_FUND, 0, sequence);
@@ -168,6 +194,7 @@ void history_keep_forget(struct history_keep *keep, const struct engine *engine,
     int failed = history_file_begin(keep->file);
     if (failed == 0)
         failed = end_write(keep, put_gaps(keep, engine, sequence, newest_ms), sequence);
+    history_keep_end(keep);
     if (failed != 0)
         stop(keep, "writing a gap", failed);
     show(keep);
@@ -246,6 +273,9 @@ static uint64_t key_of(enum history_table table, const struct history_link *link
         return ((const struct cash_row *)(const void *)link)->account_id;
     case HISTORY_ORDERS:
         return ((const struct order_row *)(const void *)link)->order.account_id;
+    case HISTORY_MINUTES:
+    case HISTORY_HOURS:
+        return ((const struct candle_row *)(const void *)link)->asset_id;
     case HISTORY_REQUESTS:
         return ((const struct request_row *)(const void *)link)->account_id;
     case HISTORY_ORDER_IDS:
@@ -272,6 +302,17 @@ static int write_order(struct history_keep *keep, struct history_place place,
     return history_file_put(keep->file, &place, &row->rejection, sizeof row->rejection);
 }
 
+/* A piece of a candle lies at its minute or hour. */
+static int write_piece(struct history_keep *keep, struct history_place place,
+                       const struct candle_row *row)
+{
+    enum candle_unit unit = place.table == HISTORY_MINUTES ? CANDLE_MINUTE : CANDLE_HOUR;
+
+    place.sequence = row->piece.bucket;
+    place.index = candle_log_number(unit, row->piece.trade_seq);
+    return history_file_put(keep->file, &place, &row->link + 1, sizeof *row - LINK_BYTES);
+}
+
 static int write_order_id(struct history_keep *keep, struct history_place place,
                           const struct order_id_row *row)
 {
@@ -295,6 +336,8 @@ static int write_row(struct history_keep *keep, enum history_table table,
 
     if (table == HISTORY_ORDERS)
         return write_order(keep, place, (const void *)link);
+    if (table == HISTORY_MINUTES || table == HISTORY_HOURS)
+        return write_piece(keep, place, (const void *)link);
     if (table == HISTORY_ORDER_IDS)
         return write_order_id(keep, place, (const void *)link);
     if (table == HISTORY_REQUESTS) {
@@ -432,14 +475,13 @@ void history_keep_make_room(struct history_keep *keep)
 
 /* ---- rows from the file ---------------------------------------------------------------------- */
 
-uint64_t history_keep_view_orders(struct history_keep *keep)
+uint64_t history_keep_view(struct history_keep *keep, enum history_table table)
 {
     /* Before the view begins. Acquire: what was committed by then is in it (pairs: pass_rows). */
-    if (!keep->is_viewing)
-        keep->orders_seen =
-            atomic_load_explicit(&keep->committed[HISTORY_ORDERS], memory_order_acquire);
+    for (int i = 0; i < HISTORY_TABLES && !keep->is_viewing; i++)
+        keep->seen[i] = atomic_load_explicit(&keep->committed[i], memory_order_acquire);
     keep->is_viewing = true;
-    return keep->orders_seen;
+    return keep->seen[table];
 }
 
 /* The bytes of a row of the table, at least. */
@@ -459,7 +501,7 @@ enum history_older history_keep_load(struct history_keep *keep, struct history_p
 
     if (is_stopped(keep))
         return HISTORY_OLDER_LOST;
-    (void)history_keep_view_orders(keep);
+    (void)history_keep_view(keep, place->table);
     int got = history_file_cursor_below(keep->cursor, place, found->bytes, bytes);
     if (got == 0)
         return HISTORY_OLDER_END;

@@ -37,12 +37,12 @@ struct history_keep {
     struct history_cursor *cursor;
     struct history_ring *rings[HISTORY_TABLES]; /* NULL: its rows are in the ring of another */
     const struct request_log *requests;
-    struct history_found found; /* the row that history_keep_below returned */
-    uint64_t pending_max;       /* rows of one ring */
-    uint64_t gap_ms;            /* history_file_gap_ms */
-    uint64_t gap_accounts;      /* history_file_gap_accounts */
-    uint64_t orders_seen;       /* position: of orders below it the view has every row */
-    bool is_viewing;            /* a view of one commit has begun */
+    struct history_found found;    /* the row that history_keep_below returned */
+    uint64_t pending_max;          /* rows of one ring */
+    uint64_t gap_ms;               /* history_file_gap_ms */
+    uint64_t gap_accounts;         /* history_file_gap_accounts */
+    uint64_t seen[HISTORY_TABLES]; /* positions: the view has every row below them */
+    bool is_viewing;               /* a view of one commit has begun */
     /* The follower's. */
     _Atomic uint64_t sequence;
     _Atomic uint64_t added[HISTORY_TABLES]; /* positions */
@@ -110,8 +110,8 @@ enum history_older history_keep_load(struct history_keep *keep, struct history_p
                                      size_t *bytes, uint64_t *lost);
 
 /* Begins the view of one commit that history_keep_below shows, unless it has begun. Returns the
- * position in the ring of orders from which on rows may not be in the view. */
-uint64_t history_keep_view_orders(struct history_keep *keep);
+ * position in the table's ring from which on rows may not be in the view. */
+uint64_t history_keep_view(struct history_keep *keep, enum history_table table);
 
 /* The sequence below which placed orders of the account may be missing in the file; 0: none are. */
 uint64_t history_keep_orders_from(struct history_keep *keep, uint64_t account_id);

@@ -3,6 +3,7 @@
 #include "engine/view/audit.h"
 #include "engine/view/read.h"
 #include "node/history/history_find.h"
+#include "node/query/query_candles.h"
 #include "node/query/query_frames.h"
 #include "node/query/query_keys.h"
 #include "node/query/query_list.h"
@@ -260,6 +261,7 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
     case QUERY_orders:
     case QUERY_fills:
     case QUERY_trades:
+    case QUERY_candles:
     case QUERY_positions:
     case QUERY_balances:
     case QUERY_subaccounts:
@@ -312,6 +314,8 @@ static bool run(struct query_task *task, const struct query_sources *sources,
         return query_list_step(task, sources, &budget->rows);
     if (query_money_is(&task->query))
         return query_money_step(task, sources, &budget->rows);
+    if (task->query.kind == QUERY_candles)
+        return query_candles_step(task, sources, &budget->rows);
     if (task->query.kind == QUERY_withdrawals)
         return query_withdrawals_step(task, sources, &budget->rows);
     if (task->query.kind == QUERY_frames || task->query.kind == QUERY_seal)
@@ -371,7 +375,8 @@ bool query_begin(struct query_task *task, const struct query_sources *sources,
     task->rows = reply_pool_at(pool, task->reply.buffer);
     market_names_refresh(&sources->history->names, sources->engine);
     if ((is_list(task) && !query_list_begin(task, sources)) ||
-        (query_money_is(query) && !query_money_begin(task, sources))) {
+        (query_money_is(query) && !query_money_begin(task, sources)) ||
+        (query->kind == QUERY_candles && !query_candles_begin(task, sources))) {
         complete(task, pool);
         return true;
     }

@@ -150,7 +150,7 @@ static void begin(struct merge *merge, struct query_task *task, const struct que
     merge->waiting.given = 0;
     merge->waiting.is_over = !merge->has_ended;
     merge->waiting.is_dropped = false;
-    merge->waiting.from = merge->has_file ? history_keep_view_orders(kept) : 0;
+    merge->waiting.from = merge->has_file ? history_keep_view(kept, HISTORY_ORDERS) : 0;
     read_orders_begin(&merge->live_cursor, &filter, task->below_sequence, task->below_index);
     merge->live_is_there = read_orders_next(&merge->live_cursor, sources->engine, &merge->live);
     if (merge->has_file) {

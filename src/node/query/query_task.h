@@ -30,6 +30,18 @@ struct query_sources {
     uint32_t invariants_failed;   /* bit k - 1: I<k>, as the follower has found */
 };
 
+/* Of candles: buckets are unix minutes or hours. */
+struct query_candles {
+    uint64_t low, high, end;   /* the span low <= bucket < high, which may grow to the end */
+    uint64_t bound;            /* pieces from this place on came later than the first turn */
+    uint64_t count;            /* candles found */
+    struct candle_piece open;  /* as of the first turn */
+    struct candle_piece piece; /* the candle that pieces are put in front of */
+    uint32_t bound_number;
+    bool is_open_due;
+    uint8_t zero[3];
+};
+
 struct query_task {
     struct query query;
     struct reply reply; /* time and sequence are those of the first turn */
@@ -41,6 +53,7 @@ struct query_task {
     uint8_t zero[2];
     uint64_t at;     /* position in the ring of the next row to visit */
     uint64_t offset; /* rows still to skip */
+    struct query_candles candles;
 };
 
 static inline void query_task_refuse(struct query_task *task, enum problem problem)

@@ -427,6 +427,24 @@ class Trades(TypedDict):
     next_before_index: int | None
 
 
+class Candle(TypedDict):
+    interval: Literal["1m", "5m", "15m", "1h", "4h", "1d"]
+    start_time: int
+    open: str
+    high: str
+    low: str
+    close: str
+    volume: str
+    notional: str
+    trade_count: int
+
+
+class Candles(TypedDict):
+    market: str
+    interval: Literal["1m", "5m", "15m", "1h", "4h", "1d"]
+    candles: list[Candle]
+
+
 class FundingRate(TypedDict):
     funding_rate: str
     index_price: str

@@ -1,0 +1,51 @@
+#include "net/json/json_candle.h"
+
+#include "net/json/json_field.h"
+
+static const char *const interval_names[ROW_INTERVALS] = { "1m", "5m", "15m", "1h", "4h", "1d" };
+
+bool json_candle_interval_of(const char *name, uint8_t *interval)
+{
+    for (uint8_t i = 0; i < ROW_INTERVALS; i++)
+        if (strcmp(name, interval_names[i]) == 0) {
+            *interval = i;
+            return true;
+        }
+    return false;
+}
+
+static void write_candle(struct writer *writer, const struct row_candles *list,
+                         const struct row_candle *candle)
+{
+    WRITER_TEXT(writer, "{\"interval\":\"");
+    writer_text(writer, JSON_FIELD_NAME_OF(interval_names, list->interval));
+    WRITER_TEXT(writer, "\"");
+    JSON_FIELD_UINT(writer, "start_time", candle->start_ms);
+    JSON_FIELD_DECIMAL(writer, "open", candle->open, list->price_decimals);
+    JSON_FIELD_DECIMAL(writer, "high", candle->high, list->price_decimals);
+    JSON_FIELD_DECIMAL(writer, "low", candle->low, list->price_decimals);
+    JSON_FIELD_DECIMAL(writer, "close", candle->close, list->price_decimals);
+    JSON_FIELD_DECIMAL(writer, "volume", candle->volume, list->size_decimals);
+    JSON_FIELD_AMOUNT(writer, "notional", candle->notional);
+    JSON_FIELD_UINT(writer, "trade_count", candle->trade_count);
+    WRITER_TEXT(writer, "}");
+}
+
+void json_candle_list(struct writer *writer, const struct reply *reply, const uint8_t *rows)
+{
+    struct row_candles list;
+    struct row_candle candle;
+    memcpy(&list, rows, sizeof list);
+    INVARIANT(sizeof list + list.candle_count * sizeof candle <= reply->row_bytes);
+    WRITER_TEXT(writer, "{\"market\":");
+    json_field_padded(writer, list.market, sizeof list.market);
+    JSON_FIELD_WORD(writer, "interval", JSON_FIELD_NAME_OF(interval_names, list.interval));
+    WRITER_TEXT(writer, ",\"candles\":[");
+    for (uint32_t i = 0; i < list.candle_count; i++) {
+        memcpy(&candle, rows + sizeof list + i * sizeof candle, sizeof candle);
+        if (i > 0)
+            WRITER_TEXT(writer, ",");
+        write_candle(writer, &list, &candle);
+    }
+    WRITER_TEXT(writer, "]}");
+}

@@ -1,0 +1,15 @@
+/* json_candle.h - candles as JSON (json.md J6, J9 candles). Pure. */
+#ifndef NET_JSON_JSON_CANDLE_H
+#define NET_JSON_JSON_CANDLE_H
+
+#include "base/query_message.h"
+#include "base/row_history.h"
+#include "net/http/writer.h"
+
+/* The enum row_interval of a name like 15m. False: there is none. */
+bool json_candle_interval_of(const char *name, uint8_t *interval);
+
+/* A row_candles and its candles as {"market":..,"interval":..,"candles":[..]}. */
+void json_candle_list(struct writer *writer, const struct reply *reply, const uint8_t *rows);
+
+#endif
