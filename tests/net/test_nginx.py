@@ -75,7 +75,7 @@ def is_served(request):
 
 def path_of(verdict):
     """nginx passes the path of an absolute target on, and the host in Host (RFC 9112, 3.2.2)."""
-    return re.sub(r"^(\w+) http://[^/? ]*/", r"\1 /", verdict)
+    return re.sub(r"^(\w+) (?i:http)://[^/? ]*/", r"\1 /", verdict)
 
 
 def listens(path):
