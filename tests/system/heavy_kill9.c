@@ -150,7 +150,7 @@ static void draw_order(struct load *load, const struct uuid *id, struct draft *d
 
 static bool queue_request(struct load *load, struct client *client)
 {
-    static _Thread_local uint8_t frame[REQUEST_FRAME_MAX];
+    uint8_t frame[REQUEST_FRAME_MAX];
     struct sent *sent = &load->sent[load->sent_count];
     struct uuid id = rig_id(rig_now_ns() / 1000000);
 

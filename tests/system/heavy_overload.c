@@ -97,7 +97,7 @@ static void sign_next(struct sender *sender, struct lane *lane, struct draft *dr
 
 static void queue(struct client *client, struct draft *draft)
 {
-    static _Thread_local uint8_t frame[REQUEST_FRAME_MAX];
+    uint8_t frame[REQUEST_FRAME_MAX];
     struct client_request request = {
         .method = "POST",
         .target = draft->request->path,

@@ -227,7 +227,7 @@ void rig_connect(const struct rig *rig, struct client *client, bool admin)
 bool rig_send(struct rig *rig, struct client *client, struct draft *draft,
               const struct key_file *key, struct outcome *outcome)
 {
-    static _Thread_local uint8_t frame[REQUEST_FRAME_MAX];
+    uint8_t frame[REQUEST_FRAME_MAX];
     struct client_answer answer;
 
     if (!draft_sign(draft, key, &rig->eip712))
