@@ -11,6 +11,15 @@ import subprocess
 from fake import Perp, check
 
 
+def forget_memory(folder):
+    """What a killed perpd leaves in memory, of every data directory below the folder."""
+    for exchange in folder.glob("**/exchange"):
+        name = "perpd-" + exchange.read_bytes()[32:64].hex()
+        for memory in pathlib.Path("/dev/shm").glob("perpd-*/" + name):
+            memory.unlink()
+            memory.parent.rmdir()
+
+
 class House:
     OPTIONS = ["--exchange.oracle_max_age_ms=0", "--engine.accounts=256",
                "--engine.portfolios=256", "--engine.orders=4096", "--engine.positions=1024",
@@ -72,11 +81,7 @@ class House:
     def kill(self):
         if self.process is not None and self.process.poll() is None:
             self.stop(signal.SIGKILL)
-        for exchange in self.folder.glob("**/exchange"):  # what a killed perpd leaves in memory
-            name = "perpd-" + exchange.read_bytes()[32:64].hex()
-            for memory in pathlib.Path("/dev/shm").glob("perpd-*/" + name):
-                memory.unlink()
-                memory.parent.rmdir()
+        forget_memory(self.folder)
 
     def client(self, *words, who="a", code=0):
         done = self.perp.run(*words, "--profile", who, "--url", self.url, "-o", "json", code=code)

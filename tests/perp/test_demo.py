@@ -17,6 +17,7 @@ import termios
 import time
 
 from fake import Sample, check
+from house import forget_memory
 from relay import FORGETFUL, RELAY, SLOW
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
@@ -254,11 +255,7 @@ def test_kill():
     child.kill()
     child.wait()
     check(ended(folder), processes(folder))
-    for exchange in folder.glob("**/exchange"):  # what a killed perpd leaves in memory
-        name = "perpd-" + exchange.read_bytes()[32:64].hex()
-        for memory in pathlib.Path("/dev/shm").glob("perpd-*/" + name):
-            memory.unlink()
-            memory.parent.rmdir()
+    forget_memory(folder)
     shutil.rmtree(folder)
 
 
