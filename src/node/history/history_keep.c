@@ -126,12 +126,18 @@ static int put_gap(struct history_keep *keep, enum history_table table, uint64_t
     return history_file_put_gap(keep->file, table, key, sequence, history_file_applied(keep->file));
 }
 
+/* What the pieces of one of the two tables of candles are of. */
+static enum candle_unit unit_of(enum history_table table)
+{
+    return table == HISTORY_MINUTES ? CANDLE_MINUTE : CANDLE_HOUR;
+}
+
 /* A gap of the pieces of candles: of the minutes or hours from that of the newest one in the file,
  * which may not be whole, to that of the engine's time. */
 static int put_candle_gap(struct history_keep *keep, const struct engine *engine,
                           enum history_table table, uint64_t asset_id)
 {
-    enum candle_unit unit = table == HISTORY_MINUTES ? CANDLE_MINUTE : CANDLE_HOUR;
+    enum candle_unit unit = unit_of(table);
     struct history_place place = {
         .table = table, .key = asset_id, .sequence = UINT64_MAX, .index = UINT32_MAX
     };
@@ -306,7 +312,7 @@ static int write_order(struct history_keep *keep, struct history_place place,
 static int write_piece(struct history_keep *keep, struct history_place place,
                        const struct candle_row *row)
 {
-    enum candle_unit unit = place.table == HISTORY_MINUTES ? CANDLE_MINUTE : CANDLE_HOUR;
+    enum candle_unit unit = unit_of(place.table);
 
     place.sequence = row->piece.bucket;
     place.index = candle_log_number(unit, row->piece.trade_seq);
