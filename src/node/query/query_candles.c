@@ -170,6 +170,8 @@ static struct row_candle *candle_at(struct query_task *task, uint64_t number)
     /* The buffer is aligned for rows (reply_pool.h), and so are the rows after the first. */
     static_assert(sizeof(struct row_candles) % alignof(struct row_candle) == 0, "candles follow");
     struct row_candle *candles = (void *)(task->rows + sizeof(struct row_candles));
+
+    INVARIANT(task->query.limit > 0);
     return &candles[number % task->query.limit];
 }
 
