@@ -135,10 +135,11 @@ static void print_requests(void)
         printf("\n| offset | bytes | field | kind |\n|---|---|---|---|\n");
         print_fields(request->code);
         if (request->code == REQUEST_market_define)
-            printf("\nEach member of the record, its type and bounds: [json.md](spec/json.md) J5, "
-                   "which is "
-                   "also what GET /markets\nshows of a market. The rules that refuse a record: "
-                   "[below](#rules-of-the-operators-bodies).\n");
+            printf(
+                "\nThe members of the record are those of GET /markets, with their units: "
+                "[Market](reads.md#market),\n[Tier](reads.md#tier), [Fee](reads.md#fee). Which are "
+                "required, their bounds and the rules that refuse\na record: "
+                "[below](#rules-of-the-operators-bodies).\n");
         print_typed_data(request->code);
     }
 }
