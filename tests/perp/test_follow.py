@@ -121,6 +121,12 @@ check(house.store("audit", "signatures", data=copy)["passed"])
 check(house.store("replay", "--diff", copy, "--to", young["sequence"])["equal_to"] ==
       young["sequence"])
 check("holds files already" in backup("young", code=3))
+# Heads that cannot be read are no heads that are not there.
+(house.data / "heads").rename(house.data / "heads.kept")
+(house.data / "heads").mkdir()
+check("heads" in backup("headless", code=3))
+(house.data / "heads").rmdir()
+(house.data / "heads.kept").rename(house.data / "heads")
 check((copy / "signing.key").stat().st_mode & 0o777 == 0o600)
 check((copy / "exchange").stat().st_mode & 0o777 == 0o600)
 

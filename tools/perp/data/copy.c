@@ -142,11 +142,14 @@ static int copy_rows(const struct copy *copy, int from, int to, uint64_t last,
     uint8_t row[ATTEST_HEAD_BYTES];
     struct attest_head head;
     uint64_t at = 0, written = 0;
-    int64_t count;
     int error = 0;
 
-    while (error == 0 &&
-           (count = disk_read(copy->from, from, at, row, sizeof row)) == (int64_t)sizeof row) {
+    for (;;) {
+        int64_t count = disk_read(copy->from, from, at, row, sizeof row);
+        if (count < 0)
+            error = (int)count;
+        if (error != 0 || count != (int64_t)sizeof row)
+            break;
         at += sizeof row;
         if (!attest_head_read(&head, row))
             continue;
