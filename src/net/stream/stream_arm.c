@@ -30,8 +30,10 @@ struct stream_arm {
 
 static void remove_arm(struct stream_arm **list, struct stream_arm *arm)
 {
-    while (*list != arm)
+    while (*list != arm) {
+        INVARIANT(*list != NULL);
         list = &(*list)->next;
+    }
     *list = arm->next;
     free(arm);
 }

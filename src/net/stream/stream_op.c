@@ -449,6 +449,7 @@ static bool show(struct stream *stream, const struct reply *reply, const uint8_t
 {
     struct stream_sub *sub = stream->awaited;
     struct context *context = stream->owner->pipeline->context;
+    INVARIANT(sub != NULL);
     if (!output_fits(&context->outputs, &stream->conn->output, STREAM_TEXT_MAX))
         return false;
     struct writer writer = begin_awaited(stream, OP_SUBSCRIBE);

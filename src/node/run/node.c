@@ -110,7 +110,7 @@ static void *scrub_main(void *context)
     (void)syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_IDLE);
     for (;;) {
         enum phase_name phase = phase_now(&node->phase);
-        if (phase == PHASE_FAILED || phase > PHASE_OPEN)
+        if (phase > PHASE_OPEN)
             return NULL;
         if (phase != PHASE_OPEN || core_scrub(&node->core, clock_monotonic_ns(&node->clock)) == 0)
             usleep(SCRUB_IDLE_US);

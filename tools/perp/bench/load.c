@@ -113,7 +113,7 @@ static void post(struct sender *sender, struct connection *connection, uint32_t 
     struct load_request request;
 
     load->make(load->context, index, &request);
-    INVARIANT(request.count <= LOAD_REQUEST_MAX);
+    INVARIANT(request.count <= LOAD_REQUEST_MAX && connection->out != NULL);
     if (connection->out_begin == connection->out_end)
         connection->out_begin = connection->out_end = 0;
     if (connection->out_end + request.count > (size_t)load->depth * LOAD_REQUEST_MAX) {

@@ -236,7 +236,7 @@ static bool generate(struct context *context, uint64_t start_in_s)
         is_written = context_fail(context, EXIT_CODE_usage, "%s", error);
     if (is_written)
         fprintf(stderr, "%s: %u requests from %.1f s on, over %.1f s\n", path, corpus.count,
-                ((double)begin_ms - (double)(instant_now_ns() / 1000000)) / 1e3,
+                ((double)begin_ms - (double)instant_now_ns() / 1e6) / 1e3,
                 (double)schedule->length_ns / 1e9);
     corpus_free(&corpus);
     return is_written &&
