@@ -169,6 +169,8 @@ def sequence_and_time(world):
                 shown = int(response.header("x-sequence") or -1)
                 table.true(f"{number} {request[:40]}", shown >= ack["sequence"], (shown, ack))
                 late = time.time_ns() - int(response.header("x-server-time-ns") or 0)
+                table.same("no-store", response.header("cache-control"), "no-store")
+                table.same("nosniff", response.header("x-content-type-options"), "nosniff")
                 table.true("X-Server-Time-Ns", 0 <= late < 60 * 10**9, late)
                 table.same("not asked", response.header("server-timing"), None)
     return table.wrong

@@ -162,6 +162,7 @@ def logins(world):
     table.same("32 bytes", len(base64.b64decode(secret)), 32)
     table.same("cookie", response.header("set-cookie"),
                f"device_key={secret}; HttpOnly; Secure; SameSite=Strict")
+    table.same("kept nowhere", response.header("cache-control"), "no-store")
     again = login(world, account, request_id=request_id)
     table.success("duplicate", again, False, "duplicate_request_id", sequenced=False,
                   original_status=DONE, original_processed_at_ns=born["processed_at_ns"],

@@ -7,13 +7,13 @@ void cors_write(struct writer *head, const struct origin_list *origins,
     WRITER_TEXT(head, "\r\nAccess-Control-Allow-Origin: ");
     writer_bytes(head, origin.text, origin.count);
     WRITER_TEXT(head, "\r\nVary: Origin\r\nAccess-Control-Expose-Headers: X-Sequence, "
-                      "X-Server-Time-Ns, X-Term, X-Staleness-Ms, X-Leader, Retry-After, "
+                      "X-Server-Time-Ns, X-Leader, Retry-After, "
                       "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Server-Timing");
     if (pending->kind != PENDING_LOCAL || pending->local.kind != ROUTE_OPTIONS)
         return;
     WRITER_TEXT(head, "\r\nAccess-Control-Allow-Methods: ");
     writer_text(head, pending->allow);
     WRITER_TEXT(head, "\r\nAccess-Control-Allow-Headers: Accept, Authorization, Content-Type, "
-                      "X-Ack, X-API-KEY, X-Confirm, X-DEVICE-KEY, X-Min-Sequence, X-Timing"
+                      "X-Ack, X-API-KEY, X-DEVICE-KEY, X-Min-Sequence, X-Timing"
                       "\r\nAccess-Control-Max-Age: 600");
 }

@@ -185,6 +185,8 @@ static void write_head(struct response_writer *responses, struct writer *head,
         WRITER_TEXT(head, "\r\nContent-Length: ");
         writer_uint(head, body_bytes);
     }
+    if (frame->asset == NULL && frame->http_status != 307) /* console.md, A4: may hold secrets */
+        WRITER_TEXT(head, "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff");
     WRITER_TEXT(head, "\r\nDate: ");
     writer_bytes(head, date_text(responses), RESPONSE_DATE_BYTES);
     WRITER_TEXT(head, "\r\nX-Sequence: ");
