@@ -211,6 +211,15 @@ try:
     answer("cancel-all")
     check(answer("orders", "--open") == [])
 
+    # A device that is lost: its key is found and ended without it.
+    lost = answer("login")
+    rows = answer("device", "list")["device_keys"]
+    check([row["device_key_id"] for row in rows] == [lost["device_key_id"]], rows)
+    shown = run("device", "list").stdout
+    check(lost["device_key_id"] in shown and lost["device_key"] not in shown, shown)
+    check(answer("device", "revoke", lost["device_key_id"])["success"])
+    check(answer("device", "list")["device_keys"] == [])
+
     # A device key is made, kept, and ends with the session on logout; a second logout does nothing.
     device = answer("login")["device_key"]
     ended = answer("logout", "--device-key", device)

@@ -1,4 +1,4 @@
-/* command_apikey.c - creates and revokes API keys. */
+/* command_apikey.c - creates and revokes API keys, and revokes device keys. */
 #include "perp/command/command.h"
 #include "perp/invocation/choice.h"
 #include "perp/invocation/secret_place.h"
@@ -43,7 +43,8 @@ static bool fill_revoke(struct context *context, struct draft *draft, uint32_t s
     uint64_t account_id;
     if (!context_id(context, &id) ||
         !context_number(context, SETTING_account, INT64_MAX, &account_id) ||
-        !choice_uuid(context, "API_KEY_ID", context->arguments->words[0], &api_key_id))
+        !choice_uuid(context, context->arguments->command->positionals,
+                     context->arguments->words[0], &api_key_id))
         return false;
     draft_begin(draft, REQUEST_revoke_api_key, signature_type, &id);
     draft_set(draft, "account_id", account_id);

@@ -87,6 +87,14 @@ static const struct list api_keys = {
     .columns = "api_key_id scope subaccount_index label created_at",
 };
 
+static const struct list device_keys = {
+    .what = "device keys",
+    .path = "/api/v1/api-keys",
+    .array = "device_keys",
+    .api_key = true,
+    .columns = "device_key_id subaccount_index created_at expires_at",
+};
+
 static const struct list master_keys = {
     .what = "master keys",
     .path = "/api/v1/auth/master-keys",
@@ -402,6 +410,11 @@ int command_list_sessions(struct context *context)
 int command_list_api_keys(struct context *context)
 {
     return read_list(context, &api_keys);
+}
+
+int command_list_device_keys(struct context *context)
+{
+    return read_list(context, &device_keys);
 }
 
 int command_list_master_keys(struct context *context)
