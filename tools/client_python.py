@@ -1,5 +1,6 @@
 """client_python.py - generates clients/python/src/perpd/_wire_gen.py and _types_gen.py."""
 import keyword
+import textwrap
 
 from client_tables import NOTE, enums, pascal, signed, wrapped
 
@@ -124,9 +125,10 @@ def member(name, schema, required):
     line = f"    {name}: {kind}"
     if len(line) <= 99:
         return [line]
-    head, _, rest = kind.partition("[")
-    values = rest.removesuffix("]").replace('"', "").split(", ")
-    return [f"    {name}: {head}[", wrapped(values, "        "), "    ]"]
+    values = kind.rpartition("[")[2].rstrip("]")
+    head, tail = kind.split(values)
+    return [f"    {name}: {head}", textwrap.fill(values, 99, initial_indent=" " * 8,
+                                                 subsequent_indent=" " * 8), f"    {tail}"]
 
 
 def records(schemas):

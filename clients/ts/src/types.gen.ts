@@ -31,7 +31,7 @@ export interface Order {
   readonly average_price: string | null;
   readonly stp: "EXPIRE_TAKER" | "EXPIRE_MAKER" | "EXPIRE_BOTH" | "DECREMENT";
   readonly trigger_price: string | null;
-  readonly trigger_source: string | null;
+  readonly trigger_source: "MARK" | "LAST" | "INDEX" | null;
   readonly oco_group: string | null;
   readonly reason?: string;
   readonly sequence: bigint;
@@ -268,7 +268,9 @@ export interface RequestAck {
   readonly withdrawal_id?: string;
   readonly subaccount_index?: number;
   readonly portfolio_index?: number;
-  readonly order_status?: string | null;
+  readonly order_status?:
+    "OPEN" | "FILLED" | "CANCELED" | "REJECTED" | "UNTRIGGERED" | "PARTIALLY_FILLED" | "EXPIRED" |
+    null;
   readonly remaining_size?: string | null;
   readonly filled_size?: string | null;
   readonly average_price?: string | null;
@@ -502,7 +504,9 @@ export interface Movement {
   readonly index: number;
   readonly time: number;
   readonly time_ns: bigint;
-  readonly kind: string;
+  readonly kind:
+    "trade" | "fee" | "funding" | "transfer" | "deposit" | "withdrawal" | "withdrawal_reverted" |
+    "faucet" | "liquidation" | "adl" | "fund" | "settlement";
   readonly amount: string;
   readonly balance_after: string;
   readonly market?: string;
@@ -517,7 +521,9 @@ export interface CashRow {
   readonly account_id: bigint;
   readonly subaccount_index: number;
   readonly portfolio_index: number;
-  readonly kind: string;
+  readonly kind:
+    "trade" | "fee" | "funding" | "transfer" | "deposit" | "withdrawal" | "withdrawal_reverted" |
+    "faucet" | "liquidation" | "adl" | "fund" | "settlement";
   readonly amount: string;
   readonly balance_after: string;
   readonly market?: string;

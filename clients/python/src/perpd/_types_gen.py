@@ -29,7 +29,7 @@ class Order(TypedDict):
     average_price: str | None
     stp: Literal["EXPIRE_TAKER", "EXPIRE_MAKER", "EXPIRE_BOTH", "DECREMENT"]
     trigger_price: str | None
-    trigger_source: str | None
+    trigger_source: Literal["MARK", "LAST", "INDEX", None]
     oco_group: str | None
     reason: NotRequired[str]
     sequence: int
@@ -267,7 +267,10 @@ class RequestAck(TypedDict):
     withdrawal_id: NotRequired[str]
     subaccount_index: NotRequired[int]
     portfolio_index: NotRequired[int]
-    order_status: NotRequired[str | None]
+    order_status: NotRequired[Literal[
+        "OPEN", "FILLED", "CANCELED", "REJECTED", "UNTRIGGERED", "PARTIALLY_FILLED", "EXPIRED",
+        None
+    ]]
     remaining_size: NotRequired[str | None]
     filled_size: NotRequired[str | None]
     average_price: NotRequired[str | None]
@@ -501,7 +504,10 @@ class Movement(TypedDict):
     index: int
     time: int
     time_ns: int
-    kind: str
+    kind: Literal[
+        "trade", "fee", "funding", "transfer", "deposit", "withdrawal", "withdrawal_reverted",
+        "faucet", "liquidation", "adl", "fund", "settlement"
+    ]
     amount: str
     balance_after: str
     market: NotRequired[str]
@@ -516,7 +522,10 @@ class CashRow(TypedDict):
     account_id: int
     subaccount_index: int
     portfolio_index: int
-    kind: str
+    kind: Literal[
+        "trade", "fee", "funding", "transfer", "deposit", "withdrawal", "withdrawal_reverted",
+        "faucet", "liquidation", "adl", "fund", "settlement"
+    ]
     amount: str
     balance_after: str
     market: NotRequired[str]
