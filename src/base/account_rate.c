@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/account_id.h"
+
 #define SECOND_NS UINT64_C(1000000000)
 #define MS_NS     UINT64_C(1000000)
 
@@ -71,8 +73,9 @@ void account_rate_set_unfunded(struct account_rate *rates, uint64_t account_id, 
 {
     if (rates == NULL)
         return;
-    INVARIANT(account_id < rates->accounts);
-    atomic_store_explicit(&rates->rows[account_id].is_unfunded, is_unfunded, memory_order_relaxed);
+    INVARIANT(account_id_slot(account_id) < rates->accounts);
+    atomic_store_explicit(&rates->rows[account_id_slot(account_id)].is_unfunded, is_unfunded,
+                          memory_order_relaxed);
 }
 
 static const struct size *size_of(const struct account_rate *rates, const struct row *row,
@@ -103,8 +106,8 @@ uint64_t account_rate_take(struct account_rate *rates, uint64_t account_id,
 {
     if (rates == NULL)
         return 0;
-    INVARIANT(account_id < rates->accounts);
-    struct row *row = &rates->rows[account_id];
+    INVARIANT(account_id_slot(account_id) < rates->accounts);
+    struct row *row = &rates->rows[account_id_slot(account_id)];
     const struct size *size = size_of(rates, row, kind);
     _Atomic uint64_t *bucket = &row->full_ns[kind];
     const uint64_t cost_ns = cost * size->interval_ns;
@@ -135,8 +138,8 @@ void account_rate_judge(struct account_rate *rates, uint64_t account_id, uint64_
 {
     if (rates == NULL || placed == 0)
         return;
-    INVARIANT(account_id < rates->accounts);
-    struct row *row = &rates->rows[account_id];
+    INVARIANT(account_id_slot(account_id) < rates->accounts);
+    struct row *row = &rates->rows[account_id_slot(account_id)];
     uint32_t dear = 0;
 
     for (; placed != 0; placed &= placed - 1) {
@@ -168,8 +171,8 @@ void account_rate_judge(struct account_rate *rates, uint64_t account_id, uint64_
 uint64_t account_rate_remaining(const struct account_rate *rates, uint64_t account_id,
                                 enum account_rate_kind kind, uint64_t now_ns)
 {
-    INVARIANT(account_id < rates->accounts);
-    const struct row *row = &rates->rows[account_id];
+    INVARIANT(account_id_slot(account_id) < rates->accounts);
+    const struct row *row = &rates->rows[account_id_slot(account_id)];
     const struct size *size = size_of(rates, row, kind);
     uint64_t full_ns = atomic_load_explicit(&row->full_ns[kind], memory_order_relaxed);
     uint64_t missing_ns = full_ns > now_ns ? full_ns - now_ns : 0;

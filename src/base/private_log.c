@@ -41,14 +41,15 @@ void private_log_add(struct private_log *log, const struct private_event *event)
     struct private_log_slot *slot = &log->slots[slot_at(event->account_id, event->seq)];
     uint64_t version = atomic_load_explicit(&slot->version, memory_order_relaxed);
 
-    INVARIANT(event->account_id < log->account_count);
+    INVARIANT(account_id_slot(event->account_id) < log->account_count);
     atomic_store_explicit(&slot->version, version + 1, memory_order_relaxed);
     /* Before the words: a reader that sees one of them sees the odd version (pairs:
      * private_log_read). */
     atomic_thread_fence(memory_order_release);
     published_words_set(slot->words, event, PRIVATE_LOG_WORDS);
     atomic_store_explicit(&slot->version, version + 2, memory_order_release);
-    atomic_store_explicit(&log->newest[event->account_id], event->seq, memory_order_release);
+    atomic_store_explicit(&log->newest[account_id_slot(event->account_id)], event->seq,
+                          memory_order_release);
     atomic_store_explicit(&log->count, atomic_load_explicit(&log->count, memory_order_relaxed) + 1,
                           memory_order_release);
 }

@@ -18,6 +18,7 @@
 #ifndef BASE_PRIVATE_LOG_H
 #define BASE_PRIVATE_LOG_H
 
+#include "base/account_id.h"
 #include "base/row.h"
 #include "base/row_history.h"
 
@@ -150,8 +151,8 @@ CC_MUST_USE static inline uint64_t private_log_count(const struct private_log *l
 CC_MUST_USE static inline uint64_t private_log_newest(const struct private_log *log,
                                                       uint64_t account_id)
 {
-    INVARIANT(account_id < log->account_count);
-    return atomic_load_explicit(&log->newest[account_id],
+    INVARIANT(account_id_slot(account_id) < log->account_count);
+    return atomic_load_explicit(&log->newest[account_id_slot(account_id)],
                                 memory_order_acquire); /* pairs: private_log_add */
 }
 

@@ -1,5 +1,6 @@
 #include "crypto/derive.h"
 
+#include "base/account_id.h"
 #include "base/hash.h"
 #include "crypto/ed25519.h"
 #include "crypto/p256.h"
@@ -84,8 +85,8 @@ void derive_command(struct command *command, struct mix_key key)
     const uint8_t *body = command_body(command);
     if (names_no_account(command->code))
         command->duplicate_account = duplicate_account(command_key(command), command->key_bytes);
-    uint64_t account =
-        command->duplicate_account != 0 ? command->duplicate_account : cc_load64(body);
+    uint64_t account = account_id_hashed(
+        command->duplicate_account != 0 ? command->duplicate_account : cc_load64(body));
     command->request_hash = mix_id(key, account, command_request_id(command));
     if (names_target(command))
         command->target_hash = mix_id(key, account, body + ORDER_ID_OFFSET);

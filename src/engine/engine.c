@@ -133,7 +133,7 @@ static void add_original_members(const struct engine *engine, uint64_t sequence,
 
     if (found != CREDENTIAL_NONE &&
         engine->accounts.rows[rows[found].account].created_sequence == sequence) {
-        result->account_id = rows[found].account;
+        result->account_id = state_account_id(engine, rows[found].account);
         result->members |= ANSWER_HAS_ACCOUNT;
     }
     found = credential_find_sequence(engine, sequence, CREDENTIAL_SESSION);

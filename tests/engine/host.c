@@ -189,11 +189,13 @@ static void fill_hashes(const struct host *host, struct command *command)
         command->duplicate_account = cc_load64(hash) | UINT64_C(1) << 63;
         account = command->duplicate_account;
     }
-    command->request_hash = mix_id(host->key, account, command_request_id(command));
+    command->request_hash =
+        mix_id(host->key, account_id_hashed(account), command_request_id(command));
     if (command->code == REQUEST_order_cancel || command->code == REQUEST_order_reduction ||
         command->code == REQUEST_order_replacement ||
         command->code == REQUEST_conditional_order_cancel)
-        command->target_hash = mix_id(host->key, account, command_body(command) + 16);
+        command->target_hash =
+            mix_id(host->key, account_id_hashed(account), command_body(command) + 16);
 }
 
 /* Another engine in the same state peeks at the same, and applies what is sequenced. */

@@ -23,7 +23,7 @@ static uint32_t counts[WAYS], loads;
 static void count_row(const struct effect_cash *row)
 {
     uint32_t index =
-        portfolio_find(traffic.host.engine, row->portfolio.account_id,
+        portfolio_find(traffic.host.engine, account_id_slot(row->portfolio.account_id),
                        row->portfolio.subaccount_index, row->portfolio.portfolio_index);
 
     CHECK(index < PORTFOLIOS && row->amount != 0);

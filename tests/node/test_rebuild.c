@@ -1,4 +1,5 @@
 /* A command and the command rebuilt from its record are the same to the engine. */
+#include "base/account_id.h"
 #include "base/hash.h"
 #include "check.h"
 #include "crypto/derive.h"
@@ -75,10 +76,10 @@ int main(void)
     CHECK(command->duplicate_account == (cc_load64(hash) | UINT64_C(1) << 63));
     fill(command, &rows[0]);
     CHECK(command->duplicate_account == 0);
-    CHECK(command->request_hash ==
-          mix_id(key, cc_load64(command_body(command)), command_request_id(command)));
+    CHECK(command->request_hash == mix_id(key, account_id_hashed(cc_load64(command_body(command))),
+                                          command_request_id(command)));
     fill(command, &rows[1]);
-    CHECK(command->target_hash ==
-          mix_id(key, cc_load64(command_body(command)), command_body(command) + 16));
+    CHECK(command->target_hash == mix_id(key, account_id_hashed(cc_load64(command_body(command))),
+                                         command_body(command) + 16));
     return 0;
 }

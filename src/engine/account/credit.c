@@ -20,13 +20,14 @@ static_assert(sizeof(struct credit_body) == 56, "W3a: code 1003");
  * own account takes no deposits: 1006 tops the fund up. */
 static uint32_t receiver(const struct engine *engine, const struct credit_body *body)
 {
-    if (body->account_id == 0 ||
-        !subaccount_is_open(engine, body->account_id, body->subaccount_index))
+    uint32_t account = account_find(engine, body->account_id);
+
+    if (account == 0 || !subaccount_is_open(engine, account, body->subaccount_index))
         return PORTFOLIO_NONE; /* all subaccounts of a CLOSED account are CLOSED */
     uint32_t portfolio =
-        portfolio_find(engine, body->account_id, body->subaccount_index, body->portfolio_index);
+        portfolio_find(engine, account, body->subaccount_index, body->portfolio_index);
     if (portfolio == PORTFOLIO_NONE)
-        portfolio = portfolio_find(engine, body->account_id, body->subaccount_index, 0);
+        portfolio = portfolio_find(engine, account, body->subaccount_index, 0);
     return portfolio;
 }
 
@@ -50,11 +51,12 @@ enum status credit_deposit(struct engine *engine, const struct command *command,
         return STATUS_rejected_invalid_size;
     if (!deposit_fits(engine))
         return ROW_STATUS(room);
+    uint32_t account = state_portfolio(engine, portfolio)->account;
     deposit_add(engine, body.external_ref);
     engine->deposits += (int64_t)body.amount;
-    engine->accounts.rows[body.account_id].net_deposits += (int64_t)body.amount;
+    engine->accounts.rows[account].net_deposits += (int64_t)body.amount;
     cash_credit(engine, portfolio, CASH_deposit, (int64_t)body.amount);
-    share_refund(engine, (uint32_t)body.account_id);
+    share_refund(engine, account);
     return STATUS_request_completed;
 }
 

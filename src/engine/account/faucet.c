@@ -56,11 +56,12 @@ enum status faucet_credit(struct engine *engine, const struct command *command,
     risk_refresh(engine, portfolio);
     if (body.amount == 0 || !cash_fits(engine, portfolio, body.amount))
         return refuse(result, REASON_invalid_parameter);
-    if (!count(engine, &engine->accounts.rows[body.account_id], body.amount))
+    uint32_t account = state_portfolio(engine, portfolio)->account;
+    if (!count(engine, &engine->accounts.rows[account], body.amount))
         return refuse(result, REASON_faucet_limit_exceeded);
     engine->faucet += (int64_t)body.amount;
-    engine->accounts.rows[body.account_id].net_deposits += (int64_t)body.amount;
+    engine->accounts.rows[account].net_deposits += (int64_t)body.amount;
     cash_credit(engine, portfolio, CASH_faucet, (int64_t)body.amount);
-    share_refund(engine, (uint32_t)body.account_id);
+    share_refund(engine, account);
     return STATUS_request_completed;
 }

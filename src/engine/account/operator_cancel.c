@@ -21,7 +21,7 @@ struct cancel_body {
 
 static_assert(sizeof(struct cancel_body) == 40, "W3a: OperatorCancel");
 
-/* Subaccounts [first, end) that the body names; empty: it names none that exists. */
+/* Subaccounts [first, end) that the body names; its account exists. */
 struct range {
     uint32_t first;
     uint32_t end;
@@ -29,10 +29,8 @@ struct range {
 
 static struct range subaccounts_of(const struct engine *engine, const struct cancel_body *body)
 {
-    const struct account *account = account_find(engine, body->account_id);
+    const struct account *account = &engine->accounts.rows[account_id_slot(body->account_id)];
 
-    if (account == NULL)
-        return (struct range){ 0, 0 };
     if (body->subaccount_index == EVERY_ONE)
         return (struct range){ 0, account->subaccount_count };
     return (struct range){ body->subaccount_index, body->subaccount_index + 1 };
@@ -40,14 +38,16 @@ static struct range subaccounts_of(const struct engine *engine, const struct can
 
 static bool is_known(const struct engine *engine, const struct cancel_body *body)
 {
-    if (account_find(engine, body->account_id) == NULL)
+    uint32_t account = account_find(engine, body->account_id);
+
+    if (account == ACCOUNT_NONE)
         return false;
     if (body->subaccount_index == EVERY_ONE)
         return body->portfolio_index == EVERY_ONE;
     if (body->portfolio_index == EVERY_ONE)
-        return subaccount_find(engine, body->account_id, body->subaccount_index) != SUBACCOUNT_NONE;
-    return portfolio_find(engine, body->account_id, body->subaccount_index,
-                          body->portfolio_index) != PORTFOLIO_NONE;
+        return subaccount_find(engine, account, body->subaccount_index) != SUBACCOUNT_NONE;
+    return portfolio_find(engine, account, body->subaccount_index, body->portfolio_index) !=
+           PORTFOLIO_NONE;
 }
 
 static bool is_named(const struct engine *engine, const struct cancel_body *body, uint32_t index)
@@ -69,7 +69,8 @@ static bool end_resting(struct engine *engine, const struct cancel_body *body, u
     uint8_t reason;
 
     memcpy(id, body->order_id, sizeof id);
-    uint32_t index = order_map_find(&engine->order_map, hash, (uint32_t)body->account_id, id);
+    uint32_t index =
+        order_map_find(&engine->order_map, hash, account_id_slot(body->account_id), id);
     if (index == ORDER_NONE)
         return false;
     const struct order *order = &engine->orders.hot[index];
@@ -86,7 +87,7 @@ static bool end_waiting(struct engine *engine, const struct cancel_body *body, u
                         uint64_t hash)
 {
     uint32_t index =
-        conditional_find_live(engine, (uint32_t)body->account_id, body->order_id, hash);
+        conditional_find_live(engine, account_id_slot(body->account_id), body->order_id, hash);
 
     if (index == CONDITIONAL_NONE)
         return false;
@@ -100,7 +101,7 @@ static bool end_waiting(struct engine *engine, const struct cancel_body *body, u
 
 static enum status end_one(struct engine *engine, const struct cancel_body *body, uint32_t market)
 {
-    uint64_t hash = mix_id(engine->key, body->account_id, body->order_id);
+    uint64_t hash = mix_id(engine->key, account_id_slot(body->account_id), body->order_id);
 
     return end_resting(engine, body, market, hash) || end_waiting(engine, body, market, hash)
                ? STATUS_request_completed
@@ -122,16 +123,16 @@ static void end_all_of(struct engine *engine, uint32_t portfolio, uint32_t marke
 static void end_all(struct engine *engine, const struct cancel_body *body, uint32_t market)
 {
     struct range range = subaccounts_of(engine, body);
+    uint32_t account = account_id_slot(body->account_id);
 
-    if (body->subaccount_index == EVERY_ONE &&
-        account_list_begin(engine, (uint32_t)body->account_id, market))
+    if (body->subaccount_index == EVERY_ONE && account_list_begin(engine, account, market))
         return;
     for (uint32_t at = range.first; at < range.end; at++) {
-        uint32_t record = subaccount_find(engine, body->account_id, at);
+        uint32_t record = subaccount_find(engine, account, at);
         uint32_t count = engine->subaccounts.rows[record].portfolio_count;
         for (uint32_t k = 0; k < count; k++)
             if (body->portfolio_index == EVERY_ONE || body->portfolio_index == k)
-                end_all_of(engine, portfolio_find(engine, body->account_id, at, k), market);
+                end_all_of(engine, portfolio_find(engine, account, at, k), market);
     }
 }
 

@@ -70,7 +70,7 @@ enum status signup_create(struct engine *engine, const struct command *command,
     };
     enum status status = session_open(engine, command, master, &ask, result);
     engine->applying.account = account;
-    result->account_id = account;
+    result->account_id = state_account_id(engine, account);
     result->members |= ANSWER_HAS_ACCOUNT;
     result->reason = REASON_none;
     return status == STATUS_session_created ? STATUS_account_created_with_session

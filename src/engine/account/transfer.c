@@ -25,11 +25,12 @@ enum status transfer_cash(struct engine *engine, const struct command *command,
 
     (void)result;
     memcpy(&body, command_body(command), sizeof body);
-    INVARIANT(body.from_account == engine->applying.account);
-    uint32_t from = access_open_portfolio(engine, body.from_account, body.from);
+    uint32_t account = engine->applying.account;
+    INVARIANT(body.from_account == state_account_id(engine, account));
+    uint32_t from = access_open_portfolio(engine, account, body.from);
     if (from == PORTFOLIO_NONE || body.to_account != body.from_account)
         return ROW_STATUS(portfolio);
-    uint32_t to = access_open_portfolio(engine, body.to_account, body.to);
+    uint32_t to = access_open_portfolio(engine, account, body.to);
     if (to == PORTFOLIO_NONE)
         return ROW_STATUS(portfolio);
     risk_refresh(engine, from);

@@ -27,7 +27,7 @@ static void emit(struct engine *engine, const struct withdrawal *row,
                  enum effect_withdrawal_outcome outcome)
 {
     struct effect_withdrawal body = {
-        .portfolio = portfolio_effect_id(state_portfolio(engine, row->portfolio)),
+        .portfolio = portfolio_effect_id(engine, row->portfolio),
         .amount = row->amount,
         .outcome = (uint8_t)outcome,
     };

@@ -28,7 +28,7 @@ void liquidation_emit(struct engine *engine, uint32_t index, uint8_t level, uint
     struct market *market = state_market(engine, holding->market);
     uint16_t asset_id = market->record.asset_id;
     struct effect_liquidation body = {
-        .portfolio = portfolio_effect_id(state_portfolio(engine, holding->portfolio)),
+        .portfolio = portfolio_effect_id(engine, holding->portfolio),
         .price = price,
         .size = size,
         .asset_id = asset_id,

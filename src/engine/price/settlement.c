@@ -80,7 +80,7 @@ static void emit_settled(struct engine *engine, uint32_t index, int64_t profit, 
     const struct holding *holding = state_holding(engine, index);
     const struct market *market = state_market(engine, holding->market);
     struct effect_settlement body = {
-        .portfolio = portfolio_effect_id(state_portfolio(engine, holding->portfolio)),
+        .portfolio = portfolio_effect_id(engine, holding->portfolio),
         .price = market->mark,
         .profit = profit,
         .cut = cut,
@@ -96,7 +96,7 @@ static void emit_gone(struct engine *engine, uint32_t index)
     struct holding *holding = state_holding(engine, index);
     uint16_t asset_id = state_market(engine, holding->market)->record.asset_id;
     struct effect_position body = {
-        .portfolio = portfolio_effect_id(state_portfolio(engine, holding->portfolio)),
+        .portfolio = portfolio_effect_id(engine, holding->portfolio),
         .net_funding = holding->net_funding,
         .asset_id = asset_id,
     };

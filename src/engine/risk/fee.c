@@ -92,16 +92,16 @@ void fee_begin_day(struct engine *engine, uint32_t id)
 enum status fee_set_tier(struct engine *engine, const struct command *command,
                          struct engine_result *result)
 {
-    uint64_t id = cc_load64(command_body(command));
+    uint32_t id = account_find(engine, cc_load64(command_body(command)));
     uint8_t tier = command_body(command)[8];
 
     (void)result;
-    if (id == 0 || account_find(engine, id) == NULL)
+    if (id == 0 || id == ACCOUNT_NONE)
         return ROW_STATUS(portfolio);
     if (!access_body_is_clean(command) ||
         (tier >= MARKET_FEE_TIERS && tier != ACCOUNT_TIER_BY_VOLUME))
         return STATUS_order_rejected_invalid;
     engine->accounts.rows[id].tier_override = tier;
-    fee_begin_day(engine, (uint32_t)id);
+    fee_begin_day(engine, id);
     return STATUS_request_completed;
 }

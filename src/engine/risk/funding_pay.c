@@ -33,7 +33,7 @@ static void pay_position(struct engine *engine, uint32_t index)
     holding->net_funding += payment;
     market->funding_pool -= payment;
     struct effect_funding_payment body = {
-        .portfolio = portfolio_effect_id(state_portfolio(engine, holding->portfolio)),
+        .portfolio = portfolio_effect_id(engine, holding->portfolio),
         .payment = payment,
         .size = holding->size,
         .rate_ppb = market->funding_rate_ppb,

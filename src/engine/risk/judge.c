@@ -29,7 +29,7 @@ static void set_status(struct engine *engine, uint32_t index, enum portfolio_sta
 {
     struct portfolio *portfolio = state_portfolio(engine, index);
     struct effect_portfolio_state body = {
-        .portfolio = portfolio_effect_id(portfolio),
+        .portfolio = portfolio_effect_id(engine, index),
         .equity = money_clamp(margin_equity(portfolio)),
         .maintenance = money_clamp(portfolio->maintenance),
         .status = (uint8_t)status,

@@ -24,7 +24,7 @@ void ledger_post(struct engine *engine, uint32_t index, enum effect_cash_kind ki
     portfolio->cash += amount;
     engine->accounts.rows[portfolio->account].cash += amount;
     struct effect_cash body = {
-        .portfolio.account_id = portfolio->account,
+        .portfolio.account_id = state_account_id(engine, portfolio->account),
         .amount = amount,
         .balance_after = portfolio->cash,
         .ref = ref,

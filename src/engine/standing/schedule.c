@@ -11,7 +11,7 @@ void schedule_end_orders(struct engine *engine, uint32_t index, enum effect_time
                          uint8_t reason)
 {
     struct effect_timer body = {
-        .portfolio = portfolio_effect_id(state_portfolio(engine, index)),
+        .portfolio = portfolio_effect_id(engine, index),
         .kind = (uint8_t)kind,
     };
 

@@ -65,12 +65,12 @@ uint64_t access_account(const struct command *command)
 static uint32_t credential_of(const struct engine *engine, const struct command *command,
                               uint64_t t_ns)
 {
-    const struct account *account = account_find(engine, access_account(command));
+    uint32_t account = account_find(engine, access_account(command));
 
-    if (account == NULL || account->status == ACCOUNT_CLOSED)
+    if (account == ACCOUNT_NONE || engine->accounts.rows[account].status == ACCOUNT_CLOSED)
         return CREDENTIAL_NONE;
-    uint32_t found = credential_find(engine, access_account(command), command_key(command),
-                                     command->key_bytes, t_ns);
+    uint32_t found =
+        credential_find(engine, account, command_key(command), command->key_bytes, t_ns);
     /* Keys of two curves may have the same bytes. */
     bool is_passkey = credential_is_passkey(&engine->credentials.rows[found]);
     return is_passkey == (command->kind == COMMAND_PASSKEY) ? found : CREDENTIAL_NONE;
@@ -139,7 +139,7 @@ static bool is_in_reach(const struct credential *credential, enum reach reach, c
         return true;
     if (reach == REACH_ACCOUNT || pin != cc_load32(body + 8))
         return false;
-    return reach != REACH_TRANSFER || cc_load64(body + 16) != credential->account ||
+    return reach != REACH_TRANSFER || cc_load64(body + 16) != cc_load64(body) ||
            pin == cc_load32(body + 24);
 }
 
@@ -214,11 +214,11 @@ enum status access_portfolio(struct engine *engine, const struct command *comman
     return STATUS_request_completed;
 }
 
-uint32_t access_open_portfolio(const struct engine *engine, uint64_t account_id,
+uint32_t access_open_portfolio(const struct engine *engine, uint32_t account,
                                const uint8_t indexes[8])
 {
     uint32_t portfolio =
-        portfolio_find(engine, account_id, cc_load32(indexes), cc_load32(indexes + 4));
+        portfolio_find(engine, account, cc_load32(indexes), cc_load32(indexes + 4));
 
     if (portfolio != PORTFOLIO_NONE &&
         engine->portfolios.rows[portfolio].status == PORTFOLIO_CLOSED)
@@ -253,7 +253,8 @@ enum status access_api_key(const struct engine *engine, const uint8_t credential
         result->reason = REASON_subaccount_not_permitted;
         return ROW_STATUS(credential);
     }
-    return key->account == account_id ? STATUS_request_completed : ROW_STATUS(portfolio);
+    return state_account_id(engine, key->account) == account_id ? STATUS_request_completed
+                                                                : ROW_STATUS(portfolio);
 }
 
 enum status access_key_portfolio(const struct engine *engine, const uint8_t credential_id[16],
@@ -266,7 +267,8 @@ enum status access_key_portfolio(const struct engine *engine, const uint8_t cred
 
     if (status != STATUS_request_completed)
         return status;
-    *portfolio = portfolio_find(engine, account_id, subaccount_index, portfolio_index);
+    *portfolio = portfolio_find(engine, account_id_slot(account_id), subaccount_index,
+                                portfolio_index); /* the key is of that account */
     return *portfolio == PORTFOLIO_NONE ? ROW_STATUS(portfolio) : STATUS_request_completed;
 }
 

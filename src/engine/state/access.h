@@ -45,7 +45,7 @@ CC_MUST_USE enum status access_portfolio(struct engine *engine, const struct com
 
 /* The portfolio that is not CLOSED with these indexes (subaccount u32, portfolio u32), or
  * PORTFOLIO_NONE. */
-CC_MUST_USE uint32_t access_open_portfolio(const struct engine *engine, uint64_t account_id,
+CC_MUST_USE uint32_t access_open_portfolio(const struct engine *engine, uint32_t account,
                                            const uint8_t indexes[8]);
 
 /* *credential* of the node's commands on behalf of an API key (R11): rejected_unauthorized with its

@@ -10,11 +10,13 @@ static_assert(sizeof(struct account) == 0 ACCOUNT_FIELDS(COVERED) ACCOUNT_CACHES
               "every byte of an account is in one of its field lists");
 #undef COVERED
 
-const struct account *account_find(const struct engine *engine, uint64_t account_id)
+uint32_t account_find(const struct engine *engine, uint64_t account_id)
 {
-    if (account_id >= engine->accounts.count)
-        return NULL;
-    return &engine->accounts.rows[account_id];
+    uint32_t slot = account_id_slot(account_id);
+
+    if (slot >= engine->accounts.count || state_account_id(engine, slot) != account_id)
+        return ACCOUNT_NONE;
+    return slot;
 }
 
 bool account_fits(const struct engine *engine)
@@ -34,6 +36,7 @@ uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BY
     table->rows[id] = (struct account){
         .created_sequence = engine->sequence,
         .created_ns = engine->t_ns,
+        .unfunded_ns = engine->t_ns,
         .credential_head = CREDENTIAL_NONE,
         .master_head = CREDENTIAL_NONE,
         .portfolio_head = PORTFOLIO_NONE,
@@ -51,7 +54,7 @@ void account_emit(struct engine *engine, uint32_t id, enum effect_account_what w
 {
     const struct account *account = &engine->accounts.rows[id];
     struct effect_account body = {
-        .account_id = id,
+        .account_id = state_account_id(engine, id),
         .status = account->status,
         .fee_tier = account->fee_tier,
         .what = (uint8_t)what,
@@ -88,18 +91,18 @@ enum status account_suspend(struct engine *engine, const struct command *command
                             struct engine_result *result)
 {
     const uint8_t *body = command_body(command);
-    uint64_t id = cc_load64(body);
+    uint32_t id = account_find(engine, cc_load64(body));
     bool suspended = body[8] == 1;
 
     (void)result;
-    if (id == 0 || account_find(engine, id) == NULL)
+    if (id == 0 || id == ACCOUNT_NONE)
         return ROW_STATUS(portfolio);
     if (!access_body_is_clean(command))
         return STATUS_order_rejected_invalid;
     struct account *account = &engine->accounts.rows[id];
     if (account->suspended != suspended) {
         account->suspended = suspended;
-        account_emit(engine, (uint32_t)id, ACCOUNT_WHAT_SUSPENDED);
+        account_emit(engine, id, ACCOUNT_WHAT_SUSPENDED);
     }
     return STATUS_request_completed;
 }
@@ -127,6 +130,10 @@ static const char *wrong_with(const struct engine *engine, const struct account 
         return "an account has deposits beyond every bound";
     if (row->created_sequence > engine->sequence)
         return "an account was created by a command to come";
+    if (row->generation > ACCOUNT_ID_GENERATION_MAX)
+        return "an account has a generation that cannot be";
+    if (row->unfunded_ns > engine->t_ns)
+        return "an account became unfunded at a time to come";
     return NULL;
 }
 
@@ -144,6 +151,8 @@ bool account_load(struct engine *engine, struct image_read *read)
         row_bytes = 0 ACCOUNT_FIELDS_3(IMAGE_READ_BYTES);
     if (read->version == 4)
         row_bytes = 0 ACCOUNT_FIELDS_4(IMAGE_READ_BYTES);
+    if (read->version == 5)
+        row_bytes = 0 ACCOUNT_FIELDS_5(IMAGE_READ_BYTES);
 
     share_clear(engine);
     for (table->count = 0; image_read_begins(read, row_bytes); read->row++) {
@@ -157,6 +166,7 @@ bool account_load(struct engine *engine, struct image_read *read)
             .portfolio_tail = PORTFOLIO_NONE,
             .tier_override = ACCOUNT_TIER_BY_VOLUME,
             .funding = SHARE_FUNDING_UNKNOWN, /* portfolio_load has the cash */
+            .unfunded_ns = engine->t_ns,
         };
         if (read->version == 1) {
             ACCOUNT_FIELDS_1(IMAGE_READ)
@@ -167,6 +177,8 @@ bool account_load(struct engine *engine, struct image_read *read)
             ACCOUNT_FIELDS_3(IMAGE_READ)
         } else if (read->version == 4) {
             ACCOUNT_FIELDS_4(IMAGE_READ)
+        } else if (read->version == 5) {
+            ACCOUNT_FIELDS_5(IMAGE_READ)
         } else {
             ACCOUNT_FIELDS(IMAGE_READ)
         }

@@ -1,12 +1,14 @@
 /* account.h - the table of accounts; owned by the engine.
  *
- * The index of an account is its id: account 0 is the exchange's own (R1), users start at 1, ids
- * are dense and never reused.
+ * An account's id has its index here, the slot, and the slot's generation (account_id.h). Inside
+ * the engine an account is its slot: an id that comes from outside is looked up first. Account 0 is
+ * the exchange's own (R1), users start at 1, no id is given twice.
  *
  * Units. Volumes in micro-USDC, times unix ns. */
 #ifndef ENGINE_STATE_ACCOUNT_H
 #define ENGINE_STATE_ACCOUNT_H
 
+#include "base/account_id.h"
 #include "base/compiler.h"
 #include "base/status.h"
 #include "engine/state/effect_body.h"
@@ -40,7 +42,8 @@ struct account {
     uint32_t master_head;     /* its live master keys, oldest first (credential.h) */
     uint32_t counts[SHARE_TABLE_COUNT]; /* its rows in each table (share.h), dead orders too */
     uint8_t share_class;                /* enum share_class */
-    uint8_t zero[7];
+    uint8_t zero[3];
+    uint32_t generation;   /* of its slot, of which others may have had it (account_id.h) */
     int128 cash;           /* of its portfolios */
     uint64_t private_seq;  /* of its newest private event (W9, private_event.h) */
     uint64_t faucet_ns;    /* t of the first credit of the faucet's 24 h (W7), 0: none */
@@ -54,13 +57,19 @@ struct account {
     uint32_t cancel_portfolio;
     int64_t net_deposits; /* over its life: deposits, faucet, less withdrawals requested (R10) */
     int64_t funding;      /* the larger of that and cash when either was last moved (W8, slots) */
-    uint8_t pad[56];
+    uint64_t unfunded_ns; /* t at which it was made, or last became unfunded */
+    uint8_t pad[48];
 };
 
 static_assert(sizeof(struct account) == 6 * CC_CACHE_LINE, "rows stay on lines");
 
 /* clang-format off */
 #define ACCOUNT_FIELDS(X) \
+    X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
+    X(api_key_count) X(status) X(fee_tier) X(tier_override) X(suspended) X(faucet_ns) \
+    X(faucet_amount) X(volume_tier) X(net_deposits) X(private_seq) X(funding) X(generation) \
+    X(unfunded_ns)
+#define ACCOUNT_FIELDS_5(X) \
     X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
     X(api_key_count) X(status) X(fee_tier) X(tier_override) X(suspended) X(faucet_ns) \
     X(faucet_amount) X(volume_tier) X(net_deposits) X(private_seq) X(funding)
@@ -103,8 +112,11 @@ struct image_read;
 struct command;
 struct engine_result;
 
-/* The account, or NULL when the id is unknown. Account 0 and CLOSED ones are found as well. */
-CC_MUST_USE const struct account *account_find(const struct engine *engine, uint64_t account_id);
+#define ACCOUNT_NONE UINT32_MAX
+
+/* The slot of the account, or ACCOUNT_NONE when the id is unknown. Account 0 and CLOSED ones are
+ * found as well. */
+CC_MUST_USE uint32_t account_find(const struct engine *engine, uint64_t account_id);
 
 /* Whether there is room for an account with its subaccount, portfolio, master key and session, in
  * the shares of an account that has brought in nothing. */

@@ -311,7 +311,7 @@ void conditional_expire(struct engine *engine)
     const struct conditional *row = &engine->conditionals.rows[index];
     uint16_t asset_id = engine->markets.rows[row->market].record.asset_id;
     struct effect_timer body = {
-        .portfolio = portfolio_effect_id(state_portfolio(engine, row->portfolio)),
+        .portfolio = portfolio_effect_id(engine, row->portfolio),
         .kind = TIMER_EXPIRY,
         .asset_id = asset_id,
     };
@@ -333,7 +333,7 @@ void conditional_record(const struct engine *engine, uint32_t index, struct row_
     bool waits = row->state == ORDER_UNTRIGGERED;
 
     *shown = (struct row_order){
-        .account_id = portfolio->account,
+        .account_id = state_account_id(engine, portfolio->account),
         .subaccount_index = portfolio->subaccount_index,
         .portfolio_index = portfolio->portfolio_index,
         .initial = row->quantity,

@@ -57,15 +57,15 @@ static bool key_is(const struct credential *credential, const uint8_t *key, uint
 }
 
 /* A live session or master key of the account with this key. */
-static bool is_signer(const struct credential *credential, uint64_t account_id, const uint8_t *key,
+static bool is_signer(const struct credential *credential, uint32_t account, const uint8_t *key,
                       uint32_t key_bytes, uint64_t t_ns)
 {
-    return credential->account == account_id &&
+    return credential->account == account &&
            (credential->kind == CREDENTIAL_SESSION || credential_is_master(credential)) &&
            key_is(credential, key, key_bytes) && credential_is_live(credential, t_ns);
 }
 
-uint32_t credential_find(const struct engine *engine, uint64_t account_id, const uint8_t *key,
+uint32_t credential_find(const struct engine *engine, uint32_t account, const uint8_t *key,
                          uint32_t key_bytes, uint64_t t_ns)
 {
     const struct hash_index *map = &engine->credentials.by_key;
@@ -73,15 +73,15 @@ uint32_t credential_find(const struct engine *engine, uint64_t account_id, const
     if (key_bytes != SESSION_KEY_BYTES && key_bytes != CREDENTIAL_KEY_BYTES)
         return CREDENTIAL_NONE;
     const struct credential *rows = engine->credentials.rows;
-    if (account_id < engine->accounts.count) {
-        uint32_t hint = engine->accounts.rows[account_id].signer_hint;
-        if (hint != CREDENTIAL_NONE && is_signer(&rows[hint], account_id, key, key_bytes, t_ns))
+    if (account < engine->accounts.count) {
+        uint32_t hint = engine->accounts.rows[account].signer_hint;
+        if (hint != CREDENTIAL_NONE && is_signer(&rows[hint], account, key, key_bytes, t_ns))
             return hint;
     }
     struct hash_index_probe probe =
-        hash_index_probe(map, key_hash(engine, account_id, key, key_bytes));
+        hash_index_probe(map, key_hash(engine, account, key, key_bytes));
     while (hash_index_next(map, &probe))
-        if (is_signer(&rows[probe.index], account_id, key, key_bytes, t_ns))
+        if (is_signer(&rows[probe.index], account, key, key_bytes, t_ns))
             return probe.index;
     return CREDENTIAL_NONE;
 }
@@ -180,7 +180,7 @@ static void emit(struct engine *engine, uint32_t index, enum effect_credential_a
 {
     const struct credential *credential = &engine->credentials.rows[index];
     struct effect_credential body = {
-        .account_id = credential->account,
+        .account_id = state_account_id(engine, credential->account),
         .pin = credential->pin,
         .kind = credential_effect_kind(credential),
         .action = (uint8_t)action,

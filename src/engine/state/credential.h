@@ -119,7 +119,7 @@ static inline bool credential_expires(const struct credential *credential)
 
 /* Index of the live session (32 bytes) or master key (33 bytes) of the account with this key at
  * time t, or CREDENTIAL_NONE. */
-CC_MUST_USE uint32_t credential_find(const struct engine *engine, uint64_t account_id,
+CC_MUST_USE uint32_t credential_find(const struct engine *engine, uint32_t account,
                                      const uint8_t *key, uint32_t key_bytes, uint64_t t_ns);
 
 /* Index of the live master key of any account, a CLOSED one included, or CREDENTIAL_NONE. */

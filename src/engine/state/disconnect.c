@@ -112,7 +112,8 @@ static enum status refuse(struct engine_result *result, uint8_t reason)
 static enum status check(const struct engine *engine, const struct command *command,
                          const struct arm_body *body, struct engine_result *result)
 {
-    uint32_t record = subaccount_find(engine, body->account_id, body->subaccount_index);
+    uint32_t record =
+        subaccount_find(engine, account_id_slot(body->account_id), body->subaccount_index);
 
     if (record == SUBACCOUNT_NONE || engine->subaccounts.rows[record].status == SUBACCOUNT_CLOSED)
         return ROW_STATUS(portfolio);
@@ -126,7 +127,7 @@ static enum status arm(struct engine *engine, const struct arm_body *body, uint3
 {
     struct disconnect_arm row = {
         .armed_sequence = engine->sequence,
-        .account = (uint32_t)body->account_id,
+        .account = account_id_slot(body->account_id),
         .subaccount_index = body->subaccount_index,
         .grace_ms = body->grace_ms,
     };
@@ -155,7 +156,8 @@ enum status disconnect_set(struct engine *engine, const struct command *command,
     if (status != STATUS_request_completed)
         return status;
     uint32_t before = disconnect_find(engine, id);
-    if (before != DISCONNECT_NONE && engine->arms.rows[before].account != body.account_id)
+    if (before != DISCONNECT_NONE &&
+        engine->arms.rows[before].account != account_id_slot(body.account_id))
         return refuse(result, REASON_invalid_parameter);
     if (body.armed)
         return arm(engine, &body, before, result);

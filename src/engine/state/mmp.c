@@ -166,7 +166,7 @@ static uint16_t asset_of(const struct engine *engine, const struct mmp *row)
 static void emit(struct engine *engine, const struct mmp *row)
 {
     struct effect_mmp body = {
-        .portfolio = portfolio_effect_id(state_portfolio(engine, row->portfolio)),
+        .portfolio = portfolio_effect_id(engine, row->portfolio),
         .frozen_until = row->frozen_until,
         .asset_id = asset_of(engine, row),
     };
@@ -247,7 +247,7 @@ void mmp_fire(struct engine *engine)
     uint32_t index = timer_heap_first(&engine->mmps.freezes);
     const struct mmp *row = &engine->mmps.rows[index];
     struct effect_timer body = {
-        .portfolio = portfolio_effect_id(state_portfolio(engine, row->portfolio)),
+        .portfolio = portfolio_effect_id(engine, row->portfolio),
         .kind = TIMER_MMP,
         .asset_id = asset_of(engine, row),
     };

@@ -29,32 +29,39 @@ void portfolio_table_init(struct portfolio_table *table, void *memory, uint32_t 
     hash_index_init(&table->map, (uint8_t *)memory + rows_bytes(slots), slots);
 }
 
-static uint64_t key_hash(const struct engine *engine, uint64_t account_id,
-                         uint32_t subaccount_index, uint32_t portfolio_index)
+struct effect_portfolio_id portfolio_effect_id(const struct engine *engine, uint32_t index)
+{
+    const struct portfolio *portfolio = &engine->portfolios.rows[index];
+
+    return (struct effect_portfolio_id){ state_account_id(engine, portfolio->account),
+                                         portfolio->subaccount_index, portfolio->portfolio_index };
+}
+
+static uint64_t key_hash(const struct engine *engine, uint32_t account, uint32_t subaccount_index,
+                         uint32_t portfolio_index)
 {
     uint64_t place = (uint64_t)subaccount_index << 32 | portfolio_index;
 
-    place = mix_fold(account_id ^ engine->key.low,
+    place = mix_fold(account ^ engine->key.low,
                      place ^ engine->key.high ^ UINT64_C(0xE7037ED1A0B428DB));
     return mix_fold(place ^ engine->key.high, UINT64_C(0x8CB92BA72F3D8DD7));
 }
 
 /* An account's first portfolio is its 0/0, which is in no map. */
-uint32_t portfolio_find(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index,
+uint32_t portfolio_find(const struct engine *engine, uint32_t account, uint32_t subaccount_index,
                         uint32_t portfolio_index)
 {
     const struct portfolio_table *table = &engine->portfolios;
-    const struct account *account = account_find(engine, account_id);
 
-    if (account == NULL)
+    if (account >= engine->accounts.count)
         return PORTFOLIO_NONE;
     if ((subaccount_index | portfolio_index) == 0)
-        return account->portfolio_head;
-    struct hash_index_probe probe = hash_index_probe(
-        &table->map, key_hash(engine, account_id, subaccount_index, portfolio_index));
+        return engine->accounts.rows[account].portfolio_head;
+    struct hash_index_probe probe =
+        hash_index_probe(&table->map, key_hash(engine, account, subaccount_index, portfolio_index));
     while (hash_index_next(&table->map, &probe)) {
         const struct portfolio *portfolio = &table->rows[probe.index];
-        if (portfolio->account == account_id && portfolio->subaccount_index == subaccount_index &&
+        if (portfolio->account == account && portfolio->subaccount_index == subaccount_index &&
             portfolio->portfolio_index == portfolio_index)
             return probe.index;
     }
@@ -134,7 +141,7 @@ static void emit(struct engine *engine, uint32_t index)
 {
     const struct portfolio *portfolio = &engine->portfolios.rows[index];
     struct effect_account body = {
-        .account_id = portfolio->account,
+        .account_id = state_account_id(engine, portfolio->account),
         .subaccount_index = portfolio->subaccount_index,
         .portfolio_index = portfolio->portfolio_index,
         .status = portfolio->status,

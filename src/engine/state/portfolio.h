@@ -48,7 +48,7 @@ struct portfolio {
     uint64_t figure_epoch;    /* risk.mark_epoch of the figures; holdings may be older, see */
     uint32_t stale_holding;   /* the one that is, HOLDING_NONE, or RECHECK_STALE_MANY */
     uint32_t changed_next;    /* list of portfolios to check (risk.h) */
-    uint32_t account;         /* index = id */
+    uint32_t account;         /* its slot */
     uint32_t subaccount_index;
     uint32_t open_order_count; /* resting orders, dead ones included */
     uint32_t holding_head;     /* its holdings, ascending market index */
@@ -142,20 +142,19 @@ size_t portfolio_table_bytes(uint32_t slots);
  * which outlive it. */
 void portfolio_table_init(struct portfolio_table *table, void *memory, uint32_t slots);
 
-static inline struct effect_portfolio_id portfolio_effect_id(const struct portfolio *portfolio)
-{
-    return (struct effect_portfolio_id){ portfolio->account, portfolio->subaccount_index,
-                                         portfolio->portfolio_index };
-}
-
 /* Whether its dead-man deadline has come and has not fired yet: what rests or waits is dead. */
 static inline bool portfolio_dead_man_has_come(const struct portfolio *portfolio, uint64_t t_ns)
 {
     return portfolio->dead_man_ns - 1 < t_ns; /* 0 is no deadline */
 }
 
-/* Index of the portfolio, whatever its status, or PORTFOLIO_NONE. */
-CC_MUST_USE uint32_t portfolio_find(const struct engine *engine, uint64_t account_id,
+/* What effects and rows call a portfolio. */
+CC_MUST_USE struct effect_portfolio_id portfolio_effect_id(const struct engine *engine,
+                                                           uint32_t portfolio);
+
+/* Index of the portfolio, whatever its status, or PORTFOLIO_NONE. `account`: its slot, or
+ * ACCOUNT_NONE. */
+CC_MUST_USE uint32_t portfolio_find(const struct engine *engine, uint32_t account,
                                     uint32_t subaccount_index, uint32_t portfolio_index);
 
 /* The one that command `sequence` made for a 24, or PORTFOLIO_NONE: portfolio 0 comes with its

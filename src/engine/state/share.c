@@ -34,7 +34,17 @@ static void classify(struct engine *engine, uint32_t account, uint8_t class)
 
     engine->accounts.rows[account].share_class = class;
     if (sink != NULL && sink->classify != NULL)
-        sink->classify(sink, account, class);
+        sink->classify(sink, state_account_id(engine, account), class);
+}
+
+/* The same of one that had another class perhaps: it may have become unfunded. */
+static void reclassify(struct engine *engine, uint32_t account, uint8_t class)
+{
+    struct account *owner = &engine->accounts.rows[account];
+
+    if (class == SHARE_CLASS_unfunded && owner->share_class != class)
+        owner->unfunded_ns = engine->t_ns;
+    classify(engine, account, class);
 }
 
 static void set_bounds(struct engine *engine)
@@ -70,7 +80,7 @@ void share_use_options(struct engine *engine)
     share_clear(engine);
     for (uint32_t i = 0; i < engine->accounts.count; i++) {
         const struct account *owner = &engine->accounts.rows[i];
-        classify(engine, i, i == 0 ? SHARE_CLASS_full : class_of(engine, owner->funding));
+        reclassify(engine, i, i == 0 ? SHARE_CLASS_full : class_of(engine, owner->funding));
         count_all(engine, i, 1);
     }
 }
@@ -97,7 +107,7 @@ void share_refund(struct engine *engine, uint32_t account)
     if (class == owner->share_class)
         return;
     count_all(engine, account, -1);
-    classify(engine, account, class);
+    reclassify(engine, account, class);
     count_all(engine, account, 1);
 }
 

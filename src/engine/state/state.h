@@ -176,6 +176,12 @@ static inline uint32_t state_own_order(const struct engine *engine, enum state_o
     return engine->orders.slots + 1 + (uint32_t)place;
 }
 
+/* The id of the account in a slot. */
+static inline uint64_t state_account_id(const struct engine *engine, uint32_t account)
+{
+    return account_id_of(account, engine->accounts.rows[account].generation);
+}
+
 static inline struct portfolio *state_portfolio(struct engine *engine, uint32_t portfolio)
 {
     return &engine->portfolios.rows[portfolio];

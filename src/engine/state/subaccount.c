@@ -27,37 +27,35 @@ void subaccount_table_init(struct subaccount_table *table, void *memory, uint32_
     hash_index_init(&table->map, (uint8_t *)memory + rows_bytes(slots), slots);
 }
 
-static uint64_t key_hash(const struct engine *engine, uint64_t account_id,
-                         uint32_t subaccount_index)
+static uint64_t key_hash(const struct engine *engine, uint32_t account, uint32_t subaccount_index)
 {
-    uint64_t place = mix_fold(account_id ^ engine->key.low,
+    uint64_t place = mix_fold(account ^ engine->key.low,
                               subaccount_index ^ engine->key.high ^ UINT64_C(0x8EBC6AF09C88C6E3));
     return mix_fold(place ^ engine->key.high, UINT64_C(0x589965CC75374CC3));
 }
 
-uint32_t subaccount_find(const struct engine *engine, uint64_t account_id,
-                         uint32_t subaccount_index)
+uint32_t subaccount_find(const struct engine *engine, uint32_t account, uint32_t subaccount_index)
 {
     const struct subaccount_table *table = &engine->subaccounts;
-    const struct account *account = account_find(engine, account_id);
 
-    if (account == NULL || subaccount_index >= account->subaccount_count)
+    if (account >= engine->accounts.count ||
+        subaccount_index >= engine->accounts.rows[account].subaccount_count)
         return SUBACCOUNT_NONE;
     if (subaccount_index == 0)
-        return account->subaccount_head;
+        return engine->accounts.rows[account].subaccount_head;
     struct hash_index_probe probe =
-        hash_index_probe(&table->map, key_hash(engine, account_id, subaccount_index));
+        hash_index_probe(&table->map, key_hash(engine, account, subaccount_index));
     while (hash_index_next(&table->map, &probe)) {
         const struct subaccount *row = &table->rows[probe.index - 1];
-        if (row->account == account_id && row->subaccount_index == subaccount_index)
+        if (row->account == account && row->subaccount_index == subaccount_index)
             return probe.index - 1;
     }
     return SUBACCOUNT_NONE;
 }
 
-bool subaccount_is_open(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index)
+bool subaccount_is_open(const struct engine *engine, uint32_t account, uint32_t subaccount_index)
 {
-    uint32_t record = subaccount_find(engine, account_id, subaccount_index);
+    uint32_t record = subaccount_find(engine, account, subaccount_index);
 
     return record != SUBACCOUNT_NONE &&
            engine->subaccounts.rows[record].status == SUBACCOUNT_ACTIVE;
@@ -132,7 +130,7 @@ static void emit(struct engine *engine, uint32_t record)
 {
     const struct subaccount *row = &engine->subaccounts.rows[record];
     struct effect_account body = {
-        .account_id = row->account,
+        .account_id = state_account_id(engine, row->account),
         .subaccount_index = row->subaccount_index,
         .status = row->status,
         .fee_tier = engine->accounts.rows[row->account].fee_tier,

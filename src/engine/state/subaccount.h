@@ -49,12 +49,12 @@ size_t subaccount_table_bytes(uint32_t slots);
  * which outlive it. */
 void subaccount_table_init(struct subaccount_table *table, void *memory, uint32_t slots);
 
-/* The record, whatever its status, or SUBACCOUNT_NONE. */
-CC_MUST_USE uint32_t subaccount_find(const struct engine *engine, uint64_t account_id,
+/* The record, whatever its status, or SUBACCOUNT_NONE. `account`: its slot, or ACCOUNT_NONE. */
+CC_MUST_USE uint32_t subaccount_find(const struct engine *engine, uint32_t account,
                                      uint32_t subaccount_index);
 
 /* Whether the account has this subaccount and it is not CLOSED. */
-CC_MUST_USE bool subaccount_is_open(const struct engine *engine, uint64_t account_id,
+CC_MUST_USE bool subaccount_is_open(const struct engine *engine, uint32_t account,
                                     uint32_t subaccount_index);
 
 /* The record that command `sequence` made for a 22, or SUBACCOUNT_NONE: subaccount 0 comes with its

@@ -87,8 +87,7 @@ bool withdrawal_read(const struct engine *engine, uint32_t at, struct row_withdr
 
     if (withdrawal->created_sequence == 0)
         return false;
-    struct effect_portfolio_id place =
-        portfolio_effect_id(&engine->portfolios.rows[withdrawal->portfolio]);
+    struct effect_portfolio_id place = portfolio_effect_id(engine, withdrawal->portfolio);
     *row = (struct row_withdrawal){
         .account_id = place.account_id,
         .subaccount_index = place.subaccount_index,

@@ -1,5 +1,6 @@
 #include "engine/table/duplicate.h"
 
+#include "base/account_id.h"
 #include "engine/table/image_read.h"
 
 /* Slices that a window of ids spans, with both partly covered ends; rounded to a power of two. */
@@ -145,6 +146,15 @@ static void duplicate_free_dead(struct duplicate *set)
     set->free_head = dead;
 }
 
+/* The line of an account's counts, or NULL: rows under this number are not counted. An account in a
+ * slot that others had counts theirs too, while they live. */
+static struct duplicate_owner *duplicate_owner(const struct duplicate *set, uint64_t account)
+{
+    uint64_t slot = account_id_hashed(account);
+
+    return slot < set->owner_count ? &set->owners[slot] : NULL;
+}
+
 /* Forgets the parts of which nothing is live any more. */
 static void duplicate_forget(const struct duplicate *set, struct duplicate_owner *owner)
 {
@@ -161,18 +171,22 @@ static void duplicate_forget(const struct duplicate *set, struct duplicate_owner
 
 uint32_t duplicate_count(const struct duplicate *set, uint64_t account)
 {
-    if (account >= set->owner_count)
+    const struct duplicate_owner *counted = duplicate_owner(set, account);
+
+    if (counted == NULL)
         return 0;
-    struct duplicate_owner owner = set->owners[account];
+    struct duplicate_owner owner = *counted;
     duplicate_forget(set, &owner);
     return owner.total;
 }
 
 uint64_t duplicate_wait_ms(const struct duplicate *set, uint64_t account)
 {
-    if (account >= set->owner_count)
+    const struct duplicate_owner *counted = duplicate_owner(set, account);
+
+    if (counted == NULL)
         return 1;
-    struct duplicate_owner owner = set->owners[account];
+    struct duplicate_owner owner = *counted;
     duplicate_forget(set, &owner);
     for (unsigned i = 0; i < DUPLICATE_PARTS; i++) {
         uint64_t part = owner.first + i;
@@ -184,9 +198,10 @@ uint64_t duplicate_wait_ms(const struct duplicate *set, uint64_t account)
 
 static void duplicate_own(struct duplicate *set, uint64_t account, uint64_t slice)
 {
-    if (account >= set->owner_count)
+    struct duplicate_owner *owner = duplicate_owner(set, account);
+
+    if (owner == NULL)
         return;
-    struct duplicate_owner *owner = &set->owners[account];
     duplicate_forget(set, owner);
     uint64_t part = slice / set->part_slices, last = owner->first + DUPLICATE_PARTS - 1;
     owner->counts[(part < last ? part : last) % DUPLICATE_PARTS]++;
@@ -337,7 +352,7 @@ bool duplicate_load(struct duplicate *set, struct mix_key key, struct image_read
     for (; image_read_begins(read, sizeof(struct duplicate_row)); read->row++) {
         struct duplicate_row row;
         image_read_bytes(read, &row, sizeof row);
-        uint64_t hash = mix_id(key, row.account, (const uint8_t *)row.id);
+        uint64_t hash = mix_id(key, account_id_hashed(row.account), (const uint8_t *)row.id);
         const char *wrong = duplicate_wrong(set, &row, hash);
         if (wrong != NULL)
             return image_read_refuse(read, wrong);

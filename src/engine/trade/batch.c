@@ -70,8 +70,9 @@ enum status batch_check_id(const struct engine *engine, const struct command *co
     if (!window_holds(engine, duplicate_id_ms(id), engine->t_ns))
         return ROW_STATUS(window);
     bool is_own = memcmp(item->order_id, command_request_id(command), sizeof id) == 0;
-    if (is_own || duplicate_find(&engine->duplicates, batch_hash(engine, item),
-                                 engine->applying.account, id) != NULL)
+    uint64_t account_id = state_account_id(engine, engine->applying.account);
+    if (is_own ||
+        duplicate_find(&engine->duplicates, batch_hash(engine, item), account_id, id) != NULL)
         return ROW_STATUS(duplicate);
     return STATUS_request_completed;
 }
@@ -98,7 +99,7 @@ void batch_entry(const struct engine *engine, const struct batch_item *item,
 void batch_use_id(struct engine *engine, const struct batch_item *item, enum status status)
 {
     struct duplicate_row request = {
-        .account = engine->applying.account,
+        .account = state_account_id(engine, engine->applying.account),
         .processed_at_ns = engine->t_ns,
         .outcome = duplicate_outcome(engine->sequence, (uint8_t)status),
     };
@@ -111,7 +112,7 @@ void batch_emit(struct engine *engine, const struct command *command, uint32_t n
                 enum status status, uint8_t reason)
 {
     struct effect_answer body = {
-        .account_id = engine->applying.account,
+        .account_id = state_account_id(engine, engine->applying.account),
         .status = (uint16_t)status,
         .reason = reason,
         .item = (uint8_t)number,

@@ -132,7 +132,7 @@ static void emit_position(struct engine *engine, const struct market *market,
     int64_t size = holding->size, cost = holding->cost;
     CC_OPAQUE(size); /* just stored one by one: a load of both would wait for all earlier stores */
     struct effect_position body = {
-        .portfolio.account_id = portfolio->account,
+        .portfolio.account_id = state_account_id(engine, portfolio->account),
         .size = size,
         .cost = cost,
         .net_funding = holding->net_funding,

@@ -30,7 +30,7 @@ void read_order_record(const struct engine *engine, uint32_t index, struct row_o
     bool ended = order_state_is_final((enum order_state)order->state); /* now */
 
     *row = (struct row_order){
-        .account_id = portfolio->account,
+        .account_id = state_account_id(engine, portfolio->account),
         .subaccount_index = portfolio->subaccount_index,
         .portfolio_index = portfolio->portfolio_index,
         .initial = order_initial(&engine->orders, index),
@@ -80,12 +80,13 @@ bool read_order(const struct engine *engine, uint64_t account_id, const uint8_t 
 {
     uint64_t words[2] = { cc_load64(id), cc_load64(id + 8) };
 
-    if (account_id >= engine->accounts.count)
+    uint32_t account = account_find(engine, account_id);
+    if (account == ACCOUNT_NONE)
         return false;
-    uint64_t hash = mix_id(engine->key, account_id, id);
-    uint32_t order = order_map_find(&engine->order_map, hash, (uint32_t)account_id, words);
+    uint64_t hash = mix_id(engine->key, account, id);
+    uint32_t order = order_map_find(&engine->order_map, hash, account, words);
     if (order == ORDER_NONE) {
-        order = conditional_find(engine, (uint32_t)account_id, id, hash);
+        order = conditional_find(engine, account, id, hash);
         if (order == CONDITIONAL_NONE)
             return false;
         order |= EFFECT_CONDITIONAL;
@@ -97,7 +98,8 @@ bool read_order(const struct engine *engine, uint64_t account_id, const uint8_t 
 bool read_balance(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index,
                   uint32_t portfolio_index, struct row_balance *row)
 {
-    uint32_t index = portfolio_find(engine, account_id, subaccount_index, portfolio_index);
+    uint32_t index =
+        portfolio_find(engine, account_find(engine, account_id), subaccount_index, portfolio_index);
     struct margin_view view;
 
     if (index == PORTFOLIO_NONE)
@@ -123,13 +125,14 @@ bool read_balance(const struct engine *engine, uint64_t account_id, uint32_t sub
 bool read_portfolio_from(const struct engine *engine, uint64_t account_id,
                          uint32_t *subaccount_index, uint32_t *portfolio_index)
 {
-    uint32_t record = subaccount_find(engine, account_id, *subaccount_index);
+    uint32_t account = account_find(engine, account_id);
+    uint32_t record = subaccount_find(engine, account, *subaccount_index);
 
     if (record == SUBACCOUNT_NONE)
         return false;
     if (*portfolio_index < engine->subaccounts.rows[record].portfolio_count)
         return true;
-    record = subaccount_find(engine, account_id, *subaccount_index + 1);
+    record = subaccount_find(engine, account, *subaccount_index + 1);
     if (record == SUBACCOUNT_NONE)
         return false;
     *subaccount_index += 1;
@@ -140,7 +143,7 @@ bool read_portfolio_from(const struct engine *engine, uint64_t account_id,
 uint32_t read_portfolio_count(const struct engine *engine, uint64_t account_id,
                               uint32_t subaccount_index)
 {
-    uint32_t record = subaccount_find(engine, account_id, subaccount_index);
+    uint32_t record = subaccount_find(engine, account_find(engine, account_id), subaccount_index);
 
     return record == SUBACCOUNT_NONE ? 0 : engine->subaccounts.rows[record].portfolio_count;
 }
@@ -148,7 +151,8 @@ uint32_t read_portfolio_count(const struct engine *engine, uint64_t account_id,
 bool read_subaccount(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index,
                      struct row_subaccount *row)
 {
-    uint32_t record = subaccount_find(engine, account_id, subaccount_index);
+    uint32_t account = account_find(engine, account_id);
+    uint32_t record = subaccount_find(engine, account, subaccount_index);
 
     if (record == SUBACCOUNT_NONE)
         return false;
@@ -158,7 +162,7 @@ bool read_subaccount(const struct engine *engine, uint64_t account_id, uint32_t 
         .status = subaccount->status,
     };
     for (uint32_t i = 0; i < subaccount->portfolio_count; i++) {
-        uint32_t at = portfolio_find(engine, account_id, subaccount_index, i);
+        uint32_t at = portfolio_find(engine, account, subaccount_index, i);
         struct margin_view view;
         if (engine->portfolios.rows[at].status == PORTFOLIO_CLOSED)
             continue;
@@ -172,15 +176,16 @@ bool read_subaccount(const struct engine *engine, uint64_t account_id, uint32_t 
 void read_classes(const struct engine *engine, struct engine_sink *sink)
 {
     for (uint32_t i = 0; i < engine->accounts.count; i++)
-        sink->classify(sink, i, engine->accounts.rows[i].share_class);
+        sink->classify(sink, state_account_id(engine, i), engine->accounts.rows[i].share_class);
 }
 
 bool read_account(const struct engine *engine, uint64_t account_id, struct row_account *row)
 {
-    const struct account *account = account_find(engine, account_id);
+    uint32_t slot = account_find(engine, account_id);
+    const struct account *account = &engine->accounts.rows[slot];
     const struct market_table *markets = &engine->markets;
 
-    if (account == NULL)
+    if (slot == ACCOUNT_NONE)
         return false;
     *row = (struct row_account){
         .account_id = account_id,
@@ -194,7 +199,7 @@ bool read_account(const struct engine *engine, uint64_t account_id, struct row_a
     row->share_class = account->share_class;
     for (uint32_t i = 0; i < SHARE_TABLE_COUNT; i++) {
         row->slots_used[i] = account->counts[i];
-        row->slots_bound[i] = share_cap(engine, (uint32_t)account_id, (enum share_table)i);
+        row->slots_bound[i] = share_cap(engine, slot, (enum share_table)i);
     }
     if (markets->count > 0) { /* markets have the rates; all of W10 have the same */
         const struct market_record *record = &markets->rows[markets->sorted[0]].record;
@@ -204,9 +209,24 @@ bool read_account(const struct engine *engine, uint64_t account_id, struct row_a
     return true;
 }
 
+bool read_account_at(const struct engine *engine, uint32_t slot, uint64_t *account_id)
+{
+    if (slot >= engine->accounts.count)
+        return false;
+    *account_id = state_account_id(engine, slot);
+    return true;
+}
+
+bool read_account_has_gone(const struct engine *engine, uint64_t account_id)
+{
+    uint32_t slot = account_id_slot(account_id);
+
+    return slot < engine->accounts.count && state_account_id(engine, slot) != account_id;
+}
+
 uint64_t read_private_seq(const struct engine *engine, uint64_t account_id)
 {
-    return engine->accounts.rows[account_id].private_seq;
+    return engine->accounts.rows[account_id_slot(account_id)].private_seq;
 }
 
 uint32_t read_market_count(const struct engine *engine)
@@ -397,7 +417,7 @@ void read_credential(const struct engine *engine, uint32_t index, struct read_cr
 
     INVARIANT(index != CREDENTIAL_NONE && index <= engine->credentials.slots.laid_out);
     *view = (struct read_credential){
-        .account_id = credential->account,
+        .account_id = state_account_id(engine, credential->account),
         .expires_ns = credential->expires_ns,
         .pin = credential->pin,
         .kind = credential_effect_kind(credential),
@@ -537,10 +557,10 @@ void read_funding_epoch(const struct engine *engine, uint16_t asset_id, uint64_t
 bool read_master_key_at(const struct engine *engine, uint64_t account_id, uint32_t *cursor,
                         struct read_credential *view)
 {
-    const struct account *account = account_find(engine, account_id);
+    uint32_t account = account_find(engine, account_id);
 
-    INVARIANT(account != NULL);
-    *cursor = *cursor == CREDENTIAL_NONE ? account->master_head
+    INVARIANT(account != ACCOUNT_NONE);
+    *cursor = *cursor == CREDENTIAL_NONE ? engine->accounts.rows[account].master_head
                                          : engine->credentials.rows[*cursor].account_next;
     if (*cursor == CREDENTIAL_NONE)
         return false;

@@ -66,6 +66,13 @@ CC_MUST_USE bool read_subaccount(const struct engine *engine, uint64_t account_i
 CC_MUST_USE bool read_account(const struct engine *engine, uint64_t account_id,
                               struct row_account *row);
 
+/* The id of the account that is at number `slot` of the table, from 0 without a gap. False: so many
+ * there are not. */
+CC_MUST_USE bool read_account_at(const struct engine *engine, uint32_t slot, uint64_t *account_id);
+
+/* Whether the slot of this id is another account's. */
+CC_MUST_USE bool read_account_has_gone(const struct engine *engine, uint64_t account_id);
+
 /* Gives the sink (classify) the class of every account. */
 void read_classes(const struct engine *engine, struct engine_sink *sink);
 

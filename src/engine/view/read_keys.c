@@ -7,12 +7,12 @@ static uint32_t next_of(const struct engine *engine, uint64_t account_id, int32_
                         enum credential_kind kind, uint32_t *cursor)
 {
     const struct credential *rows = engine->credentials.rows;
-    const struct account *account = account_find(engine, account_id);
+    uint32_t account = account_find(engine, account_id);
 
-    if (account == NULL)
+    if (account == ACCOUNT_NONE)
         return CREDENTIAL_NONE;
-    uint32_t at =
-        *cursor == CREDENTIAL_NONE ? account->credential_head : rows[*cursor].account_next;
+    uint32_t at = *cursor == CREDENTIAL_NONE ? engine->accounts.rows[account].credential_head
+                                             : rows[*cursor].account_next;
     while (at != CREDENTIAL_NONE &&
            (rows[at].kind != kind || !credential_is_live(&rows[at], engine->t_ns) ||
             (pin != CREDENTIAL_NO_PIN && rows[at].pin != pin)))
@@ -54,11 +54,12 @@ bool read_keys_master(const struct engine *engine, uint64_t account_id, int32_t 
                       uint32_t *cursor, struct row_master_key *row)
 {
     const struct credential *rows = engine->credentials.rows;
-    const struct account *account = account_find(engine, account_id);
+    uint32_t account = account_find(engine, account_id);
 
-    if (account == NULL)
+    if (account == ACCOUNT_NONE)
         return false;
-    uint32_t at = *cursor == CREDENTIAL_NONE ? account->master_head : rows[*cursor].account_next;
+    uint32_t at = *cursor == CREDENTIAL_NONE ? engine->accounts.rows[account].master_head
+                                             : rows[*cursor].account_next;
     while (at != CREDENTIAL_NONE && pin != CREDENTIAL_NO_PIN && rows[at].pin != pin)
         at = rows[at].account_next;
     *cursor = at;

@@ -138,12 +138,13 @@ static void sort(struct read_orders *cursor)
 static void find(struct read_orders *cursor, const struct engine *engine)
 {
     const struct read_filter *filter = &cursor->filter;
-    const struct account *account = account_find(engine, filter->account_id);
+    uint32_t account = account_find(engine, filter->account_id);
 
     cursor->count = 0;
     cursor->given = 0;
     cursor->is_over = true;
-    uint32_t at = account == NULL ? PORTFOLIO_NONE : account->portfolio_head;
+    uint32_t at =
+        account == ACCOUNT_NONE ? PORTFOLIO_NONE : engine->accounts.rows[account].portfolio_head;
     for (; at != PORTFOLIO_NONE; at = engine->portfolios.rows[at].account_next) {
         const struct portfolio *portfolio = &engine->portfolios.rows[at];
         if (read_filter_admits(filter, portfolio->subaccount_index, portfolio->portfolio_index))

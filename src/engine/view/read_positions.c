@@ -56,7 +56,7 @@ static void fill_row(const struct engine *engine, const struct holding *holding,
     margin_standing(engine, holding->portfolio, &standing);
     margin_part(engine, holding, &part);
     *row = (struct row_position){
-        .account_id = portfolio->account,
+        .account_id = state_account_id(engine, portfolio->account),
         .subaccount_index = portfolio->subaccount_index,
         .portfolio_index = portfolio->portfolio_index,
         .size = holding->size,
@@ -104,11 +104,12 @@ bool read_positions_next(struct read_positions *cursor, const struct engine *eng
                          struct row_position *row)
 {
     uint64_t account_id = cursor->filter.account_id;
+    uint32_t account = account_find(engine, account_id);
 
     while (read_portfolio_from(engine, account_id, &cursor->subaccount_index,
                                &cursor->portfolio_index)) {
         uint32_t portfolio =
-            portfolio_find(engine, account_id, cursor->subaccount_index, cursor->portfolio_index);
+            portfolio_find(engine, account, cursor->subaccount_index, cursor->portfolio_index);
         if (engine->portfolios.rows[portfolio].holding_count != 0 &&
             read_filter_admits(&cursor->filter, cursor->subaccount_index,
                                cursor->portfolio_index) &&

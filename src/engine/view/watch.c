@@ -241,20 +241,20 @@ void watch_effect(struct watch *watch, const struct effect *effect)
     }
 }
 
-/* The account that signed the command, 0 (the fund's): none did. */
-static uint64_t signer_of(const struct command *command)
+/* The slot of the account that signed the command, 0 (the fund's): none did. */
+static uint32_t signer_of(const struct command *command)
 {
     bool is_signed = command->kind != COMMAND_UNSIGNED && command->code < REQUEST_oracle_price &&
                      command->code != REQUEST_create_account_secp256k1 &&
                      command->code != REQUEST_create_account_passkey;
 
-    return is_signed ? cc_load64(command_body(command)) : 0;
+    return is_signed ? account_id_slot(cc_load64(command_body(command))) : 0;
 }
 
 bool watch_end(struct watch *watch, const struct engine *engine, const struct command *command,
                struct audit_verdict *verdict)
 {
-    uint64_t signer = signer_of(command);
+    uint32_t signer = signer_of(command);
 
     for (uint32_t k = 0; k < engine->markets.count && watch->is_begun; k++)
         allow_move(watch, engine, k);

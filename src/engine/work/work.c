@@ -66,7 +66,7 @@ static void expire(struct engine *engine, uint32_t index)
     const struct holding *holding = state_holding(engine, order->holding);
     uint16_t asset_id = engine->markets.rows[order->market].record.asset_id;
     struct effect_timer body = {
-        .portfolio = portfolio_effect_id(state_portfolio(engine, holding->portfolio)),
+        .portfolio = portfolio_effect_id(engine, holding->portfolio),
         .kind = TIMER_EXPIRY,
         .asset_id = asset_id,
     };

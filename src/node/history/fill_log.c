@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "base/account_id.h"
 #include "base/uuid.h"
 #include "engine/view/read.h"
 #include "node/history/market_names.h"
@@ -54,9 +55,9 @@ static void add_fill(struct fill_log *log, const struct effect *effect)
 
     memcpy(&body, effect->bytes, sizeof body);
     read_order_record(effect->engine, effect->record, &order);
-    INVARIANT(order.account_id < log->fills.key_count);
-    struct fill_row *row =
-        history_ring_add(&log->fills, (uint32_t)order.account_id, effect->sequence, log->counted);
+    uint32_t key = account_id_slot(order.account_id);
+    INVARIANT(key < log->fills.key_count);
+    struct fill_row *row = history_ring_add(&log->fills, key, effect->sequence, log->counted);
     row->account_id = order.account_id;
     memcpy(row->order_id, body.order_id, sizeof row->order_id);
     row->price = body.price;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/account_id.h"
 #include "base/option.h"
 #include "engine/engine.h"
 #include "engine/view/read.h"
@@ -10,6 +11,8 @@
 /* Of ended orders, the cash ledger and candles: twice what may wait for the file (history_keep.c),
  * which has the others. */
 enum { ROWS_MAX = 1 << 18 };
+
+enum { ACTIVE = 0 }; /* status of effect 2119 */
 
 struct history *history_create(uint32_t capacity, uint32_t account_count, struct mix_key key)
 {
@@ -54,17 +57,15 @@ void history_forget(struct history *history, const struct engine *engine)
     /* An id is dated before its command's time plus the option then in force: at most this. */
     uint64_t newest_ms =
         engine_time(engine) / 1000000 + option_row(OPTION_exchange_clock_future_ms)->maximum;
-    struct row_account account;
     struct row_market market;
+    uint64_t id;
 
-    for (uint64_t id = 0; id < history->orders.ring.key_count; id++) { /* dense, from 0 */
-        if (!read_account(engine, id, &account))
-            break;
+    for (uint32_t slot = 0; read_account_at(engine, slot, &id); slot++) {
         order_log_forget(&history->orders, id, sequence, newest_ms,
                          history_find_refusals(&history->keep, id, sequence));
-        history_ring_forget(&history->fills.fills, (uint32_t)id, sequence);
-        history_ring_forget(&history->money.payments, (uint32_t)id, sequence);
-        history_ring_forget(&history->money.cash, (uint32_t)id, sequence);
+        history_ring_forget(&history->fills.fills, slot, sequence);
+        history_ring_forget(&history->money.payments, slot, sequence);
+        history_ring_forget(&history->money.cash, slot, sequence);
     }
     for (uint32_t k = 0; k < read_market_count(engine); k++) {
         read_market(engine, k, &market);
@@ -216,6 +217,22 @@ static void show(const struct history_sink *self, const struct effect *effect)
     }
 }
 
+/* A new account has no rows: those of the accounts that had its slot before are no longer found by
+ * it. What is not in the file yet goes there under the id that each row has. */
+static void begin_account(struct history *history, const struct effect *effect)
+{
+    struct effect_account body;
+
+    memcpy(&body, effect->bytes, sizeof body);
+    if (body.what != ACCOUNT_WHAT_ACCOUNT || body.status != ACTIVE)
+        return;
+    uint32_t slot = account_id_slot(body.account_id);
+    order_log_begin(&history->orders, slot);
+    history_ring_begin(&history->fills.fills, slot);
+    history_ring_begin(&history->money.payments, slot);
+    history_ring_begin(&history->money.cash, slot);
+}
+
 static void emit(struct engine_sink *sink, const struct effect *effect)
 {
     /* The sink is the first member. */
@@ -236,6 +253,8 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
         private_feed_add(&self->feed, history, effect);
         return;
     }
+    if (effect->code == EFFECT_account)
+        begin_account(history, effect);
     if (self->watch != NULL)
         watch_effect(self->watch, effect);
     if (self->exchange_counters != NULL)

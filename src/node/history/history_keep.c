@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "base/account_id.h"
 #include "base/log.h"
 #include "engine/engine.h"
 #include "engine/view/read.h"
@@ -153,21 +154,19 @@ static int put_candle_gap(struct history_keep *keep, const struct engine *engine
 static int put_gaps(struct history_keep *keep, const struct engine *engine, uint64_t sequence,
                     uint64_t newest_ms)
 {
-    struct row_account account;
     struct row_market market;
     int failed = 0;
-    uint64_t id = 0;
+    uint64_t id;
+    uint32_t slot = 0;
 
-    for (; id < keep->rings[HISTORY_FILLS]->key_count && failed == 0; id++) {
-        if (!read_account(engine, id, &account)) /* dense, from 0 */
-            break;
+    for (; failed == 0 && read_account_at(engine, slot, &id); slot++) {
         failed = put_gap(keep, HISTORY_FILLS, id, sequence);
         if (failed == 0)
             failed = put_gap(keep, HISTORY_PAYMENTS, id, sequence);
         if (failed == 0)
             failed = put_gap(keep, HISTORY_CASH, id, sequence);
     }
-    history_file_put_id_gap(keep->file, sequence, newest_ms, id);
+    history_file_put_id_gap(keep->file, sequence, newest_ms, slot);
     for (uint32_t k = 0; k < read_market_count(engine) && failed == 0; k++) {
         read_market(engine, k, &market);
         failed = put_gap(keep, HISTORY_TRADES, market.asset_id, sequence);
@@ -544,7 +543,7 @@ enum history_older history_keep_below(struct history_keep *keep, enum history_ta
 
 uint64_t history_keep_orders_from(struct history_keep *keep, uint64_t account_id)
 {
-    return account_id < keep->gap_accounts ? published_get(&keep->from) : 0;
+    return account_id_slot(account_id) < keep->gap_accounts ? published_get(&keep->from) : 0;
 }
 
 void history_keep_end(struct history_keep *keep)

@@ -66,6 +66,12 @@ void history_ring_forget(struct history_ring *ring, uint32_t key, uint64_t seque
     };
 }
 
+void history_ring_begin(struct history_ring *ring, uint32_t key)
+{
+    INVARIANT(key < ring->key_count);
+    ring->heads[key] = (struct history_ring_head){ 0 };
+}
+
 uint64_t history_ring_dropped_sequence(const struct history_ring *ring)
 {
     const struct history_link *oldest = history_ring_victim(ring);

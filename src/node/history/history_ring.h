@@ -70,6 +70,10 @@ void history_ring_free(struct history_ring *ring);
  * empty. */
 void history_ring_forget(struct history_ring *ring, uint32_t key, uint64_t sequence);
 
+/* The key has no rows from now on: what it had is of another owner, and is found by its positions
+ * alone. */
+void history_ring_begin(struct history_ring *ring, uint32_t key);
+
 /* All rows with a higher sequence are kept. 0 while none was dropped. */
 uint64_t history_ring_dropped_sequence(const struct history_ring *ring);
 

@@ -1,5 +1,6 @@
 #include "node/history/id_map.h"
 
+#include "base/account_id.h"
 #include "base/arena.h"
 
 static size_t places_bytes(const struct id_map *map)
@@ -40,7 +41,7 @@ static const uint8_t *id_of(const struct id_map *map, uint32_t row)
 
 static uint32_t tag_of(const struct id_map *map, uint64_t account_id, const uint8_t *id)
 {
-    return (uint32_t)(mix_id(map->key, account_id, id) >> 32);
+    return (uint32_t)(mix_id(map->key, account_id_hashed(account_id), id) >> 32);
 }
 
 /* Place of (account, id), or of the free slot that ends its run. */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "base/account_id.h"
 #include "base/message.h"
 #include "base/uuid.h"
 #include "engine/view/read.h"
@@ -41,9 +42,9 @@ static void add_payment(struct money_log *log, const struct effect *effect, uint
     struct effect_funding_payment body;
 
     memcpy(&body, effect->bytes, sizeof body);
-    INVARIANT(body.portfolio.account_id < log->payments.key_count);
-    struct payment_row *row = history_ring_add(&log->payments, (uint32_t)body.portfolio.account_id,
-                                               effect->sequence, index);
+    uint32_t key = account_id_slot(body.portfolio.account_id);
+    INVARIANT(key < log->payments.key_count);
+    struct payment_row *row = history_ring_add(&log->payments, key, effect->sequence, index);
     row->account_id = body.portfolio.account_id;
     row->subaccount_index = body.portfolio.subaccount_index;
     row->portfolio_index = body.portfolio.portfolio_index;
@@ -153,9 +154,10 @@ static void add_house(struct money_log *log, enum money_house house, const struc
 static void add_to_ledger(struct money_log *log, const struct effect *effect,
                           const struct effect_cash *body, uint32_t index)
 {
-    INVARIANT(body->portfolio.account_id < log->cash.key_count);
-    struct cash_row *row =
-        history_ring_add(&log->cash, (uint32_t)body->portfolio.account_id, effect->sequence, index);
+    uint32_t key = account_id_slot(body->portfolio.account_id);
+
+    INVARIANT(key < log->cash.key_count);
+    struct cash_row *row = history_ring_add(&log->cash, key, effect->sequence, index);
 
     fill_movement(&row->movement, log, effect, body, body->amount, body->balance_after);
     row->account_id = body->portfolio.account_id;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/account_id.h"
 #include "engine/table/order.h"
 
 enum { IDS_CHAIN = 0 };
@@ -34,7 +35,7 @@ void order_log_free(struct order_log *log)
 
 bool order_log_is_shown(const struct order_log *log, const struct order_row *row)
 {
-    const struct order_account *account = &log->accounts[row->order.account_id];
+    const struct order_account *account = &log->accounts[account_id_slot(row->order.account_id)];
 
     return row->rejection == 0 || account->rejection_count - row->rejection < ORDER_LOG_REJECTED;
 }
@@ -75,7 +76,7 @@ static void add(struct order_log *log, const struct order_summary *order, uint64
 {
     uint32_t number = history_ring_number(&log->ring, log->ring.added);
     const struct order_row *victim = history_ring_victim(&log->ring);
-    uint32_t key = (uint32_t)order->account_id;
+    uint32_t key = account_id_slot(order->account_id);
 
     if (victim != NULL)
         drop(log, victim, number);
@@ -106,12 +107,20 @@ static void add_id(struct order_log *log, const struct order_summary *order)
 void order_log_forget(struct order_log *log, uint64_t account_id, uint64_t sequence,
                       uint64_t newest_ms, uint64_t rejection_count)
 {
-    INVARIANT(account_id < log->ring.key_count);
-    history_ring_forget(&log->ring, (uint32_t)account_id, sequence);
+    uint32_t key = account_id_slot(account_id);
+
+    INVARIANT(key < log->ring.key_count);
+    history_ring_forget(&log->ring, key, sequence);
     history_ring_forget(&log->ids, IDS_CHAIN, sequence);
-    log->accounts[account_id].rejection_count = rejection_count;
+    log->accounts[key].rejection_count = rejection_count;
     log->newest_dropped_ms = newest_ms;
     log->dropped = true;
+}
+
+void order_log_begin(struct order_log *log, uint32_t slot)
+{
+    history_ring_begin(&log->ring, slot);
+    log->accounts[slot] = (struct order_account){ 0 };
 }
 
 static bool is_engines(const struct order_summary *order)
@@ -136,13 +145,13 @@ void order_log_append(struct order_log *log, struct order_summary *order, uint64
 {
     bool is_final = order_summary_is_final(order);
 
-    INVARIANT(order->account_id < log->ring.key_count);
+    INVARIANT(account_id_slot(order->account_id) < log->ring.key_count);
     if (is_engines(order) && !is_final)
         return; /* it is placed by its end */
     if (order->sequence == sequence) {
         bool is_of_request =
             request_id != NULL && memcmp(request_id, order->id.bytes, sizeof order->id.bytes) == 0;
-        place(&log->accounts[order->account_id], order);
+        place(&log->accounts[account_id_slot(order->account_id)], order);
         if (is_engines(order) || !is_of_request)
             add_id(log, order);
     }

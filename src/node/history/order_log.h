@@ -61,6 +61,9 @@ CC_MUST_USE int order_log_init(struct order_log *log, uint32_t capacity, uint32_
                                struct mix_key key);
 void order_log_free(struct order_log *log);
 
+/* The account of this slot is new: it has no orders yet. */
+void order_log_begin(struct order_log *log, uint32_t slot);
+
 /* Records that the orders that an account had up to `sequence` are not kept, `rejection_count`
  * REJECTED placements among them; the log must be empty. Their ids are dated `newest_ms` at most.
  * Live orders are in the engine. */

@@ -3,11 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/account_id.h"
 #include "base/field.h"
 #include "base/message.h"
 #include "engine/view/read.h"
-
-#define ACCOUNT_DERIVED (UINT64_C(1) << 63) /* W5: of a key that belongs to no account */
 
 int request_log_init(struct request_log *log, uint32_t capacity, struct mix_key key)
 {
@@ -81,7 +80,7 @@ static void add(struct request_log *log, const struct effect *effect)
     struct effect_answer body;
 
     memcpy(&body, effect->bytes, sizeof body);
-    if (body.account_id == 0 || (body.account_id & ACCOUNT_DERIVED) != 0)
+    if (body.account_id == 0 || (body.account_id & ACCOUNT_ID_DERIVED) != 0)
         return;
     if (body.item != EFFECT_NO_ITEM) {
         struct request_made *made = making(log, effect);

@@ -107,7 +107,8 @@ bool query_list_begin(struct query_task *task, const struct query_sources *sourc
         return true;
     }
     task->at = history_ring_below(is_trades ? &history->fills.trades : &history->fills.fills,
-                                  is_trades ? task->asset_id : query->account_id,
+                                  is_trades ? task->asset_id
+                                            : query_task_chain(sources, query->account_id),
                                   task->below_sequence, task->below_index);
     return true;
 }

@@ -73,7 +73,9 @@ bool query_money_begin(struct query_task *task, const struct query_sources *sour
     task->offset = query->offset;
     task->below_sequence = query->before_sequence == 0 ? UINT64_MAX : query->before_sequence;
     task->below_index = query->before_index;
-    task->at = history_ring_below(sources->history->keep.rings[table_of(task)], key_of(task),
+    bool is_account = query->kind == QUERY_payments || query->kind == QUERY_cash;
+    uint64_t chain = is_account ? query_task_chain(sources, query->account_id) : key_of(task);
+    task->at = history_ring_below(sources->history->keep.rings[table_of(task)], chain,
                                   task->below_sequence, task->below_index);
     return true;
 }

@@ -100,7 +100,8 @@ static void find_waiting(struct merge *merge)
 {
     struct waiting *waiting = &merge->waiting;
     const struct history_ring *ring = &merge->sources->history->orders.ring;
-    uint64_t at = history_ring_below(ring, merge->task->query.account_id, UINT64_MAX, 0);
+    uint64_t at = history_ring_below(
+        ring, query_task_chain(merge->sources, merge->task->query.account_id), UINT64_MAX, 0);
     const struct order_row *row;
     uint32_t visited = 0;
 

@@ -4,6 +4,7 @@
 #ifndef NODE_QUERY_QUERY_TASK_H
 #define NODE_QUERY_QUERY_TASK_H
 
+#include "base/account_id.h"
 #include "base/head_log.h"
 #include "base/problem.h"
 #include "base/reply_pool.h"
@@ -73,6 +74,14 @@ static inline void query_task_refuse_dropped(struct query_task *task, uint64_t d
  * is none, and task->at is HISTORY_NONE; or it is not kept, and the task is refused. */
 const void *query_task_row(struct query_task *task, const struct query_sources *sources,
                            enum history_table table, uint64_t key);
+
+/* The key of an account's chains in the rings, or one that has none: there is no such account any
+ * more. */
+static inline uint64_t query_task_chain(const struct query_sources *sources, uint64_t account_id)
+{
+    return read_account_has_gone(sources->engine, account_id) ? UINT64_MAX
+                                                              : account_id_slot(account_id);
+}
 
 /* Moves to the next older row. */
 static inline void query_task_pass(struct query_task *task, const struct history_link *link)
