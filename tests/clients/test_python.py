@@ -1,6 +1,7 @@
 """test_python.py BUILD - clients/python: its bytes against the vectors, its arithmetic, its ids,
 its types, its wheel. W: wire.md.
 """
+import asyncio
 import base64
 import importlib
 import json
@@ -19,11 +20,14 @@ import book_vectors
 from python_library import PYTHON, ROOT, Hidden, vectors
 from harness import Suite, Table, only  # noqa: E402  (python_library finds the folder)
 
-from perpd import Amount, PortfolioId, SessionKey, SlowSignerWarning  # noqa: E402
+from perpd import (Amount, PortfolioId, SessionKey, SlowSignerWarning,  # noqa: E402
+                   WrongChecksum, address_of, address_text)
 from perpd import _wire_gen as wire  # noqa: E402
 from perpd import ed25519, sign  # noqa: E402
 from perpd.book import Book, Fault  # noqa: E402
+from perpd.address import keccak_256  # noqa: E402
 from perpd.ids import Ids, id_time_ms, is_v7  # noqa: E402
+from perpd.trading import Trading  # noqa: E402
 
 suite = Suite("client python")
 
@@ -190,6 +194,35 @@ def amounts(_):
     table.true("too fine", raises(ValueError, lambda: Amount.of("0.05").at(1)))
     table.true("times a float", raises(TypeError, lambda: tick * 0.5))
     table.same("sums", str(Amount.of("0.1") + Amount.of("0.02") - Amount.of("1") * 2), "-1.88")
+    return table.wrong
+
+
+@suite.case
+def addresses(_):
+    """F8: the spellings that EIP-55 gives as examples; other letters are refused, with both."""
+    table = Table()
+    table.same("Keccak-256 of nothing", keccak_256(b"").hex(),
+               "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470")
+    trading = Trading(SimpleNamespace(place=PortfolioId(7, 0, 0), sender=None))
+    for right in ("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+                  "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
+                  "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
+                  "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb"):
+        raw = bytes.fromhex(right[2:])
+        table.same(right, address_text(raw), right)
+        for text in (right, right[2:], right.lower(), "0x" + right[2:].upper(), raw):
+            table.same(f"{text!r}", address_of(text), raw)
+        for wrong in (right.swapcase().replace("X", "x"), right[:-1] + "0"):
+            try:
+                asyncio.run(trading.withdraw("1", wrong))
+                table.true(wrong, False, "it was not refused")
+            except WrongChecksum as error:
+                spelled = address_text(bytes.fromhex(wrong[2:]))
+                table.same(wrong, (error.given, error.right), (wrong, spelled))
+                table.true("both are told", wrong in str(error) and spelled in str(error), error)
+    for text in ("", "0x", right[:-1], right + "0", "0X" + right[2:], " " + right, "0x" + "g" * 40,
+                 bytes(19), bytes(21)):
+        table.true(f"{text!r} is refused", raises(ValueError, lambda: address_of(text)))
     return table.wrong
 
 

@@ -104,6 +104,33 @@ same("order", Amount.of("0.09").compare(Amount.of("0.1")), -1);
 same("equal", Amount.of("1.50").equals(Amount.of("1.5")), true);
 refused("too fine", RangeError, () => Amount.of("0.05").at(1));
 
+// F8: the spellings that EIP-55 gives as examples; other letters are refused, with both.
+const { keccak256 } = await import(pathToFileURL(`${dist}/address.js`).href);
+const { Trading } = await import(pathToFileURL(`${dist}/trading.js`).href);
+same("Keccak-256 of nothing", hex(keccak256(new Uint8Array(0))),
+  "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470");
+for (const right of ["0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+  "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359", "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
+  "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb"]) {
+  const digits = right.slice(2);
+  const raw = Uint8Array.from(Buffer.from(digits, "hex"));
+  same(right, perpd.addressText(raw), right);
+  for (const given of [right, digits, right.toLowerCase(), `0x${digits.toUpperCase()}`, raw])
+    same(`${given}`, hex(perpd.addressOf(given)), hex(raw));
+  const swapped = digits.replace(/[a-z]|[A-Z]/g, (one) =>
+    one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase());
+  for (const wrong of [`0x${swapped}`, `${right.slice(0, -1)}0`]) {
+    const trading = new Trading({ place: null });
+    const error = await trading.withdraw("1", wrong).catch((thrown) => thrown);
+    const spelled = perpd.addressText(Uint8Array.from(Buffer.from(wrong.slice(2), "hex")));
+    same(wrong, [error.constructor.name, error.given, error.right], ["WrongChecksum", wrong, spelled]);
+    same("both are told", error.message.includes(wrong) && error.message.includes(spelled), true);
+  }
+}
+for (const given of ["", "0x", `0x${"1".repeat(39)}`, `0x${"1".repeat(41)}`, ` 0x${"1".repeat(40)}`,
+  `0x${"g".repeat(40)}`, new Uint8Array(19)])
+  refused(`${given}`, RangeError, () => perpd.addressOf(given));
+
 // W5: ids of the time that is told, strictly rising.
 for (const vector of vectors("uuid7")) {
   same(vector.name, perpd.idText(Buffer.from(vector.hex, "hex")), vector.text);

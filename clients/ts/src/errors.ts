@@ -53,6 +53,15 @@ export class NotOnGrid extends PerpdError {
   }
 }
 
+/** An address in large and small letters whose checksum (EIP-55) is wrong: a letter or digit of it is.
+ * `given` and `right` are the two spellings of these digits. */
+export class WrongChecksum extends PerpdError {
+  constructor(readonly given: string, readonly right: string) {
+    super(`${given} has a wrong checksum (EIP-55): its digits are spelled ${right}; ` +
+      "compare all of them with the address you mean");
+  }
+}
+
 /** The address is another exchange than the session key is bound to, or it speaks another version of
  * the wire. */
 export class WrongExchange extends PerpdError {}

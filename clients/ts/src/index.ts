@@ -1,5 +1,7 @@
 // perpd - a client of the exchange perpd: clients/ts/README.md has what it does.
 
+export { addressOf, addressText } from "./address.js";
+export type { AddressLike } from "./address.js";
 export * from "./amount.js";
 export * from "./body.js";
 export { Book, crc32c } from "./book.js";

@@ -1,5 +1,7 @@
 // The signed requests of a session: orders, cancels, batches, the dead-man, cash.
 
+import { addressOf } from "./address.js";
+import type { AddressLike } from "./address.js";
 import { Amount } from "./amount.js";
 import type { AmountLike } from "./amount.js";
 import { Rejected } from "./errors.js";
@@ -215,11 +217,12 @@ export class Trading {
       amount: Amount.of(amount).at(USDC_DECIMALS) }, how);
   }
 
-  /** USDC to an address of 20 bytes; needs a session of scope FULL_ACCESS. */
-  async withdraw(amount: AmountLike, destination: Uint8Array, how: Sending = {})
+  /** USDC to an address, whose checksum (EIP-55) is judged where its text has one; needs a session of
+   * scope FULL_ACCESS. */
+  async withdraw(amount: AmountLike, destination: AddressLike, how: Sending = {})
     : Promise<Outcome> {
     return this.#send("withdraw", { portfolio_id: this.session.place,
-      amount: Amount.of(amount).at(USDC_DECIMALS), destination }, how);
+      amount: Amount.of(amount).at(USDC_DECIMALS), destination: addressOf(destination) }, how);
   }
 }
 

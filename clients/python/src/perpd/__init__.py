@@ -1,11 +1,12 @@
 """perpd - a client of the exchange perpd: clients/python/README.md has what it does."""
 from ._wire_gen import Side, Stp, TriggerSource
+from .address import AddressLike, address_of, address_text
 from .amount import Amount, Rounding
 from .body import PortfolioId
 from .book import Book
 from .client import Client, connect
 from .errors import (Lost, NotExecuted, NotOnGrid, Overrun, PerpdError, Problem, Rejected,
-                     WrongExchange)
+                     WrongChecksum, WrongExchange)
 from .market import Market
 from .order import Direction, Order
 from .requests import Outcome, OutcomePending
@@ -14,8 +15,8 @@ from .stream import Event
 from .trading import Placement
 from .views import Bbo, Mark, Trade
 
-__all__ = ["Amount", "Bbo", "Book", "Client", "Direction", "Event", "Lost", "Mark", "Market",
-           "NotExecuted", "NotOnGrid", "Order", "Outcome", "OutcomePending", "Overrun",
+__all__ = ["AddressLike", "Amount", "Bbo", "Book", "Client", "Direction", "Event", "Lost", "Mark",
+           "Market", "NotExecuted", "NotOnGrid", "Order", "Outcome", "OutcomePending", "Overrun",
            "PerpdError", "Placement", "PortfolioId", "Problem", "Rejected", "Rounding",
            "SessionKey", "Side", "SlowSignerWarning", "Stp", "Trade", "TriggerSource",
-           "WrongExchange", "connect"]
+           "WrongChecksum", "WrongExchange", "address_of", "address_text", "connect"]

@@ -55,6 +55,16 @@ class NotOnGrid(PerpdError, ValueError):
         super().__init__(f"{what} {value} is between {lower} and {upper}")
 
 
+class WrongChecksum(PerpdError, ValueError):
+    """An address in large and small letters whose checksum (EIP-55) is wrong: a letter or digit of
+    it is. `given` and `right` are the two spellings of these digits."""
+
+    def __init__(self, given: str, right: str) -> None:
+        self.given, self.right = given, right
+        super().__init__(f"{given} has a wrong checksum (EIP-55): its digits are spelled {right}; "
+                         "compare all of them with the address you mean")
+
+
 class WrongExchange(PerpdError):
     """The address is another exchange than the session key is bound to, or it speaks another
     version of the wire."""

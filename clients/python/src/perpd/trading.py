@@ -8,6 +8,7 @@ from uuid import UUID
 
 from . import _wire_gen as wire
 from ._types_gen import Order as OrderRecord
+from .address import AddressLike, address_of
 from .amount import Amount, AmountLike
 from .body import Body, PortfolioId
 from .errors import Rejected
@@ -212,12 +213,14 @@ class Trading:
                                               Amount.of(amount).at(USDC_DECIMALS)),
                                 deadline_s, False, request_id)
 
-    async def withdraw(self, amount: AmountLike, destination: bytes, *,
+    async def withdraw(self, amount: AmountLike, destination: AddressLike, *,
                        request_id: UUID | None = None,
                        deadline_s: float | None = None) -> Outcome:
-        """USDC to an address of 20 bytes; needs a session of scope FULL_ACCESS."""
+        """USDC to an address, whose checksum (EIP-55) is judged where its text has one; needs a
+        session of scope FULL_ACCESS."""
         return await self._send(wire.Withdraw(self._session.place,
-                                              Amount.of(amount).at(USDC_DECIMALS), destination),
+                                              Amount.of(amount).at(USDC_DECIMALS),
+                                              address_of(destination)),
                                 deadline_s, False, request_id)
 
 
