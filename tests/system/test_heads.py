@@ -19,6 +19,7 @@ import client
 from client import PLACE_LIMIT, Account, Perpd, limit_body, new_id, payload_of
 from harness import Suite, Table
 from world import BTC, BTC_PRICE, USDC
+from ws_client import Stream
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
 from journal_reader import RECORD, Directory, blake, crc32c
@@ -238,6 +239,30 @@ def no_order_is_dropped_reordered_or_invented(world):
     return table.wrong
 
 
+def follow_status(table, world):
+    """The channel `status` tells a head when it is made, not at its next beat of 5 s; it is one of
+    GET /heads, and signed."""
+    stream = Stream(world.exchange)
+    stream.ask(op="subscribe", channel="status")
+    stream.next()
+    shown = [stream.next()["data"]["head"]]
+    table.true("GET /status", "head" in world.exchange.get("/api/v1/status").json)
+    for _ in range(4):
+        last = heads_of(world.exchange, 1)
+        Account(world.exchange, 100 * USDC)
+        world.wait(lambda: heads_of(world.exchange, 1) != last)
+    newest, until = heads_of(world.exchange, 1)[0], time.monotonic() + WAIT_S
+    while base64.b64decode(shown[-1]) != newest and time.monotonic() < until:
+        shown.append(stream.next()["data"]["head"])
+        newest = heads_of(world.exchange, 1)[0]
+    heads = [base64.b64decode(head) for head in dict.fromkeys(shown)]
+    table.true("at once", len(heads) > 3, len(heads))
+    table.true("the newest", heads[-1] == newest)
+    table.true("each is of GET /heads", set(heads) <= set(heads_of(world.exchange)))
+    table.true("each is signed", all(is_signed(head, world.public) for head in heads))
+    stream.end()
+
+
 @suite.case
 def the_key_is_never_made_again(world):
     """A start without the key, with a damaged one and with another's is refused; the own is back,
@@ -272,6 +297,7 @@ def the_key_is_never_made_again(world):
         answer = world.exchange.get(f"/api/v1/heads?limit={limit}")
         table.same(f"limit {limit}", answer.status, status)
     table.same("one head", len(heads_of(world.exchange, 1)), 1)
+    follow_status(table, world)
     world.perpd.process.send_signal(signal.SIGKILL)
     world.perpd.process.wait()
     table.same("audit after a kill", world.audit(folder)[0], 0)

@@ -558,6 +558,7 @@ export interface State {
   readonly clock_gap_ns?: bigint;
   readonly insurance_fund_deficit?: boolean;
   readonly text?: string;
+  readonly head?: string;
 }
 
 export interface Head {

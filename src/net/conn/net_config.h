@@ -11,6 +11,7 @@
 #include "base/client_rate.h"
 #include "base/clock.h"
 #include "base/event_log.h"
+#include "base/head_log.h"
 #include "base/host.h"
 #include "base/keyring.h"
 #include "base/mix.h"
@@ -114,6 +115,7 @@ struct net_config {
     uint8_t secret_key[32];                  /* of the data directory: keyed hash of API keys */
     uint8_t exchange_id[32];                 /* EIP-712 salt */
     uint8_t signing_public[32];              /* of the exchange's own key, which signs heads */
+    const struct head_log *heads;            /* the newest of them; NULL or empty: none are made */
     char admin_token[NET_ADMIN_TOKEN_BYTES]; /* opens /audit and /admin (admin_token.h) */
     const char *durability;                  /* shown by /exchange: "local" or "none" */
     uint32_t rules_version;                  /* shown by /exchange */

@@ -17,8 +17,10 @@ void json_info_time(uint64_t unix_ns, struct writer *writer)
     WRITER_TEXT(writer, "}");
 }
 
-void json_info_status(const struct net_facts *facts, bool draining, struct writer *writer)
+void json_info_status(const struct net_facts *facts, const struct head_log *heads, bool draining,
+                      struct writer *writer)
 {
+    uint8_t head[HEAD_LOG_BYTES];
     const char *state = "ready";
     if (draining || (facts->not_ready & NET_NOT_ACCEPTING) != 0)
         state = "draining";
@@ -43,6 +45,10 @@ void json_info_status(const struct net_facts *facts, bool draining, struct write
     if (facts->profits_wait)
         WRITER_TEXT(writer, ",\"text\":\"profits are paid again when the insurance fund is whole; "
                             "deposits can be withdrawn\"");
+    if (heads != NULL && head_log_newest(heads, 1, head) == 1) {
+        WRITER_TEXT(writer, ",\"head\":");
+        writer_base64(writer, head, sizeof head);
+    }
     WRITER_TEXT(writer, "}");
 }
 

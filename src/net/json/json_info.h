@@ -8,8 +8,10 @@
 
 void json_info_time(uint64_t unix_ns, struct writer *writer);
 
-/* State and sequences of this process, as in the `status` channel (J9). */
-void json_info_status(const struct net_facts *facts, bool draining, struct writer *writer);
+/* State and sequences of this process, and the newest signed head, if the log has one (NULL: none
+ * are made), as in the `status` channel (J9). */
+void json_info_status(const struct net_facts *facts, const struct head_log *heads, bool draining,
+                      struct writer *writer);
 
 /* The exchange: options, limits, request types with a handler, statuses, reasons. */
 void json_info_exchange(const struct net_config *config, struct writer *writer);

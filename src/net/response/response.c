@@ -410,7 +410,7 @@ static void write_local(struct context *context, struct writer *writer,
         break;
     case ROUTE_STATUS:
         context->config->source.facts(context->config->source.context, &facts);
-        json_info_status(&facts, context->draining, writer);
+        json_info_status(&facts, context->config->heads, context->draining, writer);
         break;
     case ROUTE_EXCHANGE:
         json_info_exchange(context->config, writer);

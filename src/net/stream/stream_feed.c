@@ -260,7 +260,8 @@ static bool send_status(struct stream *stream, const struct net_facts *facts, co
     JSON_FIELD_UINT(&writer, "time_ns", facts->applied_time_ns);
     JSON_FIELD_WORD(&writer, "type", type);
     WRITER_TEXT(&writer, ",\"data\":");
-    json_info_status(facts, stream->owner->pipeline->context->draining, &writer);
+    json_info_status(facts, config_of(stream->owner)->heads,
+                     stream->owner->pipeline->context->draining, &writer);
     WRITER_TEXT(&writer, "}");
     stream->status_late = !stream_send(stream, &writer);
     if (!stream->status_late)
@@ -275,10 +276,18 @@ static uint32_t shown_of(const struct net_facts *facts)
            (uint32_t)facts->fund_deficit << 1 | facts->profits_wait;
 }
 
-static void note_status(struct streams *streams, const struct net_facts *facts)
+/* How many heads were ever made. */
+static uint64_t head_count(const struct streams *streams)
+{
+    const struct head_log *heads = config_of(streams)->heads;
+    return heads == NULL ? 0 : row_log_count(&heads->rows);
+}
+
+static void note_status(struct streams *streams, const struct net_facts *facts, uint64_t heads)
 {
     uint64_t now_ns = streams->pipeline->context->now_ns;
     streams->status_shown = shown_of(facts);
+    streams->heads_shown = heads;
     streams->status_beat_ns = now_ns + BEAT_NS;
     streams->look_ns = now_ns + LOOK_NS;
 }
@@ -286,11 +295,12 @@ static void note_status(struct streams *streams, const struct net_facts *facts)
 void stream_feed_status(struct stream *stream)
 {
     struct net_facts facts;
+    uint64_t heads = head_count(stream->owner); /* before it is read: none is passed over */
     read_facts(stream->owner, &facts);
     bool is_sent = send_status(stream, &facts, "snapshot");
     INVARIANT(is_sent); /* stream.c has made sure of the room for an op */
     if (stream->owner->status_count == 1)
-        note_status(stream->owner, &facts);
+        note_status(stream->owner, &facts, heads);
 }
 
 void stream_feed_drain(struct streams *streams)
@@ -313,10 +323,12 @@ static void run_status(struct streams *streams)
     if (streams->status_count == 0 || streams->look_ns > now_ns)
         return;
     streams->look_ns = now_ns + LOOK_NS;
+    uint64_t heads = head_count(streams);
     read_facts(streams, &facts);
-    bool is_due = shown_of(&facts) != streams->status_shown || streams->status_beat_ns <= now_ns;
+    bool is_due = shown_of(&facts) != streams->status_shown || heads != streams->heads_shown ||
+                  streams->status_beat_ns <= now_ns;
     if (is_due)
-        note_status(streams, &facts);
+        note_status(streams, &facts, heads);
     for (struct stream *stream = streams->first; stream != NULL; stream = stream->next)
         if (stream->has_status && (is_due || stream->status_late) &&
             !send_status(stream, &facts, "update"))

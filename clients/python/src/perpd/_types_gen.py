@@ -560,6 +560,7 @@ class State(TypedDict):
     clock_gap_ns: NotRequired[int]
     insurance_fund_deficit: NotRequired[bool]
     text: NotRequired[str]
+    head: NotRequired[str]
 
 
 class Head(TypedDict):
