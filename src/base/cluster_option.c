@@ -144,6 +144,24 @@ static bool check_certificates(const struct config *config, char error[CONFIG_ER
                          "all three are needed, or none");
 }
 
+static bool read_vault(const struct config *config, struct cluster_option *out,
+                       char error[CONFIG_ERROR_MAX])
+{
+    static const char scheme[] = "file:/";
+    const char *text = config_text(config, OPTION_cluster_vault);
+
+    if (text[0] == '\0')
+        return refuse(error,
+                      "cluster.vault: cluster.name needs file:/FOLDER, for the sealed segments");
+    if (strncmp(text, scheme, sizeof scheme - 1) != 0)
+        return refuse(error, "cluster.vault = %.200s: not file:/FOLDER; no other vault is built",
+                      text);
+    int count = snprintf(out->vault, sizeof out->vault, "%s/%s", text + sizeof scheme - 2,
+                         config_text(config, OPTION_cluster_name));
+    return (count > 0 && (size_t)count < sizeof out->vault) ||
+           refuse(error, "cluster.vault: too long a path");
+}
+
 bool cluster_option_read(const struct config *config, struct cluster_option *out,
                          char error[CONFIG_ERROR_MAX])
 {
@@ -164,5 +182,5 @@ bool cluster_option_read(const struct config *config, struct cluster_option *out
         return refuse(error, "cluster.advertise = %.64s: not HOST:PORT of at most %d bytes",
                       advertise, CLUSTER_ADDRESS_BYTES - 1);
     return check_certificates(config, error) && read_node(config, out, error) &&
-           read_endpoints(config, out, error);
+           read_endpoints(config, out, error) && read_vault(config, out, error);
 }

@@ -10,6 +10,7 @@ enum {
     CLUSTER_NODE_BYTES = 16,
     CLUSTER_ENDPOINTS_MAX = 9,
     CLUSTER_ADDRESS_BYTES = 64, /* with its end */
+    CLUSTER_VAULT_BYTES = 1024, /* likewise */
 };
 
 /* What the rows alone do not say. */
@@ -17,6 +18,7 @@ struct cluster_option {
     char node[CLUSTER_NODE_BYTES + 1];
     char endpoints[CLUSTER_ENDPOINTS_MAX][CLUSTER_ADDRESS_BYTES]; /* host:port */
     uint32_t endpoint_count;
+    char vault[CLUSTER_VAULT_BYTES]; /* the folder of this cluster in the vault */
 };
 
 /* Whether this node is one of a cluster. */

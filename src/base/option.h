@@ -70,7 +70,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(cluster,  etcd_certificate,       TEXT,   0, 1, "",               0, 0, "PEM file of the certificate shown to etcd") \
     X(cluster,  etcd_key,               TEXT,   0, 1, "",               0, 0, "PEM file of its private key") \
     X(cluster,  advertise,              TEXT,   0, 1, "",               0, 0, "host:port that clients of others are told; none: net.listen") \
-    X(cluster,  vault,                  TEXT,   0, 0, "",               0, 0, "where segments and snapshots go") \
+    X(cluster,  vault,                  TEXT,   0, 1, "",               0, 0, "file:/FOLDER of the sealed segments, which every node reaches") \
     X(cluster,  vault_credentials,      TEXT,   0, 0, "",               0, 0, "file of mode 0600") \
     X(cluster,  create,                 SWITCH, 0, 1, "off",            0, 0, "make the cluster of this exchange if etcd has none of the name") \
     X(cluster,  candidate,              SWITCH, 0, 1, "on",             0, 0, "off: this node never leads") \
@@ -84,7 +84,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(cluster,  disk_stall_ms,          INT,    0, 0, "5000",           500, 60000, "ms; then a leader resigns") \
     X(cluster,  clock_ms,               INT,    0, 1, "200",            10, 1000, "greatest difference of a candidate's clock, ms") \
     X(cluster,  staleness_ms,           INT,    0, 0, "1000",           100, 60000, "ms; above it the reads of a standby answer 503") \
-    X(cluster,  retain,                 SIZE,   0, 0, "256M",           67108864, 2147483648, "frames kept in etcd") \
+    X(cluster,  retain,                 SIZE,   0, 1, "256M",           65536, 2147483648, "frames kept in etcd although the vault has them") \
     X(cluster,  discarded_days,         INT,    0, 0, "30",             1, 3650, "days that cut frames are kept") \
     X(exchange, id,                     HEX32,  1, 1, "",               0, 0, "64 hex digits, the EIP-712 salt; made at first start") \
     X(exchange, markets,                TEXT,   0, 1, "",               0, 0, "file of market records for an empty data directory") \

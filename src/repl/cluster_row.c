@@ -142,6 +142,46 @@ bool cluster_row_node_decode(struct cluster_node *out, struct etcd_bytes value)
            read_text(out->public_address, bytes + 120, CLUSTER_PLACE_BYTES, false);
 }
 
+/* ---- segment --------------------------------------------------------------------------------- */
+
+static const char segment_magic[8] = { 'p', 'e', 'r', 'p', 'd', 'S', 'E', 'G' };
+
+void cluster_row_segment_encode(uint8_t out[CLUSTER_SEGMENT_BYTES],
+                                const struct cluster_segment *segment)
+{
+    memset(out, 0, CLUSTER_SEGMENT_BYTES);
+    cc_store64(out + 16, segment->segment);
+    cc_store64(out + 24, segment->first_frame);
+    cc_store64(out + 32, segment->last_frame);
+    cc_store64(out + 40, segment->first_sequence);
+    cc_store64(out + 48, segment->last_sequence);
+    cc_store64(out + 56, segment->last_t_ns);
+    cc_store64(out + 64, segment->file_bytes);
+    cc_store64(out + 72, segment->log_bytes);
+    memcpy(out + 80, segment->file_hash, sizeof segment->file_hash);
+    memcpy(out + 112, segment->last_frame_hash, sizeof segment->last_frame_hash);
+    seal(out, CLUSTER_SEGMENT_BYTES, segment_magic);
+}
+
+bool cluster_row_segment_decode(struct cluster_segment *out, struct etcd_bytes value)
+{
+    const uint8_t *bytes = value.bytes;
+
+    if (!is_sealed(value, CLUSTER_SEGMENT_BYTES, segment_magic))
+        return false;
+    out->segment = cc_load64(bytes + 16);
+    out->first_frame = cc_load64(bytes + 24);
+    out->last_frame = cc_load64(bytes + 32);
+    out->first_sequence = cc_load64(bytes + 40);
+    out->last_sequence = cc_load64(bytes + 48);
+    out->last_t_ns = cc_load64(bytes + 56);
+    out->file_bytes = cc_load64(bytes + 64);
+    out->log_bytes = cc_load64(bytes + 72);
+    memcpy(out->file_hash, bytes + 80, sizeof out->file_hash);
+    memcpy(out->last_frame_hash, bytes + 112, sizeof out->last_frame_hash);
+    return out->first_frame != 0 && out->first_frame <= out->last_frame;
+}
+
 /* ---- genesis and term ------------------------------------------------------------------------ */
 
 void cluster_row_genesis_encode(uint8_t out[CLUSTER_GENESIS_BYTES],

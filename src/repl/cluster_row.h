@@ -14,6 +14,7 @@ enum {
     CLUSTER_NODE_ROW_BYTES = 192,
     CLUSTER_TERM_BYTES = 8,
     CLUSTER_GENESIS_BYTES = 48,
+    CLUSTER_SEGMENT_BYTES = 144,
     CLUSTER_LABEL_BYTES = 16, /* of a node, without an end if it is that long */
     CLUSTER_PLACE_BYTES = 64  /* host:port with its end */
 };
@@ -61,6 +62,18 @@ struct cluster_genesis {
     uint8_t frame_hash[32];
 };
 
+/* A sealed segment of the journal that the vault has. */
+struct cluster_segment {
+    uint64_t segment;
+    uint64_t first_frame, last_frame;
+    uint64_t first_sequence, last_sequence; /* last < first: no record in it */
+    uint64_t last_t_ns;
+    uint64_t file_bytes; /* in the vault */
+    uint64_t log_bytes;  /* of its frames in the log, and of all segments before it in the vault */
+    uint8_t file_hash[32]; /* BLAKE2b-256 */
+    uint8_t last_frame_hash[32];
+};
+
 void cluster_row_identity_encode(uint8_t out[CLUSTER_IDENTITY_BYTES],
                                  const struct cluster_identity *identity);
 void cluster_row_leader_encode(uint8_t out[CLUSTER_LEADER_BYTES],
@@ -68,6 +81,8 @@ void cluster_row_leader_encode(uint8_t out[CLUSTER_LEADER_BYTES],
 void cluster_row_node_encode(uint8_t out[CLUSTER_NODE_ROW_BYTES], const struct cluster_node *node);
 void cluster_row_genesis_encode(uint8_t out[CLUSTER_GENESIS_BYTES],
                                 const struct cluster_genesis *genesis);
+void cluster_row_segment_encode(uint8_t out[CLUSTER_SEGMENT_BYTES],
+                                const struct cluster_segment *segment);
 
 /* Read a value. False if it is none: another length, magic, version or CRC, or a text or pad that
  * is not as it must be; *out is then undefined. */
@@ -75,6 +90,7 @@ CC_MUST_USE bool cluster_row_identity_decode(struct cluster_identity *out, struc
 CC_MUST_USE bool cluster_row_leader_decode(struct cluster_leader *out, struct etcd_bytes value);
 CC_MUST_USE bool cluster_row_node_decode(struct cluster_node *out, struct etcd_bytes value);
 CC_MUST_USE bool cluster_row_genesis_decode(struct cluster_genesis *out, struct etcd_bytes value);
+CC_MUST_USE bool cluster_row_segment_decode(struct cluster_segment *out, struct etcd_bytes value);
 CC_MUST_USE bool cluster_row_term_decode(uint64_t *out, struct etcd_bytes value);
 
 #endif

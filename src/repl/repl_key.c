@@ -14,12 +14,28 @@ struct repl_key repl_key_of(const char *cluster, const char *name)
     return key;
 }
 
+static struct repl_key numbered(const char *cluster, const char *folder, uint64_t number)
+{
+    char name[8 + NUMBER_DIGITS + 1];
+    int count = snprintf(name, sizeof name, "%s/%016" PRIx64, folder, number);
+
+    INVARIANT(count > 0 && (size_t)count < sizeof name);
+    return repl_key_of(cluster, name);
+}
+
 struct repl_key repl_key_frame(const char *cluster, uint64_t number)
 {
-    char name[4 + NUMBER_DIGITS + 1];
+    return numbered(cluster, "log", number);
+}
 
-    snprintf(name, sizeof name, "log/%016" PRIx64, number);
-    return repl_key_of(cluster, name);
+struct repl_key repl_key_segment(const char *cluster, uint64_t segment)
+{
+    return numbered(cluster, "segment", segment);
+}
+
+struct repl_key repl_key_segment_end(const char *cluster)
+{
+    return repl_key_of(cluster, "segment/~");
 }
 
 struct repl_key repl_key_log_end(const char *cluster)

@@ -6,7 +6,7 @@
 #include "repl/etcd.h"
 
 /* The tags of requests: the unit in the top byte. */
-enum repl_unit { REPL_LEAD = 1, REPL_ELECT, REPL_TAIL, REPL_START };
+enum repl_unit { REPL_LEAD = 1, REPL_ELECT, REPL_TAIL, REPL_START, REPL_RETAIN, REPL_VAULT };
 
 static inline uint64_t repl_tag(enum repl_unit unit, uint64_t number)
 {
@@ -28,6 +28,10 @@ struct repl_key repl_key_of(const char *cluster, const char *name);
 /* perp/<cluster>/log/<frame>, and a key above all of them. */
 struct repl_key repl_key_frame(const char *cluster, uint64_t number);
 struct repl_key repl_key_log_end(const char *cluster);
+
+/* perp/<cluster>/segment/<segment>, and a key above all of them. */
+struct repl_key repl_key_segment(const char *cluster, uint64_t segment);
+struct repl_key repl_key_segment_end(const char *cluster);
 
 /* Reads the number of a key of log/; 0: it is none. */
 CC_MUST_USE uint64_t repl_key_number(const char *cluster, struct etcd_bytes key);

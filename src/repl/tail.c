@@ -149,7 +149,7 @@ static bool hold(struct tail *tail, uint64_t number, struct etcd_bytes value)
     return true;
 }
 
-/* One row. False: it cannot be kept, and the watch begins again later. */
+/* One row. False: it cannot be kept, or nothing follows it, and ranges begin again later. */
 static bool accept_row(struct tail *tail, const struct etcd_row *row)
 {
     uint64_t number = repl_key_number(tail->cluster, row->key);
@@ -160,7 +160,7 @@ static bool accept_row(struct tail *tail, const struct etcd_row *row)
     if (row->is_delete) {
         if (frame->bytes != NULL && frame->number == number)
             drop(tail, frame);
-        return true;
+        return number != tail->next; /* only retention deletes that one */
     }
     if (number - tail->next >= TAIL_FRAMES_MAX || tail->held_bytes >= 2 * TAIL_BYTES_MAX)
         return false;

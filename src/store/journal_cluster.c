@@ -169,6 +169,11 @@ uint64_t journal_cluster_released_frame(const struct journal *journal)
     return journal->released_frame;
 }
 
+uint64_t journal_cluster_segment(const struct journal *journal)
+{
+    return journal->segment;
+}
+
 uint64_t journal_cluster_durable_frame(const struct journal *journal)
 {
     return journal->durable.number;

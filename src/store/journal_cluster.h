@@ -36,6 +36,9 @@ void journal_cluster_replicated(struct journal *journal, uint64_t number);
 CC_MUST_USE struct frame_tail journal_cluster_last_frame(const struct journal *journal);
 CC_MUST_USE uint64_t journal_cluster_released_frame(const struct journal *journal);
 
+/* The segment of the last frame; the next one is in it or in the one after. */
+CC_MUST_USE uint64_t journal_cluster_segment(const struct journal *journal);
+
 /* Bytes of records that were published and may not be shown yet. Any thread. */
 CC_MUST_USE uint64_t journal_cluster_unreleased_bytes(const struct journal *journal);
 

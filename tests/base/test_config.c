@@ -100,8 +100,9 @@ static const struct row {
     R("unacked", "--cluster.unacked_ms=10001", "must be 100 to 10000"),
     R("unacked bytes", "--cluster.unacked_bytes=1023K", "must be 1048576 to 33554432"),
     R("clock", "--cluster.clock_ms=9", "must be 10 to 1000"),
-    R("vault", "--cluster.vault=file:/x", "does not have"),
-    R("retain", "--cluster.retain=256M", "does not have"),
+    R("vault alone", "--cluster.vault=file:/x", "cluster.vault: needs cluster.name"),
+    R("credentials", "--cluster.vault_credentials=x", "does not have"),
+    R("retain", "--cluster.retain=65535", "must be 65536 to 2147483648"),
     R("dedicated", "--node.topology=dedicated", NULL),
     R("core", "--engine.core=0", NULL),
     R("no core", "--engine.core=", NULL),
@@ -229,7 +230,8 @@ static void test_file(void)
 }
 
 #define CLUSTER "--cluster.name=c-1", "--cluster.node=n1"
-#define LOCAL   "--cluster.etcd=127.0.0.1:2379,[::1]:2379,localhost:1"
+#define VAULT   "--cluster.vault=file:/v"
+#define LOCAL   VAULT, "--cluster.etcd=127.0.0.1:2379,[::1]:2379,localhost:1"
 
 static bool refused(const char *const *flags, const char *word)
 {
@@ -246,7 +248,12 @@ static void test_cluster(void)
     CHECK(strcmp(config_text(&config, OPTION_store_durability), "replicated") == 0);
     CHECK(cluster_option_read(&config, &option, error));
     CHECK(strcmp(option.node, "n1") == 0 && option.endpoint_count == 3);
-    CHECK(strcmp(option.endpoints[1], "[::1]:2379") == 0);
+    CHECK(strcmp(option.endpoints[1], "[::1]:2379") == 0 && strcmp(option.vault, "/v/c-1") == 0);
+    CHECK(
+        refused(FLAGS(CLUSTER, "--cluster.etcd=localhost:1"), "cluster.vault: cluster.name needs"));
+    CHECK(
+        refused(FLAGS(CLUSTER, LOCAL, "--cluster.vault=s3:https://x"), "no other vault is built"));
+    CHECK(refused(FLAGS(CLUSTER, LOCAL, "--cluster.vault=file:x"), "not file:/FOLDER"));
     CHECK(load(FLAGS(CLUSTER, LOCAL, "--store.durability=replicated+local"), NULL) == CONFIG_RUN);
     CHECK(strcmp(config_text(&config, OPTION_store_durability), "replicated+local") == 0);
 
@@ -261,7 +268,7 @@ static void test_cluster(void)
                                  "[::1]:6,[::1]:7,[::1]:8,[::1]:9,[::1]:10"),
                   "1 to 9"));
     CHECK(refused(FLAGS(CLUSTER, "--cluster.etcd=192.0.2.1:2379"), "is not loopback"));
-    CHECK(load(FLAGS(CLUSTER, "--cluster.etcd=192.0.2.1:2379", "--cluster.etcd_ca=a",
+    CHECK(load(FLAGS(CLUSTER, VAULT, "--cluster.etcd=192.0.2.1:2379", "--cluster.etcd_ca=a",
                      "--cluster.etcd_certificate=b", "--cluster.etcd_key=c"),
                NULL) == CONFIG_RUN);
     CHECK(refused(FLAGS(CLUSTER, LOCAL, "--cluster.etcd_ca=a"), "all three"));

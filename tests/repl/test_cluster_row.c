@@ -88,6 +88,39 @@ static void node(void)
     flip(CLUSTER_NODE_ROW_BYTES, read_node);
 }
 
+static bool read_segment(struct etcd_bytes value)
+{
+    struct cluster_segment back;
+    return cluster_row_segment_decode(&back, value);
+}
+
+static void segment(void)
+{
+    const struct cluster_segment row = {
+        .segment = 3,
+        .first_frame = 11,
+        .last_frame = 12,
+        .first_sequence = 13,
+        .last_sequence = 14,
+        .last_t_ns = 15,
+        .file_bytes = 16,
+        .log_bytes = 17,
+        .file_hash = { 18 },
+        .last_frame_hash = { 19 },
+    };
+    struct cluster_segment back;
+    cluster_row_segment_encode(bytes, &row);
+    CHECK(memcmp(bytes, "perpdSEG", 8) == 0 && cc_load64(bytes + 16) == 3);
+    for (uint64_t i = 0; i < 7; i++)
+        CHECK(cc_load64(bytes + 24 + 8 * i) == 11 + i);
+    CHECK(bytes[80] == 18 && bytes[112] == 19);
+    CHECK(cluster_row_segment_decode(&back, (struct etcd_bytes){ bytes, CLUSTER_SEGMENT_BYTES }));
+    CHECK(memcmp(&back, &row, sizeof row) == 0); /* no padding */
+    flip(CLUSTER_SEGMENT_BYTES, read_segment);
+    struct repl_key key = repl_key_segment("c", 0xAB);
+    CHECK(strcmp(key.text, "perp/c/segment/00000000000000ab") == 0);
+}
+
 static void keys(void)
 {
     struct repl_key key = repl_key_frame("c", 0xAB);
@@ -104,6 +137,7 @@ int main(void)
     identity();
     leader();
     node();
+    segment();
     keys();
     return 0;
 }

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "repl/etcd_call.h"
 #include "repl/lead.h"
+#include "repl/retain.h"
 #include "repl/tail.h"
 #include "support/sim/etcd_sim.h"
 
@@ -11,6 +12,8 @@ static struct etcd_sim *sim;
 static struct etcd *etcd;
 static struct lead lead;
 static struct tail tail;
+static struct retain retain;
+static uint64_t landed;
 
 static void open_world(void)
 {
@@ -54,12 +57,16 @@ static void pass(uint64_t ms)
         for (int k = 0; k < count; k++)
             if (repl_unit_of(done[k].tag) == REPL_LEAD)
                 lead_done(&lead, &done[k], etcd_sim_now(sim));
+            else if (repl_unit_of(done[k].tag) == REPL_RETAIN)
+                retain_done(&retain, &done[k], etcd_sim_now(sim));
             else
                 tail_done(&tail, &done[k], etcd_sim_now(sim));
         if (lead.etcd != NULL)
             lead_step(&lead, etcd_sim_now(sim));
         if (tail.etcd != NULL)
             tail_step(&tail, etcd_sim_now(sim));
+        if (retain.etcd != NULL)
+            retain_step(&retain, landed, etcd_sim_now(sim));
     }
 }
 
@@ -214,6 +221,93 @@ static void gone(void)
     close_world();
 }
 
+/* Segment n has the frames 50n + 1 to 50n + 50, of 5 bytes each. */
+static bool offer(uint64_t segment)
+{
+    const struct cluster_segment row = { .segment = segment,
+                                         .first_frame = 50 * segment + 1,
+                                         .last_frame = 50 * segment + 50,
+                                         .log_bytes = 250 };
+    return retain_offer(&retain, &row);
+}
+
+static bool is_in_log(uint64_t first, uint64_t last)
+{
+    for (uint64_t number = first; number <= last; number++)
+        if (frame_in_log(number) == NULL)
+            return false;
+    return true;
+}
+
+/* Frames go when the pointer of their segment stands, `keep` bytes of the vault's are behind them,
+ * and RETAIN_FRAMES_MIN frames too; under the fence only; the next leader goes on. */
+static void retention(void)
+{
+    open_world();
+    lead = (struct lead){ 0 };
+    tail = (struct tail){ 0 };
+    int64_t epoch = epoch_of_leader();
+    for (landed = 0; landed < 1000;)
+        put_frame(++landed);
+    retain_begin(&retain, etcd, "x", epoch, 500);
+    CHECK(!retain_wants(&retain));
+    pass(5);
+    CHECK(retain_wants(&retain) && !retain.has_newest && retain.lowest == 1);
+    CHECK(offer(0));
+    pass(5);
+    CHECK(retain_wants(&retain) && retain.has_newest && !offer(2) && !offer(0));
+    CHECK(offer(1));
+    pass(5);
+    CHECK(is_in_log(1, 1000)); /* 250 bytes behind segment 0 */
+    CHECK(offer(2));
+    pass(20);
+    CHECK(frame_in_log(50) == NULL && is_in_log(51, 1000));
+    CHECK(retain.low == 1 && retain.deleted == 50);
+    /* Another process of the same term, later: it finds what stands. */
+    retain_begin(&retain, etcd, "x", epoch, 250);
+    pass(20);
+    CHECK(retain.newest.segment == 2 && retain.newest.log_bytes == 750 && retain.low == 2);
+    CHECK(frame_in_log(100) == NULL && is_in_log(101, 1000) && retain.lowest == 101);
+    /* The newest 64 frames stay although they are not needed. */
+    landed = 150 + 63;
+    retain_begin(&retain, etcd, "x", epoch, 0);
+    pass(20);
+    CHECK(is_in_log(101, 1000));
+    landed++;
+    pass(20);
+    CHECK(frame_in_log(150) == NULL && is_in_log(151, 1000));
+    /* A leader that another has followed changes nothing. */
+    retain_begin(&retain, etcd, "x", epoch + 1, 0);
+    landed = 1000;
+    pass(20);
+    CHECK(offer(3));
+    pass(3000);
+    struct repl_key key = repl_key_segment("x", 3);
+    CHECK(is_in_log(151, 1000) && etcd_sim_get(sim, etcd_text(key.text)) == NULL);
+    close_world();
+    retain = (struct retain){ 0 };
+}
+
+/* A standby that holds frames which retention deletes under it does not take what is left for the
+ * end: its next frame is gone. */
+static void retention_under_a_watch(void)
+{
+    open_world();
+    lead = (struct lead){ 0 };
+    put_frame(1);
+    tail_begin(&tail, etcd, "x", 0);
+    CHECK(take_all() == 1 && tail_is_at_end(&tail));
+    for (uint64_t number = 2; number < 200; number++)
+        put_frame(number);
+    pass(100); /* they are held and not taken */
+    struct repl_key from = repl_key_frame("x", 0), end = repl_key_frame("x", 100);
+    etcd_sim_delete(sim, etcd_text(from.text), etcd_text(end.text));
+    pass(20);
+    CHECK(!tail_is_at_end(&tail));
+    CHECK(take_all() == 0 && tail.state == TAIL_GONE && tail.next == 2);
+    close_world();
+}
+
 int main(void)
 {
     first_of_a_term();
@@ -222,5 +316,7 @@ int main(void)
     refusals();
     gaps();
     gone();
+    retention();
+    retention_under_a_watch();
     return 0;
 }

@@ -2,6 +2,7 @@
 the rule of replication.md: the same bytes to the leader that is told, else to the next node, until
 there is an answer.
 """
+import base64
 import json
 import pathlib
 import re
@@ -81,6 +82,15 @@ class Etcd:
         self.processes[number].kill()
         self.processes[number].wait()
 
+    def frames(self, cluster):
+        """The frames of the cluster's log that are there: their number, and the lowest."""
+        number, = until(lambda: [i for i in [self.leader()] if i is not None], "leader of etcd")
+        found = self.ask(number, "/v3/kv/range", {
+            "key": base64.b64encode(f"perp/{cluster}/log/".encode()).decode(),
+            "range_end": base64.b64encode(f"perp/{cluster}/log/~".encode()).decode(), "limit": 1})
+        key = base64.b64decode(found["kvs"][0]["key"]).decode()
+        return int(found["count"]), int(key.rsplit("/", 1)[1], 16)
+
     @property
     def addresses(self):
         return ",".join(f"127.0.0.1:{port}" for port in self.clients)
@@ -98,7 +108,8 @@ class Node:
         self.starts += 1
         arguments = [*self.cluster.origin.arguments(), f"--store.data={self.folder}",
                      f"--cluster.name={self.cluster.name}", f"--cluster.node={self.name}",
-                     f"--cluster.etcd={self.cluster.etcd.addresses}", *more]
+                     f"--cluster.etcd={self.cluster.etcd.addresses}",
+                     f"--cluster.vault=file:{self.cluster.vault}", "--cluster.retain=64K", *more]
         with open(self.folder.parent / f"{self.name}.log", "ab") as log:
             self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=log)
         threading.Thread(target=self.read, args=(self.process,), daemon=True).start()
@@ -120,7 +131,21 @@ class Node:
     def exchange(self):
         """A client of this node alone."""
         origin = self.cluster.origin
-        return client.Exchange(self.port, None, origin.operator, origin.oracle, "")
+        ports = re.findall(r"admin_port=(\d+)", self.log())
+        return client.Exchange(self.port, int(ports[-1]), origin.operator, origin.oracle,
+                               (self.folder / "admin.token").read_text().strip())
+
+    def metric(self, name):
+        text = self.exchange().admin("/metrics").body.decode()
+        return int(re.search(rf"^perpd_{name} (-?\d+)$", text, re.M)[1])
+
+    def seal(self):
+        """Begins a segment of the journal; a process does so once in 10 s."""
+        exchange = self.exchange()
+        with client.Connection(exchange.admin_port) as connection:
+            return connection.exchange("POST /admin/seal HTTP/1.1\r\nHost: localhost\r\n"
+                                       f"Authorization: Bearer {exchange.bearer[1].split()[-1]}\r\n"
+                                       "Content-Length: 0\r\n\r\n".encode())
 
 
 class Cluster:
@@ -137,6 +162,8 @@ class Cluster:
         assert self.origin.stop() == 0, self.origin.log()
         client.forget_memory(self.origin.folder)
         self.etcd = Etcd(self.home)
+        self.vault = self.home / "vault"
+        self.vault.mkdir()
         for number in range(count):
             folder = self.home / f"n{number}"
             shutil.copytree(self.origin.folder / "data", folder)

@@ -125,6 +125,46 @@ def kills(world):
         if len(cluster.leaders()) > 1 else []
 
 
+def retention(world):
+    """Frames that the vault has are deleted from etcd. A standby that was away, and whose next
+    frame is gone, reads it in the vault; so does an old leader that comes back."""
+    cluster, problems = world.cluster, []
+
+    def seal():
+        leader = cluster.leader()
+        number = leader.metric("cluster_vault_segments")
+        if leader.seal().json.get("sealed") is not True:
+            problems.append(f"{leader.name} did not seal: {leader.log()[-500:]}")
+        until(lambda: leader.metric("cluster_vault_segments") > number,
+              "segment in the vault: " + leader.log()[-2000:])
+        begun = world.acks()
+        until(lambda: world.acks() > begun + 400, "400 orders, more than 64 KiB")
+        return leader
+
+    world.await_acks()
+    away = next(node for node in cluster.nodes if node is not cluster.leader())
+    away.kill()
+    last = chain_of(away.folder)[-1].number
+    old = seal()
+    old.kill()
+    leader = seal()
+    until(lambda: leader.metric("cluster_log_lowest_frame") > last + 1,
+          f"frame {last + 1} deleted: " + leader.log()[-2000:])
+    count, lowest = cluster.etcd.frames(cluster.name)
+    received = leader.metric("cluster_received_frame")
+    if lowest <= last + 1 or count > received - lowest + 1:
+        problems.append(f"log: {count} frames from {lowest} on, {received} received, {last} there")
+    for node in (away, old):
+        node.start()
+    for node in (away, old):
+        until(lambda: node.state and node.metric("cluster_received_frame") > received,
+              "rejoin: " + node.log()[-2000:])
+    if f"frame {last + 1} is in the log no more: read from the vault" not in away.log():
+        problems.append(f"{away.name} did not read the vault: {away.log()[-2000:]}")
+    print(f"cluster: frames up to {lowest - 1} are in the vault alone, {count} in etcd")
+    return problems
+
+
 def standby_answers(world):
     """A write on a standby: 421 and the leader's address, in a header too; reads are answered."""
     problems = []
@@ -228,7 +268,7 @@ def nothing_is_lost(world):
 @suite.case
 def drill(world):
     """A cluster under load: kills, what a standby answers, and what the journals hold."""
-    return kills(world) + standby_answers(world) + nothing_is_lost(world)
+    return kills(world) + retention(world) + standby_answers(world) + nothing_is_lost(world)
 
 
 def main():

@@ -35,6 +35,7 @@ void replicator_destroy(struct replicator *replicator)
     if (replicator == NULL)
         return;
     tail_end(&replicator->tail);
+    replicator_vault_end(replicator);
     etcd_close(replicator->etcd);
     if (replicator->file >= 0)
         close(replicator->file);
@@ -95,9 +96,7 @@ void replicator_attach(struct replicator *replicator, struct journal *journal)
                journal_cluster_last_frame(journal).number);
 }
 
-/* Ends it: replicator_step gives -1 from now on. */
-CC_PRINTF(3, 4)
-static int fail(struct replicator *replicator, int exit_code, const char *format, ...)
+int replicator_fail(struct replicator *replicator, int exit_code, const char *format, ...)
 {
     va_list arguments;
 
@@ -145,12 +144,13 @@ static int adopt(struct replicator *replicator, bool *is_blocked)
             break;
         }
         if (adopted == -EBADMSG)
-            return fail(replicator, NODE_EXIT_REFUSED,
-                        "frame %lu of the log does not follow frame %lu of this "
-                        "directory: it has another history",
-                        tail->next, tail->next - 1);
+            return replicator_fail(replicator, NODE_EXIT_REFUSED,
+                                   "frame %lu of the log does not follow frame %lu of this "
+                                   "directory: it has another history",
+                                   tail->next, tail->next - 1);
         if (adopted < 0)
-            return fail(replicator, NODE_EXIT_FAILED, "write failed: %s", strerror(-adopted));
+            return replicator_fail(replicator, NODE_EXIT_FAILED, "write failed: %s",
+                                   strerror(-adopted));
         if (!replicator->is_finishing)
             look_at_clock(replicator, bytes, count);
         tail_take(tail);
@@ -163,13 +163,14 @@ static int check_tail(struct replicator *replicator)
 {
     const struct tail *tail = &replicator->tail;
 
+    if (tail->state == TAIL_GONE && replicator->is_finishing)
+        return replicator_fail(replicator, NODE_EXIT_FAILED,
+                               "frame %lu is not in the log any more, and this node was elected",
+                               tail->next);
     if (tail->state == TAIL_GONE)
-        return fail(replicator, NODE_EXIT_REFUSED,
-                    "frame %lu is not in the log any more: begin this node again with a "
-                    "copy of another node's directory",
-                    tail->next);
+        replicator_vault_begin(replicator);
     if (tail->state == TAIL_FAILED)
-        return fail(replicator, NODE_EXIT_FAILED, "%s", tail->text);
+        return replicator_fail(replicator, NODE_EXIT_FAILED, "%s", tail->text);
     return 0;
 }
 
@@ -182,10 +183,10 @@ static int check_genesis(struct replicator *replicator)
     if (last.number < genesis->frame ||
         (last.number == genesis->frame &&
          memcmp(last.hash, genesis->frame_hash, sizeof last.hash) != 0))
-        return fail(replicator, NODE_EXIT_REFUSED,
-                    "the log begins behind frame %lu, which this directory does not "
-                    "have: begin this node with a copy of another node's",
-                    genesis->frame);
+        return replicator_fail(replicator, NODE_EXIT_REFUSED,
+                               "the log begins behind frame %lu, which this directory does not "
+                               "have: begin this node with a copy of another node's",
+                               genesis->frame);
     return 0;
 }
 
@@ -217,6 +218,8 @@ static int step_standby(struct replicator *replicator, uint64_t now_ns)
 
     if (!replicator->elect.is_identified)
         return 0;
+    if (replicator->vault.reads)
+        return replicator_vault_step(replicator, now_ns);
     if (replicator->tail.state == TAIL_IDLE && check_genesis(replicator) < 0)
         return -1;
     if (replicator->elect.state == ELECT_ELECTED && !replicator->is_finishing) {
@@ -269,18 +272,24 @@ static int step_leader(struct replicator *replicator, uint64_t now_ns)
 
     lead_step(lead, now_ns);
     if (lead->state == LEAD_LOST)
-        return fail(replicator, NODE_EXIT_DEPOSED,
-                    "term %lu is over: a write of it was refused, another node leads or "
-                    "will; frames above %lu do not count",
-                    replicator->won.term, lead->landed);
+        return replicator_fail(replicator, NODE_EXIT_DEPOSED,
+                               "term %lu is over: a write of it was refused, another node leads or "
+                               "will; frames above %lu do not count",
+                               replicator->won.term, lead->landed);
     if (lead->state == LEAD_FAILED) {
         elect_resign(&replicator->elect);
-        return fail(replicator, NODE_EXIT_FAILED, "%s", lead->text);
+        return replicator_fail(replicator, NODE_EXIT_FAILED, "%s", lead->text);
     }
     if (lead->landed > journal_cluster_released_frame(replicator->journal))
         work++;
     journal_cluster_replicated(replicator->journal, lead->landed);
-    replicator->leads = replicator->leads || lead->landed > replicator->last_frame;
+    if (!replicator->leads && lead->landed > replicator->last_frame) {
+        replicator->leads = true;
+        retain_begin(&replicator->retain, replicator->etcd, replicator->config.cluster,
+                     replicator->elect.epoch, replicator->config.retain_bytes);
+    }
+    if (replicator->leads)
+        replicator_vault_keep(replicator, now_ns);
     bool is_stuck =
         lead_oldest_ns(lead, now_ns) > replicator->config.unacked_ns ||
         journal_cluster_unreleased_bytes(replicator->journal) > replicator->config.unacked_bytes;
@@ -301,6 +310,12 @@ static void dispatch(struct replicator *replicator, const struct etcd_done *done
         return;
     case REPL_TAIL:
         tail_done(&replicator->tail, done, now_ns);
+        return;
+    case REPL_RETAIN:
+        retain_done(&replicator->retain, done, now_ns);
+        return;
+    case REPL_VAULT:
+        replicator_vault_done(replicator, done, now_ns);
         return;
     case REPL_START: /* given up */
         return;
@@ -362,6 +377,10 @@ static void show_facts(struct replicator *replicator, uint64_t now_ns)
     published_set(&replicator->oldest,
                   replicator->forms ? lead_oldest_ns(&replicator->lead, now_ns) : 0);
     published_set(&replicator->state, elect->shown_state);
+    published_set(&replicator->lowest, replicator->retain.lowest);
+    published_set(&replicator->vaulted,
+                  replicator->retain.has_newest ? replicator->retain.newest.segment + 1 : 0);
+    published_set(&replicator->deleted, replicator->retain.deleted);
 }
 
 static struct elect_status status_of(struct replicator *replicator,
@@ -395,13 +414,13 @@ static int check_elect(struct replicator *replicator)
     const struct elect *elect = &replicator->elect;
 
     if (elect->state == ELECT_FAILED)
-        return fail(replicator, elect->is_refusal ? NODE_EXIT_REFUSED : NODE_EXIT_FAILED, "%s",
-                    elect->text);
+        return replicator_fail(replicator, elect->is_refusal ? NODE_EXIT_REFUSED : NODE_EXIT_FAILED,
+                               "%s", elect->text);
     if (elect->state == ELECT_LOST)
-        return fail(replicator, NODE_EXIT_DEPOSED,
-                    "term %lu is over: the session of this leader ended; what it did "
-                    "not acknowledge may not count",
-                    elect->term);
+        return replicator_fail(replicator, NODE_EXIT_DEPOSED,
+                               "term %lu is over: the session of this leader ended; what it did "
+                               "not acknowledge may not count",
+                               elect->term);
     return 0;
 }
 
@@ -512,6 +531,9 @@ void replicator_facts(const struct replicator *replicator, struct replicator_fac
         .durable_frame = published_get(&replicator->durable),
         .found_there = published_get(&replicator->found_there),
         .elections = published_get(&replicator->elections),
+        .lowest_frame = published_get(&replicator->lowest),
+        .vaulted_segments = published_get(&replicator->vaulted),
+        .deleted_frames = published_get(&replicator->deleted),
         .lease_left_ns = deadline_ns > boot_ns ? deadline_ns - boot_ns : 0,
         .oldest_ns = published_get(&replicator->oldest),
         .clock_difference_ns =

@@ -77,6 +77,15 @@ CC_MUST_USE uint64_t replicator_wait_ns(const struct replicator *replicator, uin
 
 /* ---- any thread ------------------------------------------------------------------------------ */
 
+/* The vault's thread: which segment of the journal on `journal` the vault needs next. False:
+ * none. */
+CC_MUST_USE bool replicator_vault_wants(const struct replicator *replicator, struct disk *journal,
+                                        uint64_t *segment);
+
+/* The vault's thread: that segment is in the vault. */
+void replicator_vault_offer(struct replicator *replicator, const struct archive_row *row,
+                            uint64_t log_bytes);
+
 /* The public address of the leader, which stays; NULL: none is known. */
 CC_MUST_USE const char *replicator_leader(const struct replicator *replicator);
 
@@ -91,6 +100,9 @@ struct replicator_facts {
     uint64_t term;
     uint64_t received_frame, released_frame, durable_frame;
     uint64_t found_there, elections;
+    /* Of a leader: the lowest frame of the log, one more than the vault's last segment, and the
+     * frames that it deleted from the log. */
+    uint64_t lowest_frame, vaulted_segments, deleted_frames;
     uint64_t lease_left_ns;
     uint64_t oldest_ns; /* the oldest frame that does not count */
     int64_t clock_difference_ns;

@@ -1,9 +1,13 @@
 /* replicator_agree.c - which frame of this journal the log has too (replication.md, A node): asked
  * within recovery, before anything is cut or applied. Blocks until etcd has answered. */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "base/log.h"
 #include "node/replicator/replicator_state.h"
+#include "store/segment.h"
 
-enum { PAGE_ROWS = 3, STEP_BACK = 64, LENGTH_AT = 80 };
+enum { PAGE_ROWS = 3, POINTER_ROWS = 128, STEP_BACK = 64, LENGTH_AT = 80 };
 
 #define SAY_NS  UINT64_C(5000000000)
 #define WAIT_NS UINT64_C(50000000)
@@ -164,24 +168,151 @@ static enum refusal_kind other_history(struct agreement *agreement, uint64_t num
                        number);
 }
 
-/* The last frame that both have, from the end of the chain down. */
+/* ---- the vault ------------------------------------------------------------------------------- */
+
+static enum refusal_kind refused_by_etcd(struct agreement *agreement, const struct etcd_done *done)
+{
+    return refusal_set(agreement->refusal, REFUSAL_cluster_differs,
+                       "etcd refused to read its log: %.100s", done->text);
+}
+
+/* The lowest frame of the log; UINT64_MAX: there is none. */
+static enum refusal_kind find_lowest(struct agreement *agreement, uint64_t *lowest)
+{
+    const char *cluster = agreement->replicator->config.cluster;
+    struct repl_key key = repl_key_frame(cluster, 0), end = repl_key_log_end(cluster);
+    const struct etcd_request request = {
+        .kind = ETCD_RANGE, .key = etcd_text(key.text), .end = etcd_text(end.text), .limit = 1
+    };
+    struct etcd_done done;
+
+    *lowest = UINT64_MAX;
+    if (!ask(agreement, &request, &done))
+        return abandon(agreement, "the start was given up while it waited for etcd");
+    if (done.result != ETCD_OK)
+        return refused_by_etcd(agreement, &done);
+    if (done.row_count != 0)
+        *lowest = repl_key_number(cluster, done.rows[0].key);
+    return REFUSAL_none;
+}
+
+/* The vault's segment that holds `frame`, from its key; *found: there is one. */
+static enum refusal_kind find_segment(struct agreement *agreement, uint64_t frame,
+                                      struct cluster_segment *segment, bool *found)
+{
+    const char *cluster = agreement->replicator->config.cluster;
+    struct repl_key end = repl_key_segment_end(cluster);
+    struct etcd_done done = { .more = true };
+    uint64_t from = 0;
+
+    for (*found = false; done.more;) {
+        struct repl_key key = repl_key_segment(cluster, from);
+        const struct etcd_request request = { .kind = ETCD_RANGE,
+                                              .key = etcd_text(key.text),
+                                              .end = etcd_text(end.text),
+                                              .limit = POINTER_ROWS };
+        if (!ask(agreement, &request, &done))
+            return abandon(agreement, "the start was given up while it waited for etcd");
+        if (done.result != ETCD_OK)
+            return refused_by_etcd(agreement, &done);
+        for (uint32_t i = 0; i < done.row_count; i++) {
+            if (!cluster_row_segment_decode(segment, done.rows[i].value))
+                return refusal_set(agreement->refusal, REFUSAL_cluster_differs,
+                                   "a key of the vault's segments in etcd is not as this binary "
+                                   "writes it");
+            *found = segment->first_frame <= frame && frame <= segment->last_frame;
+            if (*found)
+                return REFUSAL_none;
+            from = segment->segment + 1;
+        }
+        if (done.row_count == 0)
+            break;
+    }
+    return REFUSAL_none;
+}
+
+/* The last frame of a segment of the vault that this journal has too; 0: none. */
+static uint64_t last_equal(const struct agreement *agreement, const struct cluster_segment *segment,
+                           const uint8_t *bytes)
+{
+    struct frame_header header;
+    uint32_t offset = 0;
+    uint64_t equal = 0;
+    const uint8_t *frame;
+
+    while ((frame = vault_next(&agreement->replicator->config.vault, segment->segment, bytes,
+                               &offset, &header)) != NULL) {
+        const struct frame_tail *tail = tail_of(agreement, header.number);
+        struct frame_tail found;
+        if (tail == NULL)
+            continue;
+        frame_tail_advance(&found, &header, frame);
+        if (memcmp(found.hash, tail->hash, sizeof found.hash) != 0)
+            break;
+        equal = header.number;
+    }
+    return equal;
+}
+
+/* The last frame up to `last` that both have, where the log has no more what is compared. *keep is
+ * 0 if there is none. */
+static enum refusal_kind find_in_vault(struct agreement *agreement, uint64_t last, uint64_t *keep)
+{
+    const struct vault *vault = &agreement->replicator->config.vault;
+    struct cluster_segment segment;
+    bool found = true;
+
+    for (*keep = 0; last >= agreement->tails[0].number && *keep == 0;) {
+        enum refusal_kind kind = find_segment(agreement, last, &segment, &found);
+        if (kind != REFUSAL_none || !found)
+            return kind;
+        uint8_t *bytes = segment_memory(vault->segment_bytes);
+        int error = bytes == NULL ? -ENOMEM
+                                  : vault_load(vault, segment.segment, segment.file_bytes,
+                                               segment.file_hash, bytes);
+        if (error == 0)
+            *keep = last_equal(agreement, &segment, bytes);
+        free(bytes);
+        if (error != 0)
+            return refusal_machine(agreement->refusal, "reading the vault", error);
+        last = segment.first_frame - 1;
+    }
+    return REFUSAL_none;
+}
+
+/* ---- the place ------------------------------------------------------------------------------- */
+
+/* The last frame that both have, from the end of the chain down; behind what the log has, in the
+ * vault. */
 static enum refusal_kind find(struct agreement *agreement, uint64_t last, uint64_t *keep)
 {
     uint64_t lowest = agreement->tails[0].number;
     uint64_t begins = agreement->genesis.frame + 1;
     uint64_t from = last > STEP_BACK ? last - STEP_BACK : 1;
+    uint64_t in_log;
+    enum refusal_kind kind = find_lowest(agreement, &in_log);
 
-    for (;;) {
+    if (kind != REFUSAL_none)
+        return kind;
+    bool is_short = in_log != UINT64_MAX && in_log > begins; /* the vault has what is below */
+    while (!is_short || last >= in_log) {
         if (from < lowest)
             from = lowest;
         if (from < begins)
             from = begins;
-        enum refusal_kind kind = compare_from(agreement, from, keep);
+        if (is_short && from < in_log)
+            from = in_log;
+        kind = compare_from(agreement, from, keep);
         if (kind != REFUSAL_none || *keep >= from)
             return kind;
-        if (from == begins || from == lowest)
+        if (from == begins || from == lowest || (is_short && from == in_log))
             break;
         from = from > STEP_BACK ? from - STEP_BACK : 1;
+    }
+    if (is_short) {
+        kind = find_in_vault(agreement, last < in_log ? last : in_log - 1, keep);
+        if (kind != REFUSAL_none || *keep != 0)
+            return kind;
     }
     const struct frame_tail *tail = tail_of(agreement, agreement->genesis.frame);
     if (from == begins && tail != NULL &&
@@ -192,7 +323,7 @@ static enum refusal_kind find(struct agreement *agreement, uint64_t last, uint64
     return other_history(agreement, from);
 }
 
-/* A frame that was durable here and is not any more: the log has it, or it is lost. */
+/* A frame that was durable here and is not any more: the log or the vault has it, or it is lost. */
 static enum refusal_kind find_lost(struct agreement *agreement, uint64_t number)
 {
     struct repl_key key = repl_key_frame(agreement->replicator->config.cluster, number);
@@ -203,8 +334,16 @@ static enum refusal_kind find_lost(struct agreement *agreement, uint64_t number)
         return abandon(agreement, "the start was given up while it waited for etcd");
     if (agreement->has_cluster && done.result == ETCD_OK && done.row_count == 1)
         return REFUSAL_none;
+    struct cluster_segment segment;
+    bool found = false;
+    if (agreement->has_cluster) {
+        enum refusal_kind kind = find_segment(agreement, number, &segment, &found);
+        if (kind != REFUSAL_none || found)
+            return kind;
+    }
     return refusal_set(agreement->refusal, REFUSAL_log_behind,
-                       "frame %lu was durable, and neither this journal nor the log has it",
+                       "frame %lu was durable, and neither this journal nor the log nor the vault "
+                       "has it",
                        number);
 }
 

@@ -3,7 +3,7 @@
 #define NODE_REPLICATOR_REPLICATOR_CONFIG_H
 
 #include "base/clock.h"
-#include "store/exchange_file.h"
+#include "store/vault.h"
 
 struct replicator_config {
     const struct clock *clock;
@@ -17,6 +17,8 @@ struct replicator_config {
     int64_t lease_s;
     uint64_t clock_ns; /* greatest difference of a candidate */
     uint64_t unacked_ns, unacked_bytes;
+    uint64_t retain_bytes;
+    struct vault vault; /* its disk and exchange outlive it */
 };
 
 #endif

@@ -7,7 +7,32 @@
 #include "repl/elect.h"
 #include "repl/etcd_call.h"
 #include "repl/lead.h"
+#include "repl/retain.h"
 #include "repl/tail.h"
+
+/* A standby's reading of the vault: frames that are in the log no more. */
+struct vault_reading {
+    bool reads;
+    bool is_asked; /* for the pointer of the segment */
+    bool is_told;  /* logged once that the vault does not answer */
+    uint64_t tag;
+    uint64_t again_ns;
+    uint64_t segment;
+    uint64_t begun; /* the last frame when it began */
+    uint8_t *bytes; /* of the segment; NULL: it is to be read */
+    uint32_t offset;
+};
+
+/* What the vault's thread is to put, and what it has put. Owner: `wanted` the journal's thread,
+ * `offer` the vault's until is_offered. */
+struct vault_mail {
+    _Atomic uint64_t wanted; /* segment + 1; VAULT_WANTS_FIRST: that of frame `first`; 0: none */
+    uint64_t first;
+    struct cluster_segment offer;
+    _Atomic bool is_offered;
+};
+
+#define VAULT_WANTS_FIRST UINT64_MAX
 
 enum {
     REPLICATOR_ANSWERS_A_TURN = 32,
@@ -26,6 +51,9 @@ struct replicator {
     struct elect elect;
     struct tail tail;
     struct lead lead;
+    struct retain retain;
+    struct vault_reading vault;
+    struct vault_mail mail;
     bool is_finishing; /* elected: the tail reads to the end */
     bool takes;
     bool forms; /* the journal leads */
@@ -51,8 +79,27 @@ struct replicator {
     _Atomic bool is_stuck;
     struct published term, received, released, durable, found_there, elections, oldest;
     struct published state, connected;
+    struct published lowest, vaulted, deleted;
     _Atomic int64_t clock_difference_ns;
 };
+
+/* Ends it: replicator_step gives -1 from now on, as this does. */
+CC_PRINTF(3, 4)
+int replicator_fail(struct replicator *replicator, int exit_code, const char *format, ...);
+
+/* The next frame is in the log no more: it comes from the vault. */
+void replicator_vault_begin(struct replicator *replicator);
+
+/* A turn of that. The work done, or -1. */
+CC_MUST_USE int replicator_vault_step(struct replicator *replicator, uint64_t now_ns);
+
+/* Takes an answer of REPL_VAULT. */
+void replicator_vault_done(struct replicator *replicator, const struct etcd_done *done,
+                           uint64_t now_ns);
+void replicator_vault_end(struct replicator *replicator);
+
+/* A leader's turn of the retention. */
+void replicator_vault_keep(struct replicator *replicator, uint64_t now_ns);
 
 /* What the keys of this exchange must be in etcd. */
 void replicator_identity(const struct replicator *replicator, struct cluster_identity *identity);

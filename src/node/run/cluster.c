@@ -7,6 +7,7 @@
 #include "repl/cluster_row.h"
 #include "repl/etcd_call.h"
 #include "repl/etcd_real.h"
+#include "store/disk_real.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -29,11 +30,33 @@ static int find_endpoints(const struct cluster_option *option,
     return 0;
 }
 
-static int make_replicator(struct node *node, const struct cluster_option *option,
-                           struct etcd *etcd)
+/* The folder of this cluster in the vault, which is made if only itself is missing. */
+static int open_vault(struct node *node, const struct cluster_option *option)
+{
+    bool ring_refused = false;
+    int error = 0;
+    struct vault vault = {
+        .exchange = &node->core.exchange,
+        .node = node->cluster_node,
+        .segment_bytes = node->core.config.segment_bytes,
+    };
+
+    node->vault_disk = disk_real_open(option->vault, &error, &ring_refused);
+    vault.disk = node->vault_disk;
+    if (vault.disk != NULL)
+        error = vault_begin(&vault);
+    if (error == 0) {
+        node->vault_keeper.vault = vault;
+        node->vault_keeper.journal = node->disk;
+        return 0;
+    }
+    log_line(LOG_ERROR, "configuration", "cluster.vault: %s: %s", option->vault, strerror(-error));
+    return NODE_EXIT_CONFIGURATION;
+}
+
+static int make_replicator(struct node *node, struct etcd *etcd)
 {
     const struct config *options = node->options;
-    memcpy(node->cluster_node, option->node, sizeof option->node);
     struct replicator_config config = {
         .clock = &node->clock,
         .exchange = &node->core.exchange,
@@ -47,9 +70,12 @@ static int make_replicator(struct node *node, const struct cluster_option *optio
         .clock_ns = config_number(options, OPTION_cluster_clock_ms) * NS_PER_MS,
         .unacked_ns = config_number(options, OPTION_cluster_unacked_ms) * NS_PER_MS,
         .unacked_bytes = config_number(options, OPTION_cluster_unacked_bytes),
+        .retain_bytes = config_number(options, OPTION_cluster_retain),
+        .vault = node->vault_keeper.vault,
     };
 
     node->replicator = replicator_create(&config, etcd);
+    node->vault_keeper.replicator = node->replicator;
     if (node->replicator != NULL)
         return 0;
     etcd_close(etcd);
@@ -69,7 +95,10 @@ int cluster_open(struct node *node)
         return 0;
     bool is_read = cluster_option_read(options, &option, error);
     INVARIANT(is_read); /* config_load has read it */
-    int code = find_endpoints(&option, endpoints);
+    memcpy(node->cluster_node, option.node, sizeof option.node);
+    int code = open_vault(node, &option);
+    if (code == 0)
+        code = find_endpoints(&option, endpoints);
     if (code != 0)
         return code;
     struct etcd_real_config config = {
@@ -82,7 +111,7 @@ int cluster_open(struct node *node)
     };
     if (etcd_real_create(&etcd, &config, why) != 0)
         return refuse(why);
-    return make_replicator(node, &option, etcd);
+    return make_replicator(node, etcd);
 }
 
 const uint8_t *cluster_page_id(const struct node *node, uint8_t out[HASH_BYTES])

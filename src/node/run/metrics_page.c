@@ -34,7 +34,8 @@ static void metric(struct page *page, const char *name, const char *type, const 
          name, value);
 }
 
-static void cluster_lines(struct page *page, const struct replicator *replicator)
+static void cluster_lines(struct page *page, const struct replicator *replicator,
+                          const struct vault_keeper *vault)
 {
     struct replicator_facts facts;
 
@@ -58,6 +59,17 @@ static void cluster_lines(struct page *page, const struct replicator *replicator
            "Frames whose first answer was lost: the log had them.", facts.found_there);
     metric(page, "cluster_elections_total", "counter", "Elections that this node won.",
            facts.elections);
+    metric(page, "cluster_log_lowest_frame", "gauge", "Of a leader: the lowest frame in etcd.",
+           facts.lowest_frame);
+    metric(page, "cluster_log_deleted_frames_total", "counter",
+           "Frames that this leader deleted from etcd, for the vault has them.",
+           facts.deleted_frames);
+    metric(page, "cluster_vault_segments", "gauge",
+           "Of a leader: the segments of the journal up to the last one that the vault has.",
+           facts.vaulted_segments);
+    metric(page, "cluster_vault_failures_total", "counter",
+           "Attempts to put a segment into the vault that failed.",
+           published_get(&vault->failures));
     line(page,
          "# HELP perpd_cluster_clock_difference_ns Node clock minus t of frames as they arrived, "
          "the least of 64.\n"
@@ -457,7 +469,7 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
     metric(&page, "log_dropped_total", "counter", "Log lines left out by the rate bound.",
            log_dropped());
     if (phase_serves(phase) && node->replicator != NULL)
-        cluster_lines(&page, node->replicator);
+        cluster_lines(&page, node->replicator, &node->vault_keeper);
     if (phase_serves(phase)) {
         matcher_lines(&page, &node->core.matcher);
         turn_lines(&page, &node->turn_ns);

@@ -20,6 +20,7 @@ enum {
     HISTORY_IDLE_US = 20 * 1000, /* the history thread's look for rows to write */
     HISTORY_RETRY_US = 1000 * 1000,
     SCRUB_IDLE_US = 20 * 1000, /* the scrub thread's look for a piece that is due */
+    VAULT_IDLE_US = 20 * 1000, /* the vault thread's look for a sealed segment */
     IOPRIO_WHO_PROCESS = 1,
     IOPRIO_IDLE = 3 << 13, /* class 3 (ioprio_set(2)) */
 };
@@ -117,6 +118,24 @@ static void *scrub_main(void *context)
     }
 }
 
+static void *vault_main(void *context)
+{
+    struct node *node = context;
+
+    pthread_setname_np(pthread_self(), "perpd-vault");
+    if (topology_bind(&node->topology, false) != 0)
+        lifecycle_fail(node, NODE_EXIT_CONFIGURATION);
+    for (;;) {
+        enum phase_name phase = phase_now(&node->phase);
+        if (phase > PHASE_OPEN)
+            return NULL;
+        if (phase != PHASE_OPEN ||
+            vault_keeper_step(&node->vault_keeper, journal_durable_seq(node->core.journal),
+                              clock_monotonic_ns(&node->clock)) == 0)
+            usleep(VAULT_IDLE_US);
+    }
+}
+
 static void keep_heads(struct node *node)
 {
     int kept = core_keep_heads(&node->core, clock_monotonic_ns(&node->clock));
@@ -182,7 +201,7 @@ static bool start_thread(struct node *node, pthread_t *thread, void *(*run)(void
 /* The first thread is this one. */
 static int run_threads(struct node *node)
 {
-    pthread_t background, keys, history, scrub;
+    pthread_t background, keys, history, scrub, vault;
     uint32_t count = node->topology.thread_count;
 
     for (uint32_t i = 1; i < count; i++) {
@@ -193,6 +212,7 @@ static int run_threads(struct node *node)
     bool keeps = start_thread(node, &keys, keys_main, node, "keys");
     bool writes = start_thread(node, &history, history_main, node, "history");
     bool scrubs = start_thread(node, &scrub, scrub_main, node, "scrub");
+    bool vaults = node->replicator != NULL && start_thread(node, &vault, vault_main, node, "vault");
 
     duty_run(&node->duties[0]);
     for (uint32_t i = 1; i < count; i++)
@@ -208,6 +228,8 @@ static int run_threads(struct node *node)
         pthread_join(history, NULL);
     if (scrubs)
         pthread_join(scrub, NULL);
+    if (vaults)
+        pthread_join(vault, NULL);
     return phase_exit_code(&node->phase);
 }
 

@@ -481,6 +481,8 @@ void start_undo(struct node *node)
     core_destroy(&node->core);
     explicit_bzero(&node->core.exchange, sizeof node->core.exchange);
     explicit_bzero(&node->signer, sizeof node->signer);
+    if (node->vault_disk != NULL)
+        disk_real_close(node->vault_disk);
     if (node->disk != NULL)
         disk_real_close(node->disk);
     for (uint32_t i = 0; i < node->topology.net_count; i++) {
