@@ -169,14 +169,14 @@ struct field {
     F(subaccount_index, INDEX, 40, 4) F(grace_ms, COUNT32, 44, 4) F(armed, BOOL, 48, 1) \
     F(pad, PAD, 49, 7)
 #define FIELDS_configuration(F) F(options, DOCUMENT, 0, 0)
-#define FIELDS_boot(F) \
-    F(boot, COUNT64, 0, 8) F(rules_version, COUNT32, 8, 4) F(pad, PAD, 12, 4) \
-    F(clock_step_ns, SIGNED64, 16, 8)
+#define FIELDS_boot(F) F(boot, COUNT64, 0, 8) F(rules_version, COUNT32, 8, 4) \
+    F(pad, PAD, 12, 4) F(clock_step_ns, SIGNED64, 16, 8)
 #define FIELDS_effects_hash(F) F(sequence, COUNT64, 0, 8) F(hash, HASH, 8, 32)
-#define FIELDS_lead(F) \
-    F(term, COUNT64, 0, 8) F(epoch, COUNT64, 8, 8) F(node, TEXT, 16, 16) \
+#define FIELDS_lead(F) F(term, COUNT64, 0, 8) F(epoch, COUNT64, 8, 8) F(node, TEXT, 16, 16) \
     F(previous_term, COUNT64, 32, 8) F(last_frame, COUNT64, 40, 8) F(cause, COUNT8, 48, 1) \
     F(pad, PAD, 49, 7) F(clock_difference_ns, SIGNED64, 56, 8)
+#define FIELDS_restored(F) F(old_journal_id, UUID, 0, 16) F(sequence, COUNT64, 16, 8) \
+    F(frame, COUNT64, 24, 8) F(frame_hash, HASH, 32, 32) F(reason, TEXT, 64, 64)
 /* clang-format on */
 
 enum { FIELD_ITEM_BYTES = 64 };

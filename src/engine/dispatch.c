@@ -122,6 +122,9 @@ enum status dispatch_unsigned(struct engine *engine, const struct command *comma
     case REQUEST_effects_hash: /* the node has compared it */
     case REQUEST_lead:         /* who leads from here on: it changes no state */
         return STATUS_request_completed;
+    case REQUEST_restored:
+        market_state_restored(engine);
+        return STATUS_request_completed;
     default:
         INVARIANT(!"the node authored a code without a handler");
         return STATUS_order_rejected_internal;

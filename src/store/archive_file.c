@@ -46,9 +46,9 @@ int archive_file_survey(struct archive_row *out, const uint8_t *segment, uint32_
         return -EBADMSG;
     if (before)
         tail = *before;
-    while (offset < segment_bytes &&
-           frame_decode(&header, segment + offset, segment_bytes - offset, exchange->journal_id,
-                        number, segment_header.block_bytes) == 0) {
+    while (offset < segment_bytes && frame_decode(&header, segment + offset, segment_bytes - offset,
+                                                  exchange_file_journal(exchange, number), number,
+                                                  segment_header.block_bytes) == 0) {
         bool is_first = offset == SEGMENT_FRAMES_OFFSET;
 
         if (is_first && !before) {

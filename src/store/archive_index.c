@@ -14,14 +14,14 @@ enum { NUMBERS = 7 };
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static size_t head_write(char *text, const struct exchange_file *exchange)
+static size_t head_write(char *text, const struct exchange_file *exchange, const uint8_t *own)
 {
     char exchange_id[2 * EXCHANGE_FILE_ID_BYTES + 1];
     char journal_id[2 * EXCHANGE_FILE_JOURNAL_ID_BYTES + 1];
     int used;
 
     hex_encode(exchange_id, exchange->exchange_id, EXCHANGE_FILE_ID_BYTES);
-    hex_encode(journal_id, exchange->journal_id, EXCHANGE_FILE_JOURNAL_ID_BYTES);
+    hex_encode(journal_id, own, EXCHANGE_FILE_JOURNAL_ID_BYTES);
     used = snprintf(text, ARCHIVE_INDEX_LINE_BYTES_MAX, "perpd-archive 1 %s %s\n", exchange_id,
                     journal_id);
     INVARIANT(used > 0 && used < ARCHIVE_INDEX_LINE_BYTES_MAX);
@@ -59,6 +59,15 @@ static size_t check_write(char *out, const char *text, size_t bytes)
     return (size_t)used;
 }
 
+/* Of a list: of the last segment that it has. */
+static const uint8_t *journal_of(const struct archive *archive,
+                                 const struct exchange_file *exchange)
+{
+    return archive->count == 0
+               ? exchange->journal_id
+               : exchange_file_journal(exchange, archive->rows[archive->count - 1].segment);
+}
+
 int archive_index_encode(char **text, size_t *bytes, const struct archive *archive,
                          const struct exchange_file *exchange)
 {
@@ -69,7 +78,7 @@ int archive_index_encode(char **text, size_t *bytes, const struct archive *archi
     *text = malloc((archive->count + 2) * ARCHIVE_INDEX_LINE_BYTES_MAX);
     if (!*text)
         return -ENOMEM;
-    used = head_write(*text, exchange);
+    used = head_write(*text, exchange, journal_of(archive, exchange));
     for (uint64_t i = 0; i < archive->count; i++)
         used += row_write(*text + used, &archive->rows[i]);
     *bytes = used + check_write(*text + used, *text, used);
@@ -160,13 +169,18 @@ static bool text_is_whole(const char *text, size_t bytes)
 static int head_check(const char *text, size_t bytes, const struct exchange_file *exchange)
 {
     char want[ARCHIVE_INDEX_LINE_BYTES_MAX];
-    size_t want_bytes = head_write(want, exchange);
+    size_t want_bytes = head_write(want, exchange, exchange->journal_id);
     const size_t word_bytes = sizeof "perpd-archive 1 " - 1;
 
     if (bytes < want_bytes || memcmp(text, want, word_bytes) != 0 || text[want_bytes - 1] != '\n')
         return -EBADMSG;
     if (memcmp(text, want, want_bytes) == 0)
         return 0;
+    for (uint32_t i = 0; i < exchange->era_count; i++) { /* the last row will say which */
+        (void)head_write(want, exchange, exchange->eras[i].journal_id);
+        if (memcmp(text, want, want_bytes) == 0)
+            return 0;
+    }
     return text_is_whole(text, bytes) ? -EXDEV : -EBADMSG;
 }
 

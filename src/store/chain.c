@@ -245,7 +245,8 @@ static int frames_scan(struct chain *chain, uint64_t offset, frame_visit *visit)
 
         if (!bytes)
             return -1;
-        if (frame_decode(&header, bytes, available, config->exchange->journal_id, chain->segment,
+        if (frame_decode(&header, bytes, available,
+                         exchange_file_journal(config->exchange, chain->segment), chain->segment,
                          chain->block_bytes) == 0 &&
             visit(chain, &header, bytes, offset))
             return 1;
@@ -434,8 +435,9 @@ static int frame_accept(struct chain *chain, uint64_t offset, struct chain_frame
     bytes = bytes_at(chain, offset, FRAME_BYTES_MAX, &available);
     if (!bytes)
         return -1;
-    if (frame_decode(&out->header, bytes, available, chain->config.exchange->journal_id,
-                     chain->segment, chain->block_bytes) < 0 ||
+    if (frame_decode(&out->header, bytes, available,
+                     exchange_file_journal(chain->config.exchange, chain->segment), chain->segment,
+                     chain->block_bytes) < 0 ||
         !frame_chains(&chain->position.tail, &out->header))
         return 0;
     out->bytes = bytes;

@@ -103,8 +103,9 @@ static enum refusal_kind frames_keep(struct keeping *keeping, const struct disca
         if (kind != REFUSAL_none)
             return kind;
         if (offset < set->segment_bytes &&
-            frame_decode(&header, bytes, set->segment_bytes - offset, set->exchange->journal_id,
-                         segment, segment_set_note(set, segment)->block_bytes) == 0 &&
+            frame_decode(&header, bytes, set->segment_bytes - offset,
+                         exchange_file_journal(set->exchange, segment), segment,
+                         segment_set_note(set, segment)->block_bytes) == 0 &&
             header.number == keeping->number + 1) {
             int error = frame_keep(keeping, &header, bytes);
             if (error < 0)

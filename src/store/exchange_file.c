@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/era.h"
 #include "store/file_head.h"
 #include "store/small_file.h"
 
@@ -117,15 +118,36 @@ int exchange_file_read(struct disk *disk, struct exchange_file *out)
         out->slots = slots;
     }
     explicit_bzero(bytes, sizeof bytes); /* holds secret_key */
+    if (error == 0)
+        error = era_read(disk, out, NULL);
+    if (error != 0)
+        explicit_bzero(out, sizeof *out);
     return error;
 }
 
+const uint8_t *exchange_file_journal(const struct exchange_file *exchange, uint64_t segment)
+{
+    for (uint32_t i = 0; i < exchange->era_count; i++)
+        if (segment < exchange->eras[i].end_segment)
+            return exchange->eras[i].journal_id;
+    return exchange->journal_id;
+}
+
+const uint8_t *exchange_file_journal_of(const struct exchange_file *exchange, uint64_t frame)
+{
+    for (uint32_t i = 0; i < exchange->era_count; i++)
+        if (frame <= exchange->eras[i].frame)
+            return exchange->eras[i].journal_id;
+    return exchange->journal_id;
+}
+
 bool exchange_file_is(const struct exchange_file *exchange,
+                      const uint8_t own[EXCHANGE_FILE_JOURNAL_ID_BYTES],
                       const uint8_t journal_id[EXCHANGE_FILE_JOURNAL_ID_BYTES],
                       const uint8_t exchange_id[EXCHANGE_FILE_ID_BYTES],
                       const uint8_t hash_key[EXCHANGE_FILE_HASH_KEY_BYTES])
 {
-    return memcmp(journal_id, exchange->journal_id, sizeof exchange->journal_id) == 0 &&
+    return memcmp(journal_id, own, EXCHANGE_FILE_JOURNAL_ID_BYTES) == 0 &&
            memcmp(exchange_id, exchange->exchange_id, sizeof exchange->exchange_id) == 0 &&
            memcmp(hash_key, exchange->hash_key, sizeof exchange->hash_key) == 0;
 }
@@ -205,9 +227,9 @@ static enum refusal_kind exchange_check(int error, const uint8_t *wanted_id,
     const uint8_t *own = exchange->exchange_id;
 
     if (error == -EBADMSG)
-        return refusal_set(refusal, REFUSAL_exchange_damaged,
-                           "none of its %d slots is whole, nor is it whole in the former format",
-                           SLOT_COUNT);
+        return refusal_set(
+            refusal, REFUSAL_exchange_damaged,
+            "none of its %d slots is whole, or `origin` does not lead to its journal", SLOT_COUNT);
     if (error < 0)
         return refusal_machine(refusal, "reading exchange", error);
     if (wanted_id && memcmp(wanted_id, own, sizeof exchange->exchange_id) != 0)

@@ -18,7 +18,16 @@ enum {
     EXCHANGE_FILE_ID_BYTES = 32,
     EXCHANGE_FILE_HASH_KEY_BYTES = 16,
     EXCHANGE_FILE_SECRET_KEY_BYTES = 32,
-    EXCHANGE_FILE_PUBLIC_KEY_BYTES = 32
+    EXCHANGE_FILE_PUBLIC_KEY_BYTES = 32,
+    EXCHANGE_FILE_ERAS_MAX = 32 /* ends that may be given up; another one is refused */
+};
+
+/* A journal of before an end that was given up (era.h). */
+struct exchange_era {
+    uint8_t journal_id[EXCHANGE_FILE_JOURNAL_ID_BYTES];
+    uint64_t end_segment; /* the first segment that is not its own */
+    uint64_t frame;       /* its last one that counts */
+    uint64_t sequence;    /* the last one up to that frame */
 };
 
 struct exchange_file {
@@ -31,6 +40,8 @@ struct exchange_file {
     uint8_t signing_public[EXCHANGE_FILE_PUBLIC_KEY_BYTES]; /* of signing.key; 0: none yet */
     struct slot_place slots; /* of the file, as it was read or written last */
     bool is_former;          /* the file has the former format, or is not there yet */
+    struct exchange_era eras[EXCHANGE_FILE_ERAS_MAX]; /* oldest first; from the file `origin` */
+    uint32_t era_count;
 };
 
 /* Writes one slot but its counter and checksum. */
@@ -40,15 +51,37 @@ void exchange_file_encode(uint8_t out[SLOT_BYTES], const struct exchange_file *e
  * zero is wrong. */
 CC_MUST_USE int exchange_file_decode(struct exchange_file *out, const uint8_t bytes[SLOT_BYTES]);
 
-/* Reads the file, of either format. Returns 0, -EBADMSG when it is damaged, -ENOENT or -errno;
- * `out` holds nothing then. */
+/* Reads the file, of either format, and the file `origin`. Returns 0, -EBADMSG when one of them is
+ * damaged or they do not fit, -ENOENT or -errno; `out` holds nothing then. */
 CC_MUST_USE int exchange_file_read(struct disk *disk, struct exchange_file *out);
 
-/* True if these ids are the exchange's: a file that has others belongs to another directory. */
+/* True if these ids are the exchange's, and its journal is `own`: a file that has others belongs to
+ * another directory. */
 CC_MUST_USE bool exchange_file_is(const struct exchange_file *exchange,
+                                  const uint8_t own[EXCHANGE_FILE_JOURNAL_ID_BYTES],
                                   const uint8_t journal_id[EXCHANGE_FILE_JOURNAL_ID_BYTES],
                                   const uint8_t exchange_id[EXCHANGE_FILE_ID_BYTES],
                                   const uint8_t hash_key[EXCHANGE_FILE_HASH_KEY_BYTES]);
+
+/* The id of the journal that a segment, or a frame, belongs to: of every file of that segment, and
+ * of a head or a snapshot of that frame. */
+CC_MUST_USE const uint8_t *exchange_file_journal(const struct exchange_file *exchange,
+                                                 uint64_t segment);
+CC_MUST_USE const uint8_t *exchange_file_journal_of(const struct exchange_file *exchange,
+                                                    uint64_t frame);
+
+/* The first segment of the journal in `exchange`; those before it are of former ones. */
+CC_MUST_USE static inline uint64_t exchange_file_first_segment(const struct exchange_file *exchange)
+{
+    return exchange->era_count == 0 ? 0 : exchange->eras[exchange->era_count - 1].end_segment;
+}
+
+/* The first sequence of the journal in `exchange`. */
+CC_MUST_USE static inline uint64_t
+exchange_file_first_sequence(const struct exchange_file *exchange)
+{
+    return exchange->era_count == 0 ? 1 : exchange->eras[exchange->era_count - 1].sequence + 1;
+}
 
 /* Opens the directory for this process: makes the folders, locks the directory, and reads
  * `exchange` or, in a new directory, makes it (boot 0, keys from disk_random). A directory is new

@@ -127,8 +127,8 @@ static int frame_read(struct follow *follow, struct frame_header *header, const 
         if (skip < follow->piece_bytes) {
             *bytes = follow->frame_bytes + skip;
             if (frame_decode(header, *bytes, follow->piece_bytes - skip,
-                             config->exchange->journal_id, follow->segment,
-                             follow->block_bytes) == 0)
+                             exchange_file_journal(config->exchange, follow->segment),
+                             follow->segment, follow->block_bytes) == 0)
                 return 1;
         }
         if (is_fresh)

@@ -143,7 +143,8 @@ static bool frame_at(const struct look *look, uint64_t offset, struct frame_head
 
     return skip < look->count &&
            frame_decode(header, look->reader->piece + skip, look->count - skip,
-                        look->config->exchange->journal_id, look->segment, look->block_bytes) == 0;
+                        exchange_file_journal(look->config->exchange, look->segment), look->segment,
+                        look->block_bytes) == 0;
 }
 
 /* Passes frames below the one wanted. True: it is at the cursor. */

@@ -75,8 +75,10 @@ static bool frame_adopt(struct journal *journal, const uint8_t *bytes, size_t co
         return false;
     memcpy(copy, bytes, count);
     memset(copy + count, 0, length - count);
-    return frame_decode(header, copy, length, journal->config.exchange->journal_id,
-                        cc_load64(bytes + SEGMENT_AT), DISK_BLOCK_BYTES_MAX) == 0 &&
+    return frame_decode(
+               header, copy, length,
+               exchange_file_journal(journal->config.exchange, cc_load64(bytes + SEGMENT_AT)),
+               cc_load64(bytes + SEGMENT_AT), DISK_BLOCK_BYTES_MAX) == 0 &&
            FRAME_HEADER_BYTES + header->record_bytes == count && records_are_whole(header, copy);
 }
 

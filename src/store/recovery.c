@@ -227,8 +227,8 @@ static bool chain_extend(struct recovery *recovery, const uint8_t *bytes, size_t
 {
     struct segment_note *note = segment_set_note(&recovery->set, segment);
     struct frame_header header;
-
-    if (frame_decode(&header, bytes, available, recovery->config->exchange->journal_id, segment,
+    if (frame_decode(&header, bytes, available,
+                     exchange_file_journal(recovery->set.exchange, segment), segment,
                      note->block_bytes) < 0 ||
         !frame_chains(&recovery->tail, &header))
         return false;
@@ -306,7 +306,7 @@ static void blocks_scan(struct recovery *recovery, uint64_t segment, uint64_t of
             continue;
         recovery->dirty = true;
         if (frame_decode(&header, bytes, set->segment_bytes - offset,
-                         recovery->config->exchange->journal_id, segment, block_bytes) < 0)
+                         exchange_file_journal(set->exchange, segment), segment, block_bytes) < 0)
             continue;
         recovery->result->cut_frames++;
         if (header.boot >= recovery->tail.boot)
@@ -479,7 +479,7 @@ static enum refusal_kind chain_apply(struct recovery *recovery)
             return kind;
         if (offset < set->segment_bytes &&
             frame_decode(&header, bytes, set->segment_bytes - offset,
-                         recovery->config->exchange->journal_id, segment,
+                         exchange_file_journal(set->exchange, segment), segment,
                          segment_set_note(set, segment)->block_bytes) == 0 &&
             header.number == number + 1) {
             kind = frame_apply(recovery, &header, bytes, segment, offset);
@@ -559,7 +559,8 @@ static void result_fill(const struct recovery *recovery)
     result->position.tail = recovery->tail;
     result->position.segment = recovery->segment;
     result->position.offset = recovery->offset;
-    if (recovery->offset == recovery->set.segment_bytes) {
+    if (recovery->offset == recovery->set.segment_bytes ||
+        recovery->segment < exchange_file_first_segment(recovery->config->exchange)) {
         result->position.segment++;
         result->position.offset = SEGMENT_FRAMES_OFFSET;
     }

@@ -243,8 +243,8 @@ static const char *check_frames(struct scrub *scrub, uint64_t number)
         if (length > there && length <= FRAME_BYTES_MAX &&
             scrub->room_at + scrub->held < scrub->size)
             return NULL; /* with the next piece */
-        if (frame_decode(&header, bytes, there, scrub->exchange->journal_id, number,
-                         scrub->block_bytes) != 0)
+        if (frame_decode(&header, bytes, there, exchange_file_journal(scrub->exchange, number),
+                         number, scrub->block_bytes) != 0)
             return "a frame is damaged";
         if (scrub->tail.number != 0 && !frame_chains(&scrub->tail, &header))
             return "a frame does not chain to the one before";

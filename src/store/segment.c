@@ -96,7 +96,7 @@ struct segment_header segment_header_of(const struct exchange_file *exchange, ui
 {
     struct segment_header header = { .number = number, .boot = boot, .block_bytes = block_bytes };
 
-    memcpy(header.journal_id, exchange->journal_id, sizeof header.journal_id);
+    memcpy(header.journal_id, exchange_file_journal(exchange, number), sizeof header.journal_id);
     memcpy(header.exchange_id, exchange->exchange_id, sizeof header.exchange_id);
     memcpy(header.hash_key, exchange->hash_key, sizeof header.hash_key);
     return header;
@@ -106,7 +106,8 @@ bool segment_belongs(const struct segment_header *header, const struct exchange_
                      uint64_t number)
 {
     return header->number == number &&
-           exchange_file_is(exchange, header->journal_id, header->exchange_id, header->hash_key);
+           exchange_file_is(exchange, exchange_file_journal(exchange, number), header->journal_id,
+                            header->exchange_id, header->hash_key);
 }
 
 void segment_path(char out[DISK_PATH_BYTES], uint64_t number, bool prepared)

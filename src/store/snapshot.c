@@ -268,7 +268,8 @@ static void head_encode(uint8_t out[HEAD_BYTES], const struct exchange_file *exc
         .image_bytes = head->image_bytes,
     };
 
-    memcpy(image.journal_id, exchange->journal_id, sizeof image.journal_id);
+    memcpy(image.journal_id, exchange_file_journal_of(exchange, head->frame),
+           sizeof image.journal_id);
     memcpy(image.exchange_id, exchange->exchange_id, sizeof image.exchange_id);
     memcpy(image.hash_key, exchange->hash_key, sizeof image.hash_key);
     memcpy(image.effects_hash, head->effects_hash, sizeof image.effects_hash);
@@ -408,7 +409,8 @@ static int belongs_check(struct reading *reading, const struct header_image *ima
 {
     const struct exchange_file *exchange = reading->exchange;
 
-    if (exchange_file_is(exchange, image->journal_id, image->exchange_id, image->hash_key))
+    if (exchange_file_is(exchange, exchange_file_journal_of(exchange, image->frame),
+                         image->journal_id, image->exchange_id, image->hash_key))
         return 0;
     (void)refusal_set(reading->why, REFUSAL_snapshot_foreign,
                       "snapshot/%" PRIu64 ".snap is not of this journal", reading->sequence);

@@ -8,7 +8,8 @@ from wire import (ALL16, CANCEL_ONLY, CLOCK_CONFIRM_BODY, CLOSED, HALT_ALL_BODY,
                   RULE_GAP_OTHER, RULE_PAD, RULE_STATE_CODE, RULE_STATE_OF_ALL, STATE_BODY, STATUS)
 
 S = STATUS
-CAUSE_OPERATOR, CAUSE_ORACLE, CAUSE_FUND, CAUSE_INVARIANT, CAUSE_RESTART, CAUSE_CLOCK = range(6)
+(CAUSE_OPERATOR, CAUSE_ORACLE, CAUSE_FUND, CAUSE_INVARIANT, CAUSE_RESTART, CAUSE_CLOCK,
+ CAUSE_RESTORED) = range(7)
 NAMES = "ACTIVE POST_ONLY REDUCE_ONLY CANCEL_ONLY HALTED".split()
 
 
@@ -104,6 +105,14 @@ def set_all(exchange, body, is_signed):
         if market.state != CLOSED:
             set_state(exchange, market, state, cause_of(state, is_signed))
     return 0
+
+
+def restore(exchange):
+    """Code 2017: all markets are HALTED, until the operator opens them."""
+    exchange.counts["restored" + (" in a gap of the clock" if exchange.gap else "")] += 1
+    for _, market in sorted(exchange.markets.items()):
+        if market.state != CLOSED:
+            set_state(exchange, market, HALTED, CAUSE_RESTORED)
 
 
 # ---- a gap of the clock (R9)

@@ -96,6 +96,7 @@ blocks["last"] = f"last={last}"
 shell("last", "restore")
 check(house.store("replay", "--diff", places["RESTORED"])["equal_to"] == last)
 house.start(places["RESTORED"])
+house.client("market", "state", "BTC-PERP", "ACTIVE")  # all come up HALTED
 check(answers() == before, answers(), before)
 house.client("order", "BTC-PERP", "sell", "0.01", "100500")
 check(house.stop() == 0)
@@ -113,6 +114,7 @@ shell("last", "restore")
 for path in (places["RESTORED"] / "snapshot").glob("*.snap"):
     path.unlink()
 house.start(places["RESTORED"])
+house.client("market", "state", "BTC-PERP", "ACTIVE")  # all come up HALTED
 check(answers() == before)
 check(house.stop() == 0)
 
@@ -141,6 +143,7 @@ check("no lost end" in house.perp.run(*accept, last, code=1).stderr)
 check("reason=its disk is gone\n" in (other / "recovered").read_text())
 house.start(other)
 check(house.client("exchange")["epoch"] == accepted["epoch"] == 2)
+house.client("market", "state", "BTC-PERP", "ACTIVE")
 check(answers() == before)
 check(house.stop() == 0)
 

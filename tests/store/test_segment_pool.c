@@ -424,6 +424,7 @@ int main(void)
 {
     sample = sample_read();
     memset(&exchange, 0x11, sizeof exchange);
+    exchange.era_count = 0;
     rate();
     never_half();
     existing();

@@ -29,11 +29,10 @@ static enum effect_cause cause_of(const struct command *command, enum market_sta
 
 /* A state takes no price: a held market stays held, its state is the stricter of CANCEL_ONLY and
  * this one, and the hold returns to it (R5). Each state calls a closing off, or announces it. */
-static void set(struct engine *engine, const struct command *command, uint32_t index,
-                enum market_state state, bool announces)
+static void set(struct engine *engine, uint32_t index, enum market_state state, bool announces,
+                enum effect_cause cause)
 {
     struct market *market = state_market(engine, index);
-    enum effect_cause cause = cause_of(command, state);
 
     market->announced_ns = announces ? engine->t_ns : 0;
     if (market->hold_count != 0) {
@@ -86,17 +85,26 @@ enum status market_state_set(struct engine *engine, const struct command *comman
         return result_refuse(result, OPERATOR_RULE_asset_closed, ROW_STATUS(market_closed));
     if (body[STATE_AT] == MARKET_CLOSED)
         return close(engine, command, index, result);
-    bool announces = body[STATE_AT] == MARKET_REDUCE_ONLY && body[STATE_FORCE_AT] == 1;
+    enum market_state state = (enum market_state)body[STATE_AT];
+    bool announces = state == MARKET_REDUCE_ONLY && body[STATE_FORCE_AT] == 1;
     if (announces && engine->clock_step_ns != 0) /* its hour would end with the gap */
         return result_refuse(result, OPERATOR_RULE_clock_announce, STATUS_order_rejected_invalid);
-    set(engine, command, index, (enum market_state)body[STATE_AT], announces);
+    set(engine, index, state, announces, cause_of(command, state));
     return STATUS_request_completed;
+}
+
+static void set_all(struct engine *engine, enum market_state state, enum effect_cause cause)
+{
+    const struct market_table *table = &engine->markets;
+
+    for (uint32_t k = 0; k < table->count; k++)
+        if (table->rows[table->sorted[k]].state != MARKET_CLOSED)
+            set(engine, table->sorted[k], state, false, cause);
 }
 
 enum status market_state_set_all(struct engine *engine, const struct command *command,
                                  struct engine_result *result)
 {
-    const struct market_table *table = &engine->markets;
     uint8_t state = command_body(command)[STATE_OF_ALL_AT];
 
     if (state > MARKET_HALTED)
@@ -104,10 +112,13 @@ enum status market_state_set_all(struct engine *engine, const struct command *co
     enum operator_rule unclean = unclean_rule(command);
     if (unclean != OPERATOR_RULE_none)
         return result_refuse(result, unclean, STATUS_order_rejected_invalid);
-    for (uint32_t k = 0; k < table->count; k++)
-        if (table->rows[table->sorted[k]].state != MARKET_CLOSED)
-            set(engine, command, table->sorted[k], (enum market_state)state, false);
+    set_all(engine, (enum market_state)state, cause_of(command, (enum market_state)state));
     return STATUS_request_completed;
+}
+
+void market_state_restored(struct engine *engine)
+{
+    set_all(engine, MARKET_HALTED, CAUSE_RESTORED);
 }
 
 /* True if the market takes orders, or will after its hold or a gap of the clock: a held market is

@@ -28,6 +28,10 @@ CC_MUST_USE enum status market_state_set(struct engine *engine, const struct com
 CC_MUST_USE enum status market_state_set_all(struct engine *engine, const struct command *command,
                                              struct engine_result *result);
 
+/* Applies code 2017: every market that is not CLOSED is HALTED with the cause `restored`, also
+ * after a gap of the clock that is open, until the operator gives it another state. */
+void market_state_restored(struct engine *engine);
+
 /* Returns the lowest asset id above `after` of a market that takes orders, or will take them when
  * its oracle hold or the gap of the clock ends; 0: none. */
 CC_MUST_USE uint16_t market_state_next_open(const struct engine *engine, uint16_t after);

@@ -33,6 +33,7 @@ enum effect_cause {
     CAUSE_INVARIANT,
     CAUSE_RESTART,
     CAUSE_CLOCK,
+    CAUSE_RESTORED,
 };
 enum effect_credential_kind {
     EFFECT_CREDENTIAL_SESSION,

@@ -8,8 +8,8 @@ static const char *const state_names[] = { "ACTIVE",      "POST_ONLY", "REDUCE_O
                                            "CANCEL_ONLY", "HALTED",    "CLOSED" };
 
 /* wire.md W3c, effect 2111 */
-static const char *const cause_names[] = { "operator",  "oracle",  "fund",
-                                           "invariant", "restart", "clock" };
+static const char *const cause_names[] = { "operator", "oracle", "fund",    "invariant",
+                                           "restart",  "clock",  "restored" };
 
 static void write_tiers(struct writer *writer, const struct row_tier *tiers, unsigned count)
 {

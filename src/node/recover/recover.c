@@ -159,8 +159,11 @@ static enum refusal_kind load_snapshot(struct recover_engines *engines,
     if (kind != REFUSAL_none)
         return kind;
     history_forget(engines->config.sink->history, engines->replica);
+    const struct exchange_file *exchange = engines->config.exchange;
     engines->snapshot_sequence = head->sequence;
     engines->rules_version = head->rules_version;
+    engines->is_origin_told =
+        exchange->era_count != 0 && head->frame > exchange->eras[exchange->era_count - 1].frame;
     return REFUSAL_none;
 }
 
@@ -206,6 +209,7 @@ static enum refusal_kind begin_state(struct recovering *recovering, struct recov
 
     engines->snapshot_sequence = 0;
     engines->rules_version = ENGINE_RULES_VERSION;
+    engines->is_origin_told = false;
     config->after_frame = 0;
     for (int leaves_gap = 0; leaves_gap <= 1; leaves_gap++)
         for (int i = 0; i < count; i++)
@@ -253,6 +257,14 @@ static enum replay_refusal admit(struct recovering *recovering, const struct com
     return refused;
 }
 
+/* A 2017 of the newest row of `origin`. */
+static bool is_of_origin(const struct exchange_file *exchange, const struct command *command)
+{
+    return command->code == REQUEST_restored && exchange->era_count != 0 &&
+           memcmp(command_body(command), exchange->eras[exchange->era_count - 1].journal_id,
+                  EXCHANGE_FILE_JOURNAL_ID_BYTES) == 0;
+}
+
 static int replay(void *context, uint64_t sequence, uint64_t frame,
                   const struct record_view *record)
 {
@@ -272,6 +284,8 @@ static int replay(void *context, uint64_t sequence, uint64_t frame,
         return (int)refused;
     engine_apply(engines->primary, command, &ignore, &result);
     INVARIANT(result.sequence == sequence);
+    engines->is_origin_told =
+        engines->is_origin_told || is_of_origin(engines->config.exchange, command);
     replica_replay_apply(&recovering->replica_replay, command);
     /* relaxed: shown on /readyz, decide nothing. */
     atomic_store_explicit(&engines->replay_to, engines->chain.position.tail.last_sequence,

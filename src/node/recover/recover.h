@@ -44,6 +44,7 @@ struct recover_engines {
     struct rebuild_buffer rebuilt; /* the command that is being replayed */
     uint64_t snapshot_sequence;    /* that recovery began with; 0: it began with the first record */
     uint32_t rules_version;        /* of the state while it is recovered */
+    bool is_origin_told;           /* the 2017 of the newest row of `origin` was applied */
     _Atomic uint64_t replayed;     /* sequence applied, for /readyz as the next two */
     _Atomic uint64_t replay_from;  /* recovery begins after this sequence */
     _Atomic uint64_t replay_to;    /* and ends with this one; 0: not known yet */

@@ -38,7 +38,8 @@ static bool read_first_frame(struct snapshotter *snapshotter, uint64_t segment,
     disk_close(disk, file);
     /* The smallest block: a frame of a larger one is a frame of this too. */
     return count > 0 && frame_decode(header, snapshotter->frame_bytes, (size_t)count,
-                                     snapshotter->config.exchange->journal_id, segment, 512) == 0;
+                                     exchange_file_journal(snapshotter->config.exchange, segment),
+                                     segment, 512) == 0;
 }
 
 /* A segment is sealed when the next one has a durable frame (journal.md, Archive). */

@@ -5,9 +5,11 @@
 #include "base/log.h"
 #include "engine/view/capacity.h"
 #include "node/recover/fold.h"
+#include "store/era.h"
 
 enum {
     BOOT_BODY_BYTES = 24,
+    RESTORED_BODY_BYTES = 128,
     KEYRING_RETIRED_A_TURN = 64,
     KEYRING_ADDED_A_TURN = 2 * MATCHER_COMMANDS_A_TURN, /* a new account: master key and session */
 };
@@ -345,6 +347,28 @@ static void author_clock(struct core *core)
     INVARIANT(has_room); /* as author */
 }
 
+/* The journal took up another one, and no command of it says so yet: all markets are halted. */
+static void author_restored(struct core *core)
+{
+    uint8_t body[RESTORED_BODY_BYTES] = { 0 };
+    struct engine_result result;
+    struct era_row row;
+
+    if (core->exchange.era_count == 0 || core->engines.is_origin_told)
+        return;
+    int failed = era_read(core->config.disk, &core->exchange, &row);
+    INVARIANT(failed == 0 && core->exchange.era_count != 0); /* this start has read it */
+    memcpy(body, row.former_id, sizeof row.former_id);
+    cc_store64(body + 16, row.sequence);
+    cc_store64(body + 24, row.frame);
+    memcpy(body + 32, row.frame_hash, sizeof row.frame_hash);
+    memcpy(body + 64, row.reason, sizeof row.reason);
+    author(core, REQUEST_restored, body, sizeof body, &result);
+    core->engines.is_origin_told = true;
+    log_line(LOG_WARN, "restored", "goes on after sequence %lu: all markets are halted",
+             row.sequence);
+}
+
 enum core_opening core_open(struct core *core)
 {
     struct engine_result result;
@@ -357,6 +381,7 @@ enum core_opening core_open(struct core *core)
         return CORE_CAPACITY_TOO_SMALL;
     primary_sink_load(&core->primary_sink, core->primary);
     author_boot(core, core->recovered.boot);
+    author_restored(core);
     if (is_first || configuration_differs(core))
         author(core, REQUEST_configuration, core->configuration, core->configuration_bytes,
                &result);
@@ -418,8 +443,11 @@ enum core_opening core_lead(struct core *core, uint64_t term,
     if (disconnect_restart_load(arms, core->primary) != 0)
         return CORE_NO_MEMORY;
     core->matcher.sequencer.last_t_ns = last_ns;
+    if (engine_sequence(core->primary) != exchange_file_first_sequence(&core->exchange) - 1)
+        core->engines.is_origin_told = true; /* by another leader */
     author_boot(core, term);
     author(core, REQUEST_lead, lead, CORE_LEAD_BODY_BYTES, &result);
+    author_restored(core);
     author_clock(core);
     enum core_opening opening = CORE_OPENED;
     if (core->config.is_staged && now_ns - last_ns > TAKEOVER_STAGED_NS)

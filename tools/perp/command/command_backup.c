@@ -53,6 +53,7 @@ static bool copy_keys(const struct backup *backup)
     bool found;
 
     return copy_file(&backup->copy, "exchange", UINT64_MAX, NULL) &&
+           copy_file(&backup->copy, "origin", UINT64_MAX, &found) &&
            copy_file(&backup->copy, "signing.key", UINT64_MAX, &found) &&
            copy_file(&backup->copy, "recovered", UINT64_MAX, &found);
 }

@@ -165,8 +165,9 @@ static int read_next(const struct data_directory *directory, struct journal_posi
             count = disk_read(directory->disk, file, offset, bytes, FRAME_BYTES_MAX);
         disk_close(directory->disk, file);
         if (!is_ours || count <= 0 ||
-            frame_decode(&frame->header, bytes, (size_t)count, directory->exchange.journal_id,
-                         segment, header.block_bytes) != 0 ||
+            frame_decode(&frame->header, bytes, (size_t)count,
+                         exchange_file_journal(&directory->exchange, segment), segment,
+                         header.block_bytes) != 0 ||
             !frame_chains(&at->tail, &frame->header))
             continue;
         frame->bytes = bytes;

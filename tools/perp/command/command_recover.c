@@ -5,16 +5,15 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/hex.h"
 #include "perp/command/command.h"
 #include "perp/data/chain_walk.h"
+#include "perp/data/take_up.h"
 #include "perp/invocation/choice.h"
 #include "perp/print/report.h"
-#include "store/small_file.h"
 #include "store/snapshot.h"
 #include "store/witness_check.h"
 
-enum { REASON_MAX = 64, NOTES_MAX = 65536, LINE_MAX_BYTES = 512, SNAPSHOTS_MAX = 64 };
+enum { SNAPSHOTS_MAX = 64 };
 
 /* One recovery under way. */
 struct recovery {
@@ -82,63 +81,20 @@ static bool find_end(struct recovery *recovery, uint64_t sequence)
     return true;
 }
 
-/* Adds a line to the file `recovered`: what was accepted, and why. */
-static bool keep_reason(const struct recovery *recovery)
-{
-    static char notes[NOTES_MAX];
-    const struct frame_tail *end = &recovery->walk.end.tail;
-    char hash[2 * HASH_BYTES + 1];
-    int64_t used = small_file_read(recovery->directory->disk, "recovered", notes, sizeof notes);
-
-    if (used == -ENOENT)
-        used = 0;
-    if (used < 0)
-        return failed(recovery, "recovered", (int)used);
-    if (used > NOTES_MAX - LINE_MAX_BYTES)
-        return failed(recovery, "recovered", -EFBIG);
-    hex_encode(hash, end->hash, HASH_BYTES);
-    used += snprintf(notes + used, LINE_MAX_BYTES,
-                     "wall_ns=%" PRIu64 " sequence=%" PRIu64 " frame=%" PRIu64
-                     " frame_hash=%s witness_frame=%" PRIu64 " witness_sequence=%" PRIu64
-                     " epoch=%" PRIu64 " reason=%s\n",
-                     recovery->wall_ns, end->last_sequence, end->number, hash,
-                     recovery->check.named.frame, recovery->check.named.sequence,
-                     recovery->exchange.epoch, recovery->reason);
-    int error = small_file_replace(recovery->directory->disk, "recovered", notes, (size_t)used);
-    return error == 0 || failed(recovery, "recovered", error);
-}
-
-/* The heads of what is given up stay, but under a name that no audit and no start reads: the frames
- * after the end get the same numbers again. */
-static bool set_heads_aside(const struct recovery *recovery)
-{
-    char name[SMALL_FILE_NAME_MAX];
-
-    (void)snprintf(name, sizeof name, "heads.%" PRIu64, recovery->exchange.epoch);
-    int error = disk_rename(recovery->directory->disk, "heads", name);
-    return error == 0 || error == -ENOENT || failed(recovery, "heads", error);
-}
-
-/* First the epoch and the reason: a witness that fits is the last thing to appear. */
+/* The witness that fits is the last thing to appear. */
 static bool accept(struct recovery *recovery)
 {
-    const struct frame_tail *end = &recovery->walk.end.tail;
-    struct disk *disk = recovery->directory->disk;
-    struct witness witness = { .frame = end->number,
-                               .sequence = end->last_sequence,
-                               .boot = recovery->exchange.boot,
-                               .wall_ns = recovery->check.named.wall_ns };
-    struct slot_place all = { 0 };
+    struct take_up take = { .context = recovery->context,
+                            .disk = recovery->directory->disk,
+                            .path = recovery->directory->path,
+                            .segment_bytes = recovery->directory->segment_bytes,
+                            .exchange = &recovery->exchange,
+                            .end = recovery->walk.end,
+                            .named = recovery->check.named,
+                            .reason = recovery->reason,
+                            .wall_ns = recovery->wall_ns };
 
-    memcpy(witness.hash, end->hash, sizeof witness.hash);
-    recovery->exchange.epoch++;
-    int error = exchange_file_write(disk, &recovery->exchange);
-    if (error != 0)
-        return failed(recovery, "exchange", error);
-    if (!keep_reason(recovery) || !set_heads_aside(recovery))
-        return false;
-    error = witness_write(disk, &recovery->exchange, &witness, &all); /* every slot */
-    return error == 0 || failed(recovery, "witness", error);
+    return take_up_run(&take);
 }
 
 static void show(const struct recovery *recovery)
@@ -169,16 +125,6 @@ static bool recover(struct recovery *recovery, uint64_t sequence)
     return find_end(recovery, sequence) && accept(recovery);
 }
 
-static bool reason_is_fit(const char *reason)
-{
-    size_t length = strlen(reason);
-
-    for (size_t i = 0; i < length; i++)
-        if (reason[i] < ' ' || reason[i] > '~')
-            return false;
-    return length > 0 && length <= REASON_MAX;
-}
-
 int command_recover(struct context *context)
 {
     const struct arguments *arguments = context->arguments;
@@ -194,9 +140,9 @@ int command_recover(struct context *context)
                EXIT_CODE_usage;
     if (!choice_sequence(context, end, 0, &sequence))
         return context->exit_code;
-    if (!reason_is_fit(recovery.reason))
+    if (!take_up_reason_is_fit(recovery.reason))
         return context_fail(context, EXIT_CODE_usage,
-                            "--reason is 1 to %d printable ASCII characters", REASON_MAX),
+                            "--reason is 1 to %d printable ASCII characters", ERA_REASON_BYTES),
                EXIT_CODE_usage;
     if (!data_directory_open(context, arguments->words[0], &directory))
         return context->exit_code;

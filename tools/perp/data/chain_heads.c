@@ -51,7 +51,8 @@ static bool add(struct chain_heads *heads, const uint8_t bytes[ATTEST_HEAD_BYTES
         why = "is of another exchange";
     else if (!attest_head_verify(bytes, exchange->signing_public))
         why = "is not signed by the key that this directory's `exchange` names";
-    else if (memcmp(head.journal_id, exchange->journal_id, sizeof head.journal_id) != 0)
+    else if (memcmp(head.journal_id, exchange_file_journal_of(exchange, head.frame),
+                    sizeof head.journal_id) != 0)
         why = "is of another journal of this exchange";
     if (why == NULL) {
         if (!has_room(heads))
@@ -135,7 +136,8 @@ static bool read_own(struct chain_heads *heads)
     for (uint64_t at = 0; good && disk_read(disk, file, at, bytes, sizeof bytes) == sizeof bytes;
          at += sizeof bytes)
         if (attest_head_read(&head, bytes) &&
-            memcmp(head.journal_id, exchange->journal_id, sizeof head.journal_id) == 0)
+            memcmp(head.journal_id, exchange_file_journal_of(exchange, head.frame),
+                   sizeof head.journal_id) == 0)
             good = add(heads, bytes, "`heads`");
     disk_close(disk, file);
     return good;

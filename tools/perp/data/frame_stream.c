@@ -102,8 +102,9 @@ static bool check_frames(struct frame_stream *stream, const struct answer *answe
     struct frame_header header;
 
     for (uint32_t at = 0; at < count; at += header.length) {
-        if (frame_decode(&header, stream->buffer + at, count - at, stream->exchange->journal_id,
-                         answer->segment, (uint32_t)answer->block_bytes) != 0 ||
+        if (frame_decode(&header, stream->buffer + at, count - at,
+                         exchange_file_journal(stream->exchange, answer->segment), answer->segment,
+                         (uint32_t)answer->block_bytes) != 0 ||
             !frame_chains(&stream->tail, &header))
             return false;
         frame_tail_advance(&stream->tail, &header, stream->buffer + at);

@@ -85,9 +85,9 @@ static void read_frames(const struct data_directory *directory, struct segment_r
     }
     uint64_t offset = SEGMENT_FRAMES_OFFSET;
     row->frames = 0;
-    while (offset < count &&
-           frame_decode(&frame, bytes + offset, count - offset, directory->exchange.journal_id,
-                        row->number, segment.block_bytes) == 0) {
+    while (offset < count && frame_decode(&frame, bytes + offset, count - offset,
+                                          exchange_file_journal(&directory->exchange, row->number),
+                                          row->number, segment.block_bytes) == 0) {
         add_frame(row, &frame);
         offset += frame.length;
     }
