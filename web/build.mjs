@@ -1,7 +1,7 @@
 // build.mjs FOLDER - builds the console from web/src into FOLDER: equal sources and packages give equal
 // bytes on every machine. Names of what pages load hold a hash of their content.
 import * as esbuild from 'esbuild';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,12 @@ const root = path.dirname(fileURLToPath(import.meta.url));
 const source = path.join(root, 'src');
 const output = path.resolve(process.argv[2]);
 const pages = { 'index.html': ['app.css', 'main.js', 'icon.svg'] };
+
+// What the licence of a package asks to be told beside it, where the package has no file for it.
+const notices = {
+  'node_modules/lightweight-charts':
+    'TradingView Lightweight Charts(tm) Copyright (c) 2025 TradingView, Inc. https://www.tradingview.com/\n\n',
+};
 
 const built = await esbuild.build({
   absWorkingDir: root,
@@ -50,12 +56,16 @@ rmSync(output, { recursive: true, force: true });
 mkdirSync(output, { recursive: true });
 for (const [name, contents] of files) writeFileSync(path.join(output, name), contents);
 
-// The licences of what is in the bundle, which they ask to be told with it.
+// The licences of what is in the bundle, which they ask to be told with it; and of what they need. A package
+// without a file of its own says who made it.
 function licences() {
-  const { dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
-  return Object.keys(dependencies).sort().map((name) => {
-    const folder = path.join(root, 'node_modules', name);
-    const { version, license } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
-    return `${name} ${version} (${license})\n\n${readFileSync(path.join(folder, 'LICENSE'), 'utf8')}`;
+  const { packages } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'));
+  const names = Object.keys(packages).filter((name) => name !== '' && packages[name].dev !== true);
+  return names.sort().map((name) => {
+    const folder = path.join(root, name);
+    const { version, license, author } = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
+    const file = path.join(folder, 'LICENSE');
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : `${author.name ?? author}\n`;
+    return `${name.replace('node_modules/', '')} ${version} (${license})\n\n${notices[name] ?? ''}${text}`;
   }).join('\n----\n\n');
 }

@@ -131,6 +131,27 @@ def equals_the_trades(console, exchange):
                                             for trade in trades])
 
 
+def equals_the_candles(console, exchange, more):
+    """What the pane counts from the trades of the stream is what the read says, in each length."""
+    console.press("table")
+    for length in ("1m", "1h", "1d"):
+        console.page.run(f"""{{ const pick = document.querySelector('.pane-candles select');
+          Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, 'value').set
+            .call(pick, '{length}');
+          pick.dispatchEvent(new Event('change', {{ bubbles: true }})); }}""")
+        console.until("document.querySelector('.pane-candles tbody tr') !== null")
+        more()
+        candles = exchange.get(
+            f"/api/v1/markets/BTC-PERP/candles?interval={length}&limit=100").json["candles"]
+        console.comes_to(".pane-candles tbody", [
+            [time.strftime("%Y-%m-%d" if length == "1d" else "%m-%d %H:%M",
+                           time.gmtime(row["start_time"] / 1000)),
+             *(padded(row[name], 1) for name in ("open", "high", "low", "close")),
+             padded(row["volume"], 5), str(row["trade_count"])] for row in candles[::-1]])
+    console.press("table")
+    console.until("document.querySelector('.pane-candles canvas') !== null")
+
+
 def equals_the_mark(console, exchange):
     """The mark moves by itself: the page's and the read's meet."""
     end = time.monotonic() + WAIT_S
@@ -150,6 +171,8 @@ def live(console, exchange, maker, taker):
     taker.limit(BTC_PRICE - 2, -700, expiry=0)
     equals_the_book(console, exchange)
     equals_the_trades(console, exchange)
+    equals_the_candles(console, exchange, lambda: [
+        taker.limit(BTC_PRICE + 5, 300, expiry=0), taker.limit(BTC_PRICE - 3, -50, expiry=0)])
     newest = exchange.get("/api/v1/markets/BTC-PERP/trades?limit=1").json["trades"][0]
     console.page.run("document.querySelector('.pane-trades tbody button').click()")
     console.until("document.querySelector('.pane-trades .details') !== null")
@@ -197,6 +220,9 @@ def shapes(console):
         console.page.run(f"""[...document.querySelectorAll('.tabs button')]
           .find((one) => one.textContent === '{tab}').click()""")
         console.until(f"document.querySelector('.pane-{pane}').offsetParent !== null")
+        same(f"{tab} scrolls sideways", console.page.run(
+            """[...document.querySelectorAll('.grid, .pane')]
+          .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.className)"""), [])
         console.picture(f"console-360-{tab}")
 
 
@@ -307,7 +333,8 @@ def accessible(console):
     def look(where):
         found = console.page.run("""axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a',
           'wcag21aa', 'wcag22aa'] }).then((all) => all.violations.map((one) =>
-            [one.id, one.nodes.slice(0, 3).map((node) => node.html.slice(0, 120))]))""")
+            [one.id, one.nodes.slice(0, 3).map((node) =>
+              node.html.slice(0, 120) + (node.any[0]?.message ?? ""))]))""")
         same(where, found, [])
 
     for theme in ("light", "dark"):

@@ -4,6 +4,7 @@ import { AccountMenu } from './account_menu';
 import { type AccountTab, AccountPanes } from './account_panes';
 import type { Pick } from './book_pane';
 import { BookPane } from './book_pane';
+import { CandlePane } from './candle_pane';
 import { DepthPane } from './depth_pane';
 import type { Exchange } from './exchange';
 import { Banner, Header } from './header';
@@ -45,6 +46,7 @@ export function App({ exchange }: { exchange: Exchange }) {
       <main class={`grid show-${tab.toLowerCase()}`}>
         <div class="column left"><MarketsPane exchange={exchange} /><TicketPane exchange={exchange} trader={trader} picked={picked} /></div>
         <div class="column middle">
+          <CandlePane exchange={exchange} trader={trader} />
           <DepthPane exchange={exchange} onPick={(price) => pick('price', price)} />
           {trader !== null && <AccountPanes exchange={exchange} trader={trader} tab={section} onTab={setSection} />}
         </div>
