@@ -103,8 +103,9 @@ static int read_first(const struct vault *vault, struct disk *journal, uint64_t 
         return -ENOMEM;
     segment_path(path, segment, true);
     int error = read_part(journal, path, SEGMENT_FRAMES_OFFSET, bytes, most);
-    if (error == 0 && frame_decode(header, bytes, most, vault->exchange->journal_id, segment,
-                                   BLOCK_BYTES_MIN) != 0)
+    if (error == 0 &&
+        frame_decode(header, bytes, most, exchange_file_journal(vault->exchange, segment), segment,
+                     BLOCK_BYTES_MIN) != 0)
         error = -EAGAIN;
     free(bytes);
     return error;
@@ -185,7 +186,8 @@ const uint8_t *vault_next(const struct vault *vault, uint64_t segment, const uin
         *offset = SEGMENT_FRAMES_OFFSET;
     if (vault->segment_bytes - *offset < FRAME_HEADER_BYTES ||
         frame_decode(header, bytes + *offset, vault->segment_bytes - *offset,
-                     vault->exchange->journal_id, segment, BLOCK_BYTES_MIN) != 0)
+                     exchange_file_journal(vault->exchange, segment), segment,
+                     BLOCK_BYTES_MIN) != 0)
         return NULL;
     *offset += header->length;
     return bytes + *offset - header->length;

@@ -165,9 +165,28 @@ static void damaged(void)
     close_world();
 }
 
+/* A journal that took up another one: the segments of before bear the id of that. */
+static void former_journal(void)
+{
+    struct archive_row row;
+    uint64_t log_bytes, segment;
+    open_world(5);
+    exchange.eras[0].end_segment = UINT64_MAX;
+    memcpy(exchange.eras[0].journal_id, exchange.journal_id, sizeof exchange.journal_id);
+    exchange.era_count = 1;
+    exchange.journal_id[0] ^= 1;
+    CHECK(vault_find(&vault, journal, 1, &segment) == 0 && segment == 0);
+    CHECK(vault_put(&vault, journal, 0, all, &row, &log_bytes) == 1);
+    exchange.era_count = 0;
+    CHECK(vault_find(&vault, journal, 1, &segment) == -ENOENT);
+    exchange.journal_id[0] ^= 1;
+    close_world();
+}
+
 int main(void)
 {
     in_and_out();
+    former_journal();
     not_written_yet();
     retired();
     damaged();
