@@ -156,6 +156,21 @@ for name, sequence, change, what in (
     check(said["findings"] == 1 and not said["passed"], said)
     check(said["signatures"] == len(signed) - 1, said)
 
+# A record that perpd would not have let in: its signer was never a key of the account, or not the
+# operator's. The replay refuses what it asks for; the audit says that it cannot have come so.
+def stranger(data, record):
+    data[record.at + 24 + len(record.payload)] ^= 1
+
+
+oracle = next(record for record in records if record.code == 1000)
+for name, sequence, what in (
+        ("session", order.sequence, "its key was never one of the account"),
+        ("operator", oracle.sequence, "its key is not configured for it")):
+    target = forged(f"stranger-{name}", sequence, stranger)
+    done = house.perp.run("audit", "--data", target, "-o", "json", code=1)
+    check(f"sequence {sequence}, code" in done.stderr and what in done.stderr, done.stderr)
+    check(json.loads(done.stdout)["findings"] == 1, done)
+
 # Each slot of the witness is compared, not the newest alone; one that is not there is a finding.
 target = forged("witness", order.sequence, cheaper, is_witnessed=False)
 done = house.perp.run("audit", "--data", target, "-o", "json", code=1)

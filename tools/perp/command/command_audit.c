@@ -17,6 +17,7 @@ struct auditing {
     struct replay_run run;
     struct chain_marks marks;
     struct chain_heads heads;
+    struct key_history keys;
     uint64_t end;         /* with --accept-end */
     uint64_t checkpoints; /* that the sequences passed must hold */
 };
@@ -90,7 +91,13 @@ static void prove(struct auditing *audit)
     chain_marks_judge(&audit->marks, &walk.end.tail);
     chain_heads_judge(&audit->heads);
     run->last_sequence = walk.end.tail.last_sequence; /* a primary may be running */
-    if (!replay_run(run))
+    if (run->start == FOLD_GENESIS) { /* keys that were revoked before a snapshot are not in it */
+        key_history_init(&audit->keys);
+        run->keys = &audit->keys;
+    }
+    bool is_replayed = replay_run(run);
+    key_history_free(&audit->keys);
+    if (!is_replayed)
         return;
     check_checkpoints(audit);
     show(audit, &walk);

@@ -81,6 +81,8 @@ static void begin(struct replay_run *run)
     run->rules_version = ENGINE_RULES_VERSION;
     if (run->heads != NULL)
         chain_heads_rewind(run->heads);
+    if (run->keys != NULL)
+        key_history_forget(run->keys);
 }
 
 static void check_invariants(struct replay_run *run)
@@ -131,13 +133,21 @@ static void check_signature(struct replay_run *run, uint64_t sequence,
     run->unsigned_records += record->kind == RECORD_UNSIGNED;
 }
 
+static void check_signer(struct replay_run *run, uint64_t sequence,
+                         const struct record_view *record, const struct engine_result *result)
+{
+    const char *wrong = key_history_judge(run->keys, record, result);
+    if (wrong != NULL && found(run))
+        (void)context_fail(run->context, EXIT_CODE_rejected, "sequence %" PRIu64 ", code %u %s: %s",
+                           sequence, record->code, record_text_code(record->code), wrong);
+}
+
 static int check_record(void *context, const struct chain_frame *frame, uint64_t sequence,
                         const struct record_view *record, const struct command *command,
                         const struct engine_result *result)
 {
     struct replay_run *run = context;
     (void)frame;
-    (void)result;
     if (sequence <= run->seen)
         begin(run); /* the fold did: a later 2013 has larger tables */
     run->seen = sequence;
@@ -145,6 +155,8 @@ static int check_record(void *context, const struct chain_frame *frame, uint64_t
         run->rules_version = cc_load32(command_body(command) + RULES_VERSION_AT);
     if (run->signatures != NULL)
         check_signature(run, sequence, record);
+    if (run->keys != NULL)
+        check_signer(run, sequence, record, result);
     if (record->code == REQUEST_effects_hash) {
         run->last_hash_sequence = sequence;
         if (run->invariants)
@@ -188,6 +200,7 @@ bool replay_run(struct replay_run *run)
     struct refusal refusal;
     config.visit = check_record;
     config.context = run;
+    config.sink = run->keys != NULL ? &run->keys->sink : NULL;
     if (!list_snapshots(run))
         return false;
     if (fold_run(&config, &run->fold, &refusal) != REFUSAL_none) {

@@ -1,5 +1,6 @@
 /* replay_run.h - a replay with checks: the snapshots' images at their sequences, the money
- * invariants at each 2015 and at the end, and signatures. The fold itself compares effects hashes.
+ * invariants at each 2015 and at the end, signers and signatures. The fold itself compares effects
+ * hashes.
  *
  * The first FINDINGS_MAX findings go to standard error, and the context's exit code becomes 1. A
  * failed check does not end the replay.
@@ -11,6 +12,7 @@
 #include "node/recover/fold.h"
 #include "perp/data/chain_heads.h"
 #include "perp/data/data_directory.h"
+#include "perp/data/key_history.h"
 #include "perp/data/signature_check.h"
 
 enum { REPLAY_RUN_FINDINGS_MAX = 20, REPLAY_RUN_SNAPSHOTS_MAX = 1024 };
@@ -23,6 +25,7 @@ struct replay_run {
     uint64_t last_sequence;          /* UINT64_MAX: to the end */
     const struct eip712 *signatures; /* NULL: not checked */
     struct chain_heads *heads;       /* whose effects hashes are compared; NULL: none */
+    struct key_history *keys; /* finds signers that were never let in; NULL: not looked for */
     bool snapshots, invariants;
     struct fold fold; /* out: the state reached; free it */
     uint64_t snapshots_equal, audits, signatures_good, unsigned_records, findings;
