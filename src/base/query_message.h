@@ -33,6 +33,7 @@ enum query_extent {
     X(balances,    ALL)    /* account, pin -> row_balance by subaccount, portfolio */             \
     X(subaccounts, ALL)    /* account, pin -> row_subaccount, ascending */                        \
     X(account,     ONE)    /* account -> row_account */                                           \
+    X(limits,      ONE)    /* the same */                                                         \
     X(sessions,    ALL)    /* account, pin -> row_session, newest first */                        \
     X(master_keys, ALL)    /* account, pin -> row_master_key, oldest first */                     \
     X(api_keys,    ALL)    /* account, pin -> row_api_key, API then device, newest first */       \

@@ -4,7 +4,6 @@
 #include "crypto/secret.h"
 #include "net/http/parameter.h"
 #include "net/request/admin_token.h"
-#include "net/request/api_caller.h"
 #include "net/request/charge.h"
 #include "net/request/pairing_body.h"
 #include "net/request/payload_report.h"
@@ -67,26 +66,15 @@ static bool fill_local(const struct context *context, const struct conn *conn,
                        const char *head_text, struct pending_local *local,
                        struct problem_detail *problem)
 {
-    struct keyring_row entry;
     local->kind = conn->route.kind;
     local->address = conn->address;
-    bool needs_state =
-        local->kind == ROUTE_STATUS || (local->kind == ROUTE_LIMITS && conn->head.has_api_key);
-    if (needs_state && !context->config->source.ready(context->config->source.context) &&
-        !context->draining)
+    if (local->kind == ROUTE_STATUS && !context->draining &&
+        !context->config->source.ready(context->config->source.context))
         return problem_detail_set(problem, PROBLEM_not_ready, NULL, "the service is recovering");
     if (local->kind == ROUTE_EIP712)
         return fill_eip712(conn, local, problem);
     if (local->kind == ROUTE_PAGE || local->kind == ROUTE_FILE)
         return fill_file(context, conn, head_text, local, problem);
-    if (local->kind == ROUTE_LIMITS && conn->head.has_api_key) {
-        local->keyed = true;
-        if (!api_caller_find(context->config, context->unix_ns, &conn->head, head_text,
-                             API_CALLER_KEY, &entry, problem))
-            return false;
-        local->caller = entry.key;
-        local->account_id = entry.account_id;
-    }
     return true;
 }
 
@@ -137,6 +125,10 @@ void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head
     struct keyring_key caller;
     struct problem_detail problem;
     struct pending_local local = { .body = BODY_NONE };
+    if (conn->route.kind == ROUTE_LIMITS && conn->head.has_api_key) {
+        conn->route.kind = ROUTE_QUERY; /* with the account's slots, which the follower has */
+        conn->route.query = QUERY_limits;
+    }
     bool is_query = conn->route.kind == ROUTE_QUERY; /* else the net thread answers it */
     const uint64_t wanted = conn->head.method == HTTP_GET ? conn->head.min_sequence : 0;
     context->metrics.counters.reads++;
@@ -150,8 +142,8 @@ void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head
                          : fill_local(context, conn, head_text, &local, &problem);
     if (good)
         good = check_min_sequence(conn, &problem) &&
-               charge_read(context, conn, is_query ? &caller : &local.caller,
-                           is_query ? query.offset : 0, &problem);
+               charge_read(context, conn, is_query ? &caller : NULL, is_query ? query.offset : 0,
+                           &problem);
     if (good && is_query && pairing_body_is_brought(query.kind))
         good = fill_payload(context, body, body_bytes, &query, &payload, &problem);
     if (!good) {

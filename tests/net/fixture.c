@@ -367,6 +367,7 @@ static const struct {
     [QUERY_order] = { &order_row, sizeof order_row },
     [QUERY_balance] = { &balance_row, sizeof balance_row },
     [QUERY_account] = { &account_row, sizeof account_row },
+    [QUERY_limits] = { &account_row, sizeof account_row },
     [QUERY_markets] = { &market_row, sizeof market_row },
     [QUERY_market] = { &market_row, sizeof market_row },
     [QUERY_book] = { &book_rows, sizeof book_rows },

@@ -231,7 +231,8 @@ def limits(world):
     table.same("as /exchange", body["limits"], shown)
     body = read(world, table, "/limits", account.api_key)
     table.members("with a key", body, {"limits": "object", "rate_limits": "bool",
-                                       "remaining": "object"})
+                                       "remaining": "object", "slots": "object"})
+    table.same("slots", body["slots"], read(world, table, "/account", account.api_key)["slots"])
     table.members("remaining", body["remaining"], {
         **of_address, "read": "int", "write": "int", "cancel": "int"})
     table.same("as /exchange", body["limits"], shown)

@@ -52,7 +52,7 @@ class World:
                                  account.session)
 
     def slots(self, account):
-        shown = account.read("/api/v1/account").json["slots"]
+        shown = account.read("/api/v1/limits").json["slots"]
         return shown["class"], {row["table"]: row for row in shown["tables"]}
 
     def others_go_on(self, table):

@@ -640,6 +640,7 @@ export interface Limits {
   readonly limits: unknown;
   readonly rate_limits: boolean;
   readonly remaining?: Remaining;
+  readonly slots?: Slots;
 }
 
 export interface Remaining {

@@ -23,7 +23,6 @@ enum { PENDING_MAX = 32768 };
 
 struct pending_local {
     uint8_t kind; /* enum route_kind */
-    bool keyed;   /* ROUTE_LIMITS: with an API key */
     uint16_t code;
     uint16_t body;                  /* in context.bodies, or BODY_NONE */
     struct signing_finding finding; /* ROUTE_DEBUG */
@@ -31,8 +30,6 @@ struct pending_local {
     bool elsewhere;                 /* ROUTE_PAGE: the page is at http://localhost */
     uint16_t port;                  /* with `elsewhere` */
     struct asset_choice asset;      /* ROUTE_PAGE, ROUTE_FILE */
-    struct keyring_key caller;      /* with `keyed`: checked again when it is answered */
-    uint64_t account_id;            /* of the caller; 0: none */
     uint64_t address;               /* of the connection */
 };
 
@@ -92,10 +89,12 @@ struct pending {
             uint8_t ack_form;       /* enum ack_form (ack.h) */
         };
         struct {
-            struct query query;
+            union {
+                struct query query;
+                struct reply reply;
+            };
             struct keyring_key caller; /* API key to check again; kind 0: none */
         };
-        struct reply reply;
         struct problem_detail problem;
         struct pending_local local;
     };

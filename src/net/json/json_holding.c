@@ -4,8 +4,7 @@
 
 static const char *const portfolio_names[] = { "ACTIVE", "IN_LIQUIDATION", "CLOSED" };
 
-/* W8, Slots: its class, its rows in each table, and its own bound where it has one. */
-static void write_slots(struct writer *writer, const struct row_account *row)
+void json_holding_slots(struct writer *writer, const struct row_account *row)
 {
     const char *class = share_class_name((enum share_class)row->share_class);
 
@@ -36,7 +35,7 @@ void json_holding_account(struct writer *writer, const struct row_account *row)
     if (row->label[0] != '\0')
         JSON_FIELD_TEXT(writer, "label", row->label);
     JSON_FIELD_UINT(writer, "subaccount_count", row->subaccount_count);
-    write_slots(writer, row);
+    json_holding_slots(writer, row);
     WRITER_TEXT(writer, "}");
 }
 

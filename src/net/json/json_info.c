@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "crypto/operator_message.h"
 #include "net/json/json_field.h"
+#include "net/json/json_holding.h"
 #include "net/json/json_typed_data.h"
 
 void json_info_time(uint64_t unix_ns, struct writer *writer)
@@ -229,7 +230,6 @@ static void write_remaining(const struct net_config *config, const struct json_i
 {
     const struct client_rate *clients = config->client_rates;
     const struct account_rate *accounts = config->account_rates;
-    const uint64_t id = caller->account_id;
     WRITER_TEXT(writer, ",\"remaining\":{\"public\":");
     writer_uint(writer,
                 client_rate_state(clients, CLIENT_RATE_PUBLIC, caller->address, now_ns).remaining);
@@ -240,6 +240,7 @@ static void write_remaining(const struct net_config *config, const struct json_i
                client_rate_state(clients, CLIENT_RATE_CREATION, caller->address, now_ns).remaining);
     if (caller->key != NULL) {
         const uint64_t key = client_rate_of_key(caller->key);
+        const uint64_t id = caller->account->account_id;
         write_left(writer, "read",
                    client_rate_state(clients, CLIENT_RATE_READ, key, now_ns).remaining);
         write_left(writer, "write",
@@ -259,5 +260,7 @@ void json_info_limits(const struct net_config *config, const struct json_info_ca
     writer_bool(writer, config->rate_limits);
     if (config->client_rates != NULL)
         write_remaining(config, caller, now_ns, writer);
+    if (caller->account != NULL)
+        json_holding_slots(writer, caller->account);
     WRITER_TEXT(writer, "}");
 }

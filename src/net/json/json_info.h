@@ -3,6 +3,7 @@
 #ifndef NET_JSON_JSON_INFO_H
 #define NET_JSON_JSON_INFO_H
 
+#include "base/row.h"
 #include "net/conn/net_config.h"
 #include "net/http/writer.h"
 
@@ -19,12 +20,12 @@ void json_info_exchange(const struct net_config *config, struct writer *writer);
 /* Who asks for the limits. */
 struct json_info_caller {
     uint64_t address;
-    uint64_t account_id; /* with a key */
-    const uint8_t *key;  /* keyed hash of the API key's secret; NULL: none was sent */
+    const uint8_t *key;                /* keyed hash of the API key's secret; NULL: none was sent */
+    const struct row_account *account; /* with a key, else NULL */
 };
 
-/* The limits of /exchange, and what the caller has left of them at `now_ns` (clock_monotonic_ns).
- */
+/* The limits of /exchange, what the caller has left of the rates at `now_ns` (clock_monotonic_ns),
+ * and with a key the slots of its account. */
 void json_info_limits(const struct net_config *config, const struct json_info_caller *caller,
                       uint64_t now_ns, struct writer *writer);
 

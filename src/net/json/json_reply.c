@@ -60,6 +60,7 @@ struct form {
 #define FORM_balances         ROWS(row_balance)
 #define FORM_subaccounts      ROWS(row_subaccount)
 #define FORM_account          ROWS(row_account)
+#define FORM_limits           ROWS(row_account) /* response.c writes it with what is left */
 #define FORM_sessions         ROWS(row_session)
 #define FORM_master_keys      ALL(json_credential_master_keys)
 #define FORM_api_keys         ALL(json_credential_api_keys)

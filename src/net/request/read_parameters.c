@@ -57,6 +57,7 @@ enum parameter {
 #define PARAMETERS_balances    HAS_KEY | PLACE
 #define PARAMETERS_subaccounts HAS_KEY | HAS_SUBACCOUNT
 #define PARAMETERS_account     HAS_KEY
+#define PARAMETERS_limits      HAS_KEY
 #define PARAMETERS_sessions    HAS_KEY | HAS_DEVICE
 #define PARAMETERS_master_keys HAS_KEY | HAS_DEVICE
 #define PARAMETERS_api_keys    HAS_KEY | HAS_DEVICE

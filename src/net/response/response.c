@@ -15,7 +15,6 @@
 #include "net/json/json_reply.h"
 #include "net/json/json_typed_data.h"
 #include "net/json/openapi.h"
-#include "net/request/api_caller.h"
 #include "net/request/leadership.h"
 #include "net/request/payload_report.h"
 #include "net/request/plain_body.h"
@@ -314,6 +313,18 @@ static void say_done(struct problem_detail *problem)
     memcpy(problem->detail, detail, sizeof detail);
 }
 
+/* GET /limits with a key: the follower brings the slots, the buckets are here. */
+static void write_limits(struct context *context, struct writer *writer,
+                         const struct pending *pending)
+{
+    struct row_account account;
+    memcpy(&account, reply_pool_at(context->config->reply_pool, pending->reply.buffer),
+           sizeof account);
+    const struct json_info_caller caller = { conn_at(&context->conns, pending->conn)->address,
+                                             pending->caller.bytes, &account };
+    json_info_limits(context->config, &caller, context->now_ns, writer);
+}
+
 static void write_reply(struct context *context, struct writer *writer,
                         const struct pending *pending, struct frame *frame)
 {
@@ -336,7 +347,10 @@ static void write_reply(struct context *context, struct writer *writer,
                             (const uint8_t *)token->text);
         return;
     }
-    json_reply(writer, reply, reply_pool_at(context->config->reply_pool, reply->buffer));
+    if (reply->kind == QUERY_limits)
+        write_limits(context, writer, pending);
+    else
+        json_reply(writer, reply, reply_pool_at(context->config->reply_pool, reply->buffer));
 }
 
 /* The typed data of a payload that the client shows before it signs. */
@@ -379,14 +393,6 @@ static void write_file(struct writer *writer, const struct pending_local *local,
         writer_bytes(writer, body.bytes, body.count);
 }
 
-static void write_allowances(struct context *context, struct writer *writer,
-                             const struct pending_local *local)
-{
-    const uint8_t *key = local->keyed ? local->caller.bytes : NULL;
-    const struct json_info_caller caller = { local->address, local->account_id, key };
-    json_info_limits(context->config, &caller, context->now_ns, writer);
-}
-
 static void write_local(struct context *context, struct writer *writer,
                         const struct pending_local *local, struct frame *frame)
 {
@@ -416,7 +422,8 @@ static void write_local(struct context *context, struct writer *writer,
         json_info_exchange(context->config, writer);
         break;
     case ROUTE_LIMITS:
-        write_allowances(context, writer, local);
+        json_info_limits(context->config, &(struct json_info_caller){ .address = local->address },
+                         context->now_ns, writer);
         break;
     case ROUTE_OPENAPI:
         writer_bytes(writer, openapi_text, openapi_bytes);
@@ -508,13 +515,6 @@ static void write_ack(struct context *context, struct writer *writer, const stru
 static void write_body(struct context *context, struct writer *writer, struct pending *pending,
                        struct frame *frame)
 {
-    struct keyring_row entry;
-    if (pending->kind == PENDING_LOCAL && pending->local.keyed &&
-        !api_caller_is_live(context->config, context->unix_ns, &pending->local.caller, &entry)) {
-        const struct keyring_key caller = pending->local.caller;
-        pending->kind = PENDING_PROBLEM; /* revoked by a write before it */
-        (void)api_caller_refuse(&caller, &pending->problem);
-    }
     switch ((enum pending_kind)pending->kind) {
     case PENDING_WRITE:
         write_ack(context, writer, pending, frame);

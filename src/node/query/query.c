@@ -219,16 +219,13 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
         run_balance(task, sources);
         return;
     case QUERY_account:
+    case QUERY_limits:
         run_account(task, sources);
         return;
     case QUERY_sessions:
-        query_keys_sessions(task, sources);
-        return;
     case QUERY_master_keys:
-        query_keys_masters(task, sources);
-        return;
     case QUERY_api_keys:
-        query_keys_api_keys(task, sources);
+        query_keys_run(task, sources);
         return;
     case QUERY_markets:
         run_markets(task, sources);

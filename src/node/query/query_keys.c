@@ -2,7 +2,7 @@
 
 #include "engine/view/read_keys.h"
 
-void query_keys_sessions(struct query_task *task, const struct query_sources *sources)
+static void list_sessions(struct query_task *task, const struct query_sources *sources)
 {
     const struct query *query = &task->query;
     struct row_session row;
@@ -13,7 +13,7 @@ void query_keys_sessions(struct query_task *task, const struct query_sources *so
             return;
 }
 
-void query_keys_masters(struct query_task *task, const struct query_sources *sources)
+static void list_masters(struct query_task *task, const struct query_sources *sources)
 {
     const struct query *query = &task->query;
     struct row_master_key row;
@@ -24,7 +24,7 @@ void query_keys_masters(struct query_task *task, const struct query_sources *sou
             return;
 }
 
-void query_keys_api_keys(struct query_task *task, const struct query_sources *sources)
+static void list_secrets(struct query_task *task, const struct query_sources *sources)
 {
     const struct query *query = &task->query;
     struct row_api_key row;
@@ -37,4 +37,14 @@ void query_keys_api_keys(struct query_task *task, const struct query_sources *so
     while (read_keys_device_key(sources->engine, query->account_id, query->pin, &cursor, &row))
         if (!query_task_put_if_fits(task, &row, sizeof row))
             return;
+}
+
+void query_keys_run(struct query_task *task, const struct query_sources *sources)
+{
+    if (task->query.kind == QUERY_sessions)
+        list_sessions(task, sources);
+    else if (task->query.kind == QUERY_master_keys)
+        list_masters(task, sources);
+    else
+        list_secrets(task, sources);
 }

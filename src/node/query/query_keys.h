@@ -9,9 +9,7 @@
 
 #include "node/query/query_task.h"
 
-/* Fill the reply with the live credentials of the account, in one turn. */
-void query_keys_sessions(struct query_task *task, const struct query_sources *sources);
-void query_keys_masters(struct query_task *task, const struct query_sources *sources);
-void query_keys_api_keys(struct query_task *task, const struct query_sources *sources);
+/* Fills the reply with the account's live credentials of the query's kind, in one turn. */
+void query_keys_run(struct query_task *task, const struct query_sources *sources);
 
 #endif

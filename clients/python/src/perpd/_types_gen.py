@@ -642,6 +642,7 @@ class Limits(TypedDict):
     limits: object
     rate_limits: bool
     remaining: NotRequired[Remaining]
+    slots: NotRequired[Slots]
 
 
 class Remaining(TypedDict):
