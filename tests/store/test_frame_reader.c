@@ -1,0 +1,221 @@
+/* frame_reader gives the frames as they lie in the files, each that is released and no other, whole
+ * or in pieces; journal_seal begins a segment with the next frame (journal.md, Backup). */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "store/frame_reader.h"
+#include "store_run.h"
+#include "support/sim/disk_sim.h"
+
+enum { ROOM = 1 << 16, RECORDS = 200, PAYLOAD = 40 };
+
+static struct store_model model;
+static struct store_run run;
+static struct frame_reader reader;
+static uint8_t out[ROOM], want[ROOM];
+
+static void begin(struct disk *disk)
+{
+    struct store_options options = store_run_options();
+
+    CHECK(store_run_begin(&run, disk, &model, &options) == REFUSAL_none);
+    CHECK(segment_pool_fill(run.pool, 0) >= 0);
+    memset(&reader, 0, sizeof reader);
+    CHECK(frame_reader_init(&reader, run.journal) == 0);
+}
+
+static struct disk *open_world(uint64_t seed, uint32_t latency_max)
+{
+    const struct disk_sim_config config = { .seed = seed,
+                                            .block_bytes = 512,
+                                            .latency_max = latency_max };
+    struct disk *disk = disk_sim_create(&config);
+
+    CHECK(disk != NULL);
+    memset(&model, 0, sizeof model);
+    model.random = seed;
+    begin(disk);
+    return disk;
+}
+
+static void end(void)
+{
+    frame_reader_free(&reader);
+    store_run_end(&run);
+}
+
+static void write_records(int count)
+{
+    for (int i = 0; i < count; i++) {
+        CHECK(store_run_publish(&run, PAYLOAD));
+        CHECK(store_run_settle(&run, 1000) == 0);
+    }
+}
+
+/* One search to its end. */
+static int find(uint64_t from, uint32_t skip, uint32_t capacity, struct frame_stretch *found)
+{
+    struct frame_cursor cursor = frame_reader_begin(&reader, from);
+    int result = 0;
+
+    for (int steps = 0; result == 0 && steps < 100; steps++)
+        result = frame_reader_step(&reader, &cursor, skip, out, capacity, found);
+    return result;
+}
+
+/* What was given is what lies there: frames that follow each other from `from` on. */
+static void check_stretch(const struct disk *disk, const struct frame_stretch *found, uint64_t from)
+{
+    char path[DISK_PATH_BYTES];
+    uint64_t number = from;
+
+    segment_path(path, found->segment, true);
+    disk_sim_peek(disk, path, found->offset, want, found->bytes);
+    CHECK(memcmp(out, want, found->bytes) == 0);
+    CHECK(found->first_frame == from && found->block_bytes == 512);
+    for (uint32_t at = 0; at < found->bytes; number++) {
+        struct frame_header header;
+        CHECK(frame_decode(&header, out + at, found->bytes - at, run.exchange.journal_id,
+                           found->segment, 512) == 0);
+        CHECK(header.number == number && header.last_sequence <= journal_durable_seq(run.journal));
+        at += header.length;
+        CHECK(at != found->bytes || header.last_sequence == found->last_sequence);
+    }
+    CHECK(found->last_frame == number - 1);
+}
+
+/* All frames in a row, each alone without a hint of where it is, and one in pieces. */
+static void all_of_them(void)
+{
+    struct disk *disk = open_world(1, 1);
+    struct frame_stretch found;
+    uint64_t from = 1, stretches = 0;
+
+    write_records(RECORDS);
+    CHECK(journal_counters(run.journal).segments > 3);
+    for (;; from = found.last_frame + 1, stretches++) {
+        CHECK(find(from, 0, ROOM, &found) == 1);
+        if (found.bytes == 0)
+            break;
+        check_stretch(disk, &found, from);
+    }
+    CHECK(from == RECORDS + 1 && stretches >= journal_counters(run.journal).segments);
+    for (uint64_t n = RECORDS; n >= 1; n--) {
+        reader.next = 0;
+        CHECK(find(n, 0, 512, &found) == 1 && found.bytes == 512 && found.last_frame == n);
+        check_stretch(disk, &found, n);
+    }
+    uint8_t whole[512];
+    memcpy(whole, out, sizeof whole);
+    for (uint32_t skip = 0; skip < 512; skip += 100) {
+        CHECK(find(1, skip, 100, &found) == 1);
+        CHECK(found.bytes == (skip == 500 ? 12 : 100) && found.first_length == 512);
+        CHECK(memcmp(out, whole + skip, found.bytes) == 0);
+    }
+    CHECK(find(1, 512, 100, &found) == -ERANGE);
+    CHECK(find(RECORDS + 2, 0, ROOM, &found) == 1 && found.bytes == 0);
+    /* Two frames do not fit: one is given, and never a part of the second. */
+    CHECK(find(1, 0, 1000, &found) == 1 && found.bytes == 512);
+    end();
+    disk_sim_destroy(disk);
+}
+
+/* Not what is under way, nor the closing frame before the end; that of an earlier boot is. */
+static void released_alone(void)
+{
+    struct disk *disk = open_world(2, 0);
+    struct frame_stretch found;
+
+    CHECK(store_run_publish(&run, PAYLOAD));
+    CHECK(store_run_step(&run) > 0);
+    CHECK(find(1, 0, ROOM, &found) == 1 && found.bytes == 0);
+    disk_sim_complete(disk, 0);
+    CHECK(store_run_step(&run) > 0);
+    CHECK(journal_durable_seq(run.journal) == 1);
+    CHECK(find(1, 0, ROOM, &found) == 1 && found.bytes == 512);
+    end();
+    disk_sim_destroy(disk);
+
+    disk = open_world(3, 1);
+    write_records(3);
+    CHECK(find(4, 0, ROOM, &found) == 1 && found.bytes == 0);
+    CHECK(store_run_stop(&run) == 0);
+    CHECK(find(4, 0, ROOM, &found) == 1 && found.last_frame == 4 && found.last_sequence == 3);
+    end();
+    model.acknowledged = model.published;
+    disk_sim_kill(disk, 3);
+    begin(disk);
+    write_records(1);
+    CHECK(find(4, 0, ROOM, &found) == 1 && found.last_frame == 5 && found.last_sequence == 4);
+    end();
+    disk_sim_destroy(disk);
+}
+
+/* A segment that was retired: its frames are the archive's, also for a cursor that stood in it. */
+static void retired(void)
+{
+    struct disk *disk = open_world(4, 1);
+    struct frame_stretch found;
+
+    write_records(RECORDS);
+    CHECK(find(1, 0, 512, &found) == 1 && found.segment == 0);
+    CHECK(disk_remove(disk, "journal/0000000000.seg") == 0);
+    CHECK(find(1, 0, ROOM, &found) == -ENOENT);
+    CHECK(find(2, 0, ROOM, &found) == -ENOENT); /* the hint names that segment */
+    CHECK(find(RECORDS, 0, ROOM, &found) == 1 && found.last_frame == RECORDS);
+    end();
+    disk_sim_destroy(disk);
+}
+
+/* The pool prepares what it can. */
+static void prepare(void)
+{
+    for (int i = 0; i < 20; i++)
+        CHECK(store_run_step(&run) >= 0);
+}
+
+/* The next frame begins a segment, once for each wish, but not while the open one has none. */
+static void sealed(void)
+{
+    struct disk *disk = open_world(5, 1);
+    struct frame_stretch found;
+
+    journal_seal(run.journal); /* the open segment has no frame: the second frame begins one */
+    prepare();
+    write_records(1);
+    CHECK(journal_written_segment(run.journal) == 0);
+    prepare();
+    write_records(1);
+    CHECK(journal_written_segment(run.journal) == 1);
+    prepare();
+    write_records(2);
+    CHECK(journal_written_segment(run.journal) == 1);
+    journal_seal(run.journal);
+    prepare();
+    CHECK(journal_written_segment(run.journal) == 1);
+    write_records(1);
+    CHECK(journal_written_segment(run.journal) == 2);
+    for (uint64_t n = 1; n <= 5; n++) {
+        CHECK(find(n, 0, 512, &found) == 1);
+        CHECK(found.segment == (n < 2 ? 0 : n < 5 ? 1 : 2) && found.bytes == 512);
+        check_stretch(disk, &found, n);
+    }
+    CHECK(store_run_stop(&run) == 0);
+    end();
+    model.acknowledged = model.published;
+    disk_sim_kill(disk, 5);
+    begin(disk); /* a start takes the chain across segments that have room */
+    CHECK(run.applied == 5);
+    end();
+    disk_sim_destroy(disk);
+}
+
+int main(void)
+{
+    all_of_them();
+    released_alone();
+    retired();
+    sealed();
+    return 0;
+}
