@@ -126,6 +126,7 @@ def text_format(world):
         table.same(f"{name}: once", len(set(series)), len(series))
         if kind == "counter":
             table.true(name, all(value >= 0 for _, _, value in samples), samples)
+            table.true(f"{name}: a counter's name", name.endswith("_total"))
         counts = {tuple(labels.items()): value for own, labels, value in samples
                   if own == name + "_count"}
         sums = [labels for own, labels, _ in samples if own == name + "_sum"]

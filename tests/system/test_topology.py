@@ -50,7 +50,7 @@ def threads_of(perpd):
     """Name of each thread that /metrics shows: seconds of CPU time."""
     page = perpd.exchange.admin("/metrics").body.decode()
     return {match[1]: float(match[2]) for match in
-            re.finditer(r'^perpd_thread_cpu_seconds\{thread="([^"]+)"\} (\S+)$', page, re.M)}
+            re.finditer(r'^perpd_thread_cpu_seconds_total\{thread="([^"]+)"\} (\S+)$', page, re.M)}
 
 
 def cpus_of(perpd):

@@ -311,7 +311,7 @@ static void exchange_lines(struct page *page, const struct exchange_counters *ex
     for (uint32_t level = 0; level < EXCHANGE_COUNTERS_LEVELS; level++)
         line(page, "perpd_liquidations_total{level=\"%s\"} %lu\n", levels[level],
              published_get(&exchange->liquidations[level]));
-    metric(page, "funding_hours_total", "counter", "Hours of funding settled, of each market.",
+    metric(page, "funding_settlements_total", "counter", "Hours of funding settled, of each market.",
            published_get(&exchange->funding_hours));
     metric(page, "funding_payments_total", "counter", "Funding payments.",
            published_get(&exchange->funding_payments));
@@ -420,14 +420,14 @@ static void thread_line(struct page *page, const char *name, const _Atomic clock
 
     if (id == DUTY_NO_CLOCK || clock_gettime(id, &used) != 0)
         return; /* it has not begun, or it has ended */
-    line(page, "perpd_thread_cpu_seconds{thread=\"%s\"} %ld.%09ld\n", name, (long)used.tv_sec,
+    line(page, "perpd_thread_cpu_seconds_total{thread=\"%s\"} %ld.%09ld\n", name, (long)used.tv_sec,
          used.tv_nsec);
 }
 
 static void thread_lines(struct page *page, const struct node *node)
 {
-    line(page, "# HELP perpd_thread_cpu_seconds CPU time of each thread.\n"
-               "# TYPE perpd_thread_cpu_seconds counter\n");
+    line(page, "# HELP perpd_thread_cpu_seconds_total CPU time of each thread.\n"
+               "# TYPE perpd_thread_cpu_seconds_total counter\n");
     for (uint32_t i = 0; i < node->topology.thread_count; i++)
         thread_line(page, node->topology.threads[i].name, &node->duties[i].cpu_clock);
     thread_line(page, "prepare", &node->background_clock);

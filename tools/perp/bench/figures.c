@@ -203,7 +203,7 @@ static json_t *grown(const struct figures_pass *pass, const char *series, double
 
 static json_t *thread_times(const struct figures_pass *pass, double scale)
 {
-    static const char NAME[] = "perpd_thread_cpu_seconds";
+    static const char NAME[] = "perpd_thread_cpu_seconds_total";
     json_t *object = json_object();
     char labels[READING_NAME_MAX], series[2 * READING_NAME_MAX], thread[64];
 
