@@ -311,8 +311,8 @@ static void exchange_lines(struct page *page, const struct exchange_counters *ex
     for (uint32_t level = 0; level < EXCHANGE_COUNTERS_LEVELS; level++)
         line(page, "perpd_liquidations_total{level=\"%s\"} %lu\n", levels[level],
              published_get(&exchange->liquidations[level]));
-    metric(page, "funding_settlements_total", "counter", "Hours of funding settled, of each market.",
-           published_get(&exchange->funding_hours));
+    metric(page, "funding_settlements_total", "counter",
+           "Hours of funding settled, of each market.", published_get(&exchange->funding_hours));
     metric(page, "funding_payments_total", "counter", "Funding payments.",
            published_get(&exchange->funding_payments));
     metric(page, "oracle_holds_total", "counter", "Markets whose index leapt and was held.",
