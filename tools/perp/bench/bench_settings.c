@@ -208,6 +208,10 @@ static bool check_target(struct context *context, const struct bench_settings *s
     if (strncmp(context->settings->values[SETTING_url], "http://", 7) != 0)
         return context_fail(context, EXIT_CODE_usage,
                             "the load is sent over http:// only; TLS is not built here");
+    if (strchr(context->settings->values[SETTING_url], ',') != NULL)
+        return context_fail(context, EXIT_CODE_usage,
+                            "the load is sent to one address: name the leader's; a list is not "
+                            "built here");
     return settings->admin_url == NULL || settings->data != NULL ||
            context_fail(context, EXIT_CODE_usage,
                         "--admin-url needs --data, the directory whose token opens it");

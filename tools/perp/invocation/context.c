@@ -13,6 +13,7 @@
 #include "perp/invocation/exit_code.h"
 #include "perp/print/report.h"
 #include "perp/request/binary_ack.h"
+#include "perp/request/client_rule.h"
 
 bool context_fail(struct context *context, int exit_code, const char *format, ...)
 {
@@ -218,7 +219,8 @@ bool context_call(struct context *context, const struct client_request *request,
 {
     if (!ready(context))
         return false;
-    if (client_call(&context->client, request, answer) != 0)
+    bool acts_once = strcmp(request->method, "GET") == 0;
+    if (client_rule_call(&context->client, request, acts_once, answer) != 0)
         return context_fail(context, EXIT_CODE_connection, "%s", context->client.error);
     if (answer->status == 200 || answer->status == 201)
         return true;
@@ -395,7 +397,8 @@ static void explain(struct context *context, const struct draft *draft, const ch
                                 context->record.market };
     struct report_dump dump = { .out = stderr };
     const char *url = context->settings->values[SETTING_url];
-    int url_count = (int)strlen(url) - (url[strlen(url) - 1] == '/');
+    size_t first_count = strcspn(url, ","); /* of a list the first address */
+    int url_count = (int)(first_count - (first_count > 0 && url[first_count - 1] == '/'));
     const char *ca = context->settings->values[SETTING_ca];
     const char *trust = ca[0] != '\0' ? " --cacert '" : "", *trusted = ca[0] != '\0' ? "'" : "";
     const char *open = header != NULL ? " -H '" : "", *close = header != NULL ? "'" : "";
@@ -450,7 +453,7 @@ static int send_draft(struct context *context, const struct draft *draft, const 
         .body = body,
         .body_count = count,
     };
-    int failure = client_call(&context->client, &request, answer);
+    int failure = client_rule_call(&context->client, &request, true, answer);
     if (failure != 0) {
         char id[UUID_TEXT_BYTES + 1];
         struct uuid uuid = draft_id(draft);

@@ -14,7 +14,7 @@ enum { SETTINGS_VALUE_MAX = 4096, SETTINGS_ERROR_MAX = 4800 };
 /* clang-format off */
 /*    name          value       default                  what it is */
 #define SETTINGS_LIST(X) \
-    X(url,          "URL",      "http://127.0.0.1:8080", "address of the exchange") \
+    X(url,          "URL",      "http://127.0.0.1:8080", "address of the exchange, or a list of addresses") \
     X(ca,           "FILE",     "",                      "PEM file of the authorities trusted with https, not the system's") \
     X(account,      "ID",       "",                      "account") \
     X(subaccount,   "INDEX",    "0",                     "subaccount of the account") \

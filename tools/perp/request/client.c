@@ -53,35 +53,89 @@ static void release(struct client_buffer *buffer)
     *buffer = (struct client_buffer){ 0 };
 }
 
+/* Reads one address. False for any other text; the client is then as before. */
+static bool read_address(struct client *client, const char *url, size_t url_count)
+{
+    bool is_secure = strncmp(url, "https://", 8) == 0;
+    bool is_plain = strncmp(url, "http://", 7) == 0;
+    size_t skip = is_secure ? 8 : 7;
+    size_t count = url_count - (url_count > skip && url[url_count - 1] == '/');
+    char authority[CLIENT_HOST_MAX];
+
+    if ((!is_secure && !is_plain) || count <= skip || count - skip >= sizeof authority ||
+        memchr(url + skip, '/', count - skip) != NULL)
+        return false;
+    memcpy(authority, url + skip, count - skip);
+    authority[count - skip] = '\0';
+    char *colon = strrchr(authority, ':');
+    bool bracketed = authority[0] == '[';
+    const char *bracket = strchr(authority, ']');
+    if (bracketed && colon != NULL && bracket != NULL && colon < bracket)
+        colon = NULL;
+    size_t host_count = colon != NULL ? (size_t)(colon - authority) : count - skip;
+    const char *port = colon != NULL ? colon + 1 : is_secure ? "443" : "80";
+    if (strlen(port) == 0 || strlen(port) >= sizeof client->port || host_count == 0 ||
+        strspn(port, "0123456789") != strlen(port))
+        return false;
+    bool brackets = bracketed && host_count > 2;
+    client->is_secure = is_secure;
+    snprintf(client->authority, sizeof client->authority, "%s", authority);
+    snprintf(client->host, sizeof client->host, "%.*s", (int)(host_count - 2 * (size_t)brackets),
+             authority + brackets);
+    snprintf(client->port, sizeof client->port, "%s", port);
+    return true;
+}
+
 bool client_init(struct client *client, const char *url, uint32_t timeout_ms)
 {
     *client = (struct client){ .fd = -1, .timeout_ms = timeout_ms };
-    client->is_secure = strncmp(url, "https://", 8) == 0;
-    const char *host = strncmp(url, "http://", 7) == 0 ? url + 7 : NULL;
-    if (client->is_secure)
-        host = url + 8;
-    size_t count = host != NULL ? strcspn(host, "/") : 0;
-    if (host != NULL && (host[count] == '\0' || host[count + 1] == '\0') && count > 0 &&
-        count < CLIENT_HOST_MAX) {
-        memcpy(client->authority, host, count);
-        char *colon = strrchr(client->authority, ':');
-        bool bracketed = client->authority[0] == '[';
-        const char *bracket = strchr(client->authority, ']');
-        if (bracketed && colon != NULL && bracket != NULL && colon < bracket)
-            colon = NULL;
-        size_t host_count = colon != NULL ? (size_t)(colon - client->authority) : count;
-        const char *port = colon != NULL ? colon + 1 : client->is_secure ? "443" : "80";
-        if (strlen(port) > 0 && strlen(port) < sizeof client->port && host_count > 0 &&
-            strspn(port, "0123456789") == strlen(port)) {
-            bool brackets = bracketed && host_count > 2;
-            memcpy(client->host, client->authority + brackets, host_count - 2 * (size_t)brackets);
-            memcpy(client->port, port, strlen(port));
-            return true;
-        }
+    size_t at = strlen(url);
+    bool is_list = at < sizeof client->list;
+
+    /* From the last to the first, which is the one in use then. */
+    while (is_list && at > 0) {
+        size_t end = at;
+        while (at > 0 && url[at - 1] != ',')
+            at--;
+        is_list = read_address(client, url + at, end - at) && at != 1;
+        at -= at > 0;
+    }
+    if (is_list && url[0] != '\0') {
+        memcpy(client->list, url, strlen(url) + 1);
+        client->next = strcspn(url, ",");
+        return true;
     }
     snprintf(client->error, sizeof client->error,
-             "'%s' is not an address: write http://HOST:PORT or https://HOST:PORT", url);
+             "'%.300s' is not an address: write http://HOST:PORT or https://HOST:PORT", url);
     return false;
+}
+
+bool client_has_more(const struct client *client)
+{
+    return strchr(client->list, ',') != NULL;
+}
+
+void client_next(struct client *client)
+{
+    const char *text = client->list;
+
+    client_close(client);
+    client->next = text[client->next] == ',' ? client->next + 1 : 0;
+    size_t count = strcspn(text + client->next, ",");
+    bool is_read = read_address(client, text + client->next, count);
+    INVARIANT(is_read); /* client_init has read it */
+    client->next += count;
+}
+
+bool client_follow(struct client *client, const char *leader)
+{
+    char url[CLIENT_LEADER_MAX + 8];
+
+    snprintf(url, sizeof url, "http%s://%s", client->is_secure ? "s" : "", leader);
+    if (!read_address(client, url, strlen(url)))
+        return false;
+    client_close(client);
+    return true;
 }
 
 bool client_read_token(struct client *client, const char *data)
@@ -320,6 +374,8 @@ static bool read_header(struct head *head, const char *line, size_t count)
         head->closes = value_count == 5 && strncasecmp(value, "close", 5) == 0;
     else if (header_is(line, name_count, "Retry-After"))
         (void)header_number(value, value_count, &head->answer.retry_after);
+    else if (header_is(line, name_count, "X-Leader") && value_count < CLIENT_LEADER_MAX)
+        memcpy(head->answer.leader, value, value_count);
     return true;
 }
 

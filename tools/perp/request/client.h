@@ -23,6 +23,8 @@ enum {
     CLIENT_ANSWER_MAX = 16 << 20,
     CLIENT_TIMEOUT_MS = 10000,
     CLIENT_CA_MAX = 4096,
+    CLIENT_LIST_MAX = 4096, /* of addresses, with commas between */
+    CLIENT_LEADER_MAX = 64,
 };
 
 struct client_tls;
@@ -33,6 +35,8 @@ struct client_buffer {
 };
 
 struct client {
+    char list[CLIENT_LIST_MAX]; /* the addresses as given */
+    size_t next;                /* in it: after the one in use */
     char host[CLIENT_HOST_MAX];
     char port[8];
     char authority[CLIENT_HOST_MAX + 8]; /* host:port, for the Host header and for people */
@@ -62,14 +66,26 @@ struct client_answer {
     uint32_t status; /* HTTP status */
     const char *body;
     size_t body_count;
-    bool is_problem;      /* Content-Type: application/problem+json */
-    bool is_binary;       /* Content-Type: application/octet-stream */
-    uint64_t retry_after; /* s, 0: no such header */
+    bool is_problem;                /* Content-Type: application/problem+json */
+    bool is_binary;                 /* Content-Type: application/octet-stream */
+    uint64_t retry_after;           /* s, 0: no such header */
+    char leader[CLIENT_LEADER_MAX]; /* X-Leader: host:port; "": no such header */
 };
 
-/* Parses the address "http://host[:port][/]" or "https://..." without connecting. False, with
- * `error` set, for any other form. Set `ca` afterwards. */
+/* Parses the address "http://host[:port][/]" or "https://...", or a list of them with commas
+ * between, of which the first is used, without connecting. False, with `error` set, for any other
+ * form. Set `ca` afterwards. */
 CC_MUST_USE bool client_init(struct client *client, const char *url, uint32_t timeout_ms);
+
+/* Whether there is a list of several addresses. */
+CC_MUST_USE bool client_has_more(const struct client *client);
+
+/* Closes the connection and goes on to the next address of the list; after the last, the first. */
+void client_next(struct client *client);
+
+/* Closes the connection and goes on to this host:port, by http or https as before. False, and
+ * nothing changed, if it is none. */
+CC_MUST_USE bool client_follow(struct client *client, const char *leader);
 
 /* Reads the token of the admin pages (wire.md W10) from a data directory, for every request. False,
  * with `error` set, without it. */
