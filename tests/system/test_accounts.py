@@ -559,4 +559,4 @@ def deposits(world):
 
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
-    sys.exit(run(suite, options=("--limits.open_orders=20", *OPTIONS)))
+    sys.exit(run(suite, options=("--limits.open_orders=20", *OPTIONS), audits=True))

@@ -1,5 +1,6 @@
 """world.py - the exchange that the conformance suites share: prices, a rich account, constants.
 """
+import subprocess
 import time
 
 import client
@@ -65,9 +66,20 @@ def begin_away_from_the_hour(seconds=60):
         time.sleep(left + 1)
 
 
-def run(suite, make_world=World, options=("--limits.open_orders=20",), window=client.LONG_WINDOW):
+def audit_journal(perpd):
+    """1 if a record, its signer or its signature is not as perpd lets them in."""
+    done = subprocess.run([perpd_program().parent / "perp", "audit", "signatures", "--data",
+                           perpd.folder / "data"], capture_output=True, text=True, timeout=300)
+    if done.returncode != 0:
+        print(f"FAILED perp audit: {done.stdout}{done.stderr}")
+    return int(done.returncode != 0)
+
+
+def run(suite, make_world=World, options=("--limits.open_orders=20",), window=client.LONG_WINDOW,
+        audits=False):
     """Runs a suite on one exchange; the audit must hold at its end, and SIGTERM end it with 0.
-    `window`: for how long ids are taken; () is perpd's default."""
+    `window`: for how long ids are taken; () is perpd's default. `audits`: `perp audit signatures`
+    proves the journal, too."""
     client.check_vectors()
     begin_away_from_the_hour()
     perpd = Perpd(perpd_program(), "--exchange.oracle_max_age_ms=0", *options, *window,
@@ -87,6 +99,8 @@ def run(suite, make_world=World, options=("--limits.open_orders=20",), window=cl
         if code != 0:
             print(f"FAILED stop: exit code {code}\n{perpd.log()}")
             result = 1
+        if code == 0 and audits:
+            result |= audit_journal(perpd)
         return result
     finally:
         perpd.remove()
