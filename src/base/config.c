@@ -356,6 +356,8 @@ static bool load_flag(struct config *config, const char *argument)
     int written = snprintf(key, sizeof key, "%.*s", (int)length, argument + 2);
     if (written >= (int)sizeof key)
         return refuse(config, "unknown flag %s", argument);
+    if (is_equal(key, "version") || is_equal(key, "help"))
+        return refuse(config, "--%s stands alone, without a value: perpd --%s", key, key);
     struct origin origin = { .source = CONFIG_FLAG };
     const char *text = argument + 2 + length;
     if (*text == '=')

@@ -50,6 +50,10 @@ static enum arguments_result unknown_flag(const char *text, size_t count, char *
     int nearest = -1;
     unsigned distance = NEAREST_MAX;
     snprintf(wanted, sizeof wanted, "%.*s", (int)count, text);
+    if (strcmp(wanted, "version") == 0) {
+        snprintf(error, ARGUMENTS_ERROR_MAX, "--version stands alone: perp --version");
+        return ARGUMENTS_WRONG;
+    }
     for (int i = 0; i < FLAG_COUNT; i++) {
         flag_text((enum flag)i, name);
         unsigned candidate = text_distance(name, wanted, NEAREST_MAX);
