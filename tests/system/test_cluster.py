@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """test_cluster.py BUILD [COUNT] - a cluster on a real etcd (replication.md): its leader, etcd's
-leader and a standby are killed with SIGKILL under load, COUNT times each (1). Nothing that was
+leader and a standby are killed with SIGKILL under load, COUNT times each (1); a leader is stopped
+and goes on; a standby is away until its frames are in the vault alone. Nothing that was
 acknowledged is missing, nothing is there twice, and the journals of all nodes are equal.
 
 Without etcd-server it says so and ends with 77, skipped.
@@ -8,6 +9,7 @@ Without etcd-server it says so and ends with 77, skipped.
 import collections
 import pathlib
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -123,6 +125,44 @@ def kills(world):
         world.stall("etcd", kill_etcd, cluster.etcd.start)
     return [f"more than one node says that it leads: {len(cluster.leaders())}"] \
         if len(cluster.leaders()) > 1 else []
+
+
+def stopped_leader(world):
+    """A leader that stood still while another was elected acknowledges and shows nothing when it goes
+    on, not to what waited in its sockets either, and ends with 5."""
+    problems = []
+    old = world.cluster.leader()
+    exchange = old.exchange()
+    exchange._salt = world.salt
+    account = world.workers[0].account
+    order = client.limit_body(account.id, BTC_PRICE * 9 // 10, 20)
+    waiting = {"read": b"GET /api/v1/markets HTTP/1.1\r\nHost: localhost\r\n\r\n",
+               "write": exchange.signed(client.PLACE_LIMIT, order, account.session)}
+    connections = {name: client.Connection(old.port, 30) for name in waiting}
+    for connection in connections.values():  # the server has accepted it
+        connection.exchange(waiting["read"])
+    world.await_acks()
+    begun = time.monotonic()
+    old.process.send_signal(signal.SIGSTOP)
+    old.state = None
+    world.cluster.leader()
+    world.await_acks()
+    world.stalls["stopped leader"].append(time.monotonic() - begun)
+    for name, data in waiting.items():
+        connections[name].send(data)
+    old.process.send_signal(signal.SIGCONT)
+    for name, connection in connections.items():
+        try:
+            answer = connection.receive()
+        except (OSError, EOFError):
+            continue  # it ended first
+        if answer.status not in (421, 503):
+            problems.append(f"{name} of a leader that was stopped: {answer!r}")
+    if (code := old.process.wait(60)) != 5:
+        problems.append(f"a leader that was stopped: exit {code}, {old.log()[-600:]}")
+    old.start()
+    until(lambda: old.state, "rejoin: " + old.log()[-2000:])
+    return problems
 
 
 def retention(world):
@@ -268,7 +308,8 @@ def nothing_is_lost(world):
 @suite.case
 def drill(world):
     """A cluster under load: kills, what a standby answers, and what the journals hold."""
-    return kills(world) + retention(world) + standby_answers(world) + nothing_is_lost(world)
+    return (kills(world) + stopped_leader(world) + retention(world) + standby_answers(world) +
+            nothing_is_lost(world))
 
 
 def main():
