@@ -171,12 +171,14 @@ void fixture_init(struct fixture *fixture, bool simulated_clock, uint32_t ring_s
     symbols_add(&fixture->symbols, eth, 2);
     fixture->config.symbols = &fixture->symbols;
     CHECK(event_log_init(&fixture->events) == 0 && book_board_init(&fixture->books) == 0);
+    CHECK(book_log_init(&fixture->orders) == 0);
     CHECK(address_claims_init(&fixture->connections_of, NET_CONNECTIONS_MAX) == 0);
     CHECK(address_claims_init(&fixture->streams_of, NET_CONNECTIONS_MAX) == 0);
     fixture->config.events = &fixture->events;
     CHECK(private_log_init(&fixture->private_log, FIXTURE_OTHER + 1) == 0);
     fixture->config.private_log = &fixture->private_log;
     fixture->config.books = &fixture->books;
+    fixture->config.orders = &fixture->orders;
     fixture->config.connections_of = &fixture->connections_of;
     fixture->config.streams_of = &fixture->streams_of;
     fixture->config.connections = NET_CONNECTIONS_MAX;
@@ -211,6 +213,7 @@ void fixture_free(struct fixture *fixture)
     event_log_free(&fixture->events);
     private_log_free(&fixture->private_log);
     book_board_free(&fixture->books);
+    book_log_free(&fixture->orders);
     address_claims_free(&fixture->connections_of);
     address_claims_free(&fixture->streams_of);
     (void)munmap(fixture->memory, REPLY_POOL_BYTES);
@@ -354,6 +357,14 @@ static const struct row_market market_row = {
 
 static const struct row_subaccount subaccount_row = { .portfolio_count = 1 };
 
+static const struct {
+    struct row_book book;
+    struct row_book_order order;
+} orders_row = {
+    .book = { .market = "BTC-PERP", .book_seq = 9001, .ask_count = 1 },
+    .order = { .price = 7, .size = 30, .handle = 8000 },
+};
+
 static const struct row_trades trades_row = { .market = "BTC-PERP", .book_seq = 9001 };
 
 static const struct row_mark mark_row = { .market = "BTC-PERP", .book_seq = 9001 };
@@ -371,6 +382,7 @@ static const struct {
     [QUERY_markets] = { &market_row, sizeof market_row },
     [QUERY_market] = { &market_row, sizeof market_row },
     [QUERY_book] = { &book_rows, sizeof book_rows },
+    [QUERY_book_orders] = { &orders_row, sizeof orders_row },
     [QUERY_audit] = { &audit_rows, sizeof audit_rows },
     [QUERY_orders] = { &order_row, sizeof order_row },
     [QUERY_fills] = { "", 0 },

@@ -25,6 +25,7 @@ struct fixture {
     struct event_log events;
     struct private_log private_log;
     struct book_board books;
+    struct book_log orders;
     struct address_claims connections_of, streams_of;
     void *memory;
 

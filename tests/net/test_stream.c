@@ -392,6 +392,65 @@ static void check_two_accounts(struct fixture *fixture, struct protocol *protoco
     wire_free(&wires[0]);
 }
 
+static void add_change(struct fixture *fixture, uint16_t asset_id, uint64_t seq,
+                       enum book_log_action action, uint64_t size)
+{
+    const struct book_log_change change = {
+        .seq = seq,
+        .sequence = 5,
+        .handle = 8000,
+        .price = 7,
+        .size = size,
+        .asset_id = asset_id,
+        .side = 1,
+        .action = (uint8_t)action,
+    };
+    book_log_add(&fixture->orders, &change);
+}
+
+/* J9: single orders. Changes are wanted from before the snapshot is asked for until the last
+ * subscription ends; those that it has are passed over; a stream that the log has overrun ends. */
+static void check_orders(struct fixture *fixture, struct protocol *protocol)
+{
+    enum { BTC = 1, ETH = 2 };
+    struct wire stream;
+    open_stream(&stream, fixture, protocol);
+    CHECK(!book_log_is_wanted(&fixture->orders));
+    ask(&stream, "{\"op\":\"subscribe\",\"channel\":\"book_l3\",\"market\":\"BTC-PERP\"}");
+    CHECK(book_log_is_wanted(&fixture->orders));
+    add_change(fixture, BTC, 9001, BOOK_LOG_REDUCE, 30); /* which the snapshot has */
+    add_change(fixture, BTC, 9003, BOOK_LOG_EXECUTE, 20);
+    add_change(fixture, ETH, 9004, BOOK_LOG_ADD, 1);
+    add_change(fixture, BTC, 9005, BOOK_LOG_DELETE, 20);
+    for (unsigned i = 0; i < 3; i++)
+        wire_turn(&stream);
+    CHECK(has_come(&stream, "\"seq\":9001,\"prev_seq\":9001,") &&
+          has_come(&stream,
+                   "\"data\":{\"orders\":[{\"handle\":8000,\"side\":\"SHORT\",\"price\":\"7\","
+                   "\"size\":\"30\"}]}}"));
+    CHECK(memmem(stream.text, stream.count, "reduce", strlen("reduce")) == NULL);
+    CHECK(has_come(&stream, "{\"channel\":\"book_l3\",\"market\":\"BTC-PERP\",\"seq\":9003,"
+                            "\"prev_seq\":9001,\"engine_seq\":5,\"time_ns\":0,\"type\":\"update\","
+                            "\"data\":{\"action\":\"execute\",\"handle\":8000,\"side\":\"SHORT\","
+                            "\"price\":\"7\",\"size\":\"20\"}}"));
+    CHECK(has_come(&stream, "\"seq\":9005,\"prev_seq\":9003,") &&
+          has_come(&stream, "\"delete\",\"handle\":8000,\"side\":\"SHORT\",\"price\":\"7\","
+                            "\"size\":\"0\"}}") &&
+          !has_come(&stream, "{"));
+    ask(&stream, "{\"op\":\"unsubscribe\",\"channel\":\"book_l3\",\"market\":\"BTC-PERP\"}");
+    CHECK(has_come(&stream, "unsubscribe") && !book_log_is_wanted(&fixture->orders));
+    ask(&stream, "{\"op\":\"subscribe\",\"channel\":\"book_l3\",\"market\":\"BTC-PERP\"}");
+    for (unsigned i = 0; i < 3; i++)
+        wire_turn(&stream);
+    CHECK(has_come(&stream, "snapshot"));
+    for (unsigned i = 0; i <= BOOK_LOG_SLOTS; i++)
+        add_change(fixture, ETH, 10000 + i, BOOK_LOG_ADD, 1);
+    wire_turn(&stream);
+    CHECK(has_come(&stream, "slow_consumer"));
+    wire_free(&stream);
+    CHECK(!book_log_is_wanted(&fixture->orders));
+}
+
 int main(void)
 {
     static struct fixture fixture;
@@ -403,6 +462,7 @@ int main(void)
     check_connections(&fixture, protocol);
     check_resumes(&fixture, protocol);
     check_older(&fixture, protocol);
+    check_orders(&fixture, protocol);
     check_private(&fixture, protocol);
     fixture_end(&fixture, protocol);
     fixture_init(&fixture, true, FIXTURE_SLOTS); /* a private log without events */

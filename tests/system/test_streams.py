@@ -11,10 +11,12 @@ from random import Random
 
 import client
 import test_restart
-from client import IOC, PLACE_LIMIT, limit_body, new_id, request_bytes
+from client import (IOC, PLACE_LIMIT, REDUCE, REPLACE, limit_body, new_id, reduce_body,
+                    replace_body, request_bytes)
 from harness import Suite, Table
 from world import ETH
-from ws_client import BINARY, CLOSE, PING, PONG, TEXT, Book, Stream, frame, handshake
+from ws_client import (BINARY, CLOSE, PING, PONG, TEXT, Book, Queue, Stream, frame,
+                       handshake)
 
 suite = Suite("streams")
 ETH_PRICE = 300_000
@@ -141,7 +143,7 @@ def refused_ops(world):
     stream = Stream(world.exchange)
     for op, name, code, parameter in (
             ({"op": "subscribe", "id": 1}, "subscribe", "invalid_parameter", "channel"),
-            ({"op": "subscribe", "channel": "book_l3", "market": "ETH-PERP"}, "subscribe",
+            ({"op": "subscribe", "channel": "candles", "market": "ETH-PERP"}, "subscribe",
              "invalid_parameter", "channel"),
             ({"op": "subscribe", "channel": "bbo"}, "subscribe", "invalid_parameter", "market"),
             *(({"op": "subscribe", "channel": "book", "market": "ETH-PERP", "depth": depth},
@@ -396,6 +398,13 @@ def books(world):
     return table.wrong
 
 
+def burst_of(world, random, account, count):
+    """Requests for bids that rest."""
+    return [world.exchange.signed(PLACE_LIMIT, limit_body(
+        account.id, ETH_PRICE - random.randrange(1, 30), 100, asset=ETH), account.session)
+            for _ in range(count)]
+
+
 @suite.case
 def books_through_crashes(world):
     """The rebuilt book is REST's at every sequence that both show, while orders are sent, through
@@ -405,9 +414,7 @@ def books_through_crashes(world):
     for number in range(4):
         stream, book = follow_book(table, world, 10)
         for _ in range(12):
-            raws = [world.exchange.signed(PLACE_LIMIT, limit_body(
-                account.id, ETH_PRICE - random.randrange(1, 30), 100, asset=ETH), account.session)
-                    for _ in range(16)]
+            raws = burst_of(world, random, account, 16)
             burst = world.exchange.open()
             burst.send(b"".join(raws))
             late, other = follow_book(table, world, random.choice((1, 10, 50, 1000)))
@@ -431,6 +438,70 @@ def books_through_crashes(world):
         stream.end()
         if number % 2 == 1:
             world.again(table, signal.SIGKILL, account)
+    return table.wrong
+
+
+def follow_orders(table, world):
+    stream, queue = Stream(world.exchange), Queue()
+    stream.ask(op="subscribe", channel="book_l3", market="ETH-PERP", id=6)
+    table.same("the reply", stream.next(), {"op": "subscribe", "id": 6, "channel": "book_l3",
+                                           "market": "ETH-PERP", "epoch": 1})
+    shown = stream.next()
+    table.same("a snapshot", (list(shown), shown["type"]), (MEMBERS, "snapshot"))
+    queue.apply(shown)
+    return stream, queue
+
+
+@suite.case
+def single_orders(world):
+    """J9: the orders kept from book_l3 are GET /book/l3's, order for order, while they rest, are
+    filled, canceled, made smaller and moved; for those who come late, and after kill -9."""
+    table, random = Table(), Random(20262)
+    account, taker, orders = world.account(1_000_000), world.account(1_000_000), []
+    path, actions = "/api/v1/markets/ETH-PERP/book/l3", []
+    for number in range(2):
+        stream, queue = follow_orders(table, world)
+        other = Stream(world.exchange)  # of another market: nothing of this one comes
+        other.ask(op="subscribe", channel="book_l3", market="BTC-PERP")
+        table.same("no order there", [other.next(), other.next()["data"]][1], {"orders": []})
+        for turn in range(60):
+            stir(random, account, orders, 4)
+            if turn % 3 == 0:
+                taker.limit(ETH_PRICE - 2, -random.randrange(20, 250), expiry=IOC, asset=ETH)
+            if turn % 5 == 0 and orders:
+                world.exchange.ack(REDUCE, reduce_body(account.id, orders[0], 40, asset=ETH),
+                                   account.session)
+                world.exchange.ack(REPLACE, replace_body(account.id, orders[-1], ETH_PRICE - 3,
+                                                         150, asset=ETH), account.session)
+            if turn % 6 == 0:
+                raws = burst_of(world, random, account, 16)
+                burst = world.exchange.open()
+                burst.send(b"".join(raws))
+                late, joined = follow_orders(table, world)  # while they come
+                for _ in raws:
+                    burst.receive()
+                burst.close()
+                rest = world.exchange.get(path).json
+                for one, kept in ((stream, queue), (late, joined)):
+                    beats = 0  # of which each comes after all that is to come
+                    while kept.shown() != rest["orders"]:
+                        kept.apply(shown := one.next(beats=True))
+                        beats += shown["type"] == "heartbeat"
+                        assert beats < 3, (kept.shown(), rest)
+                    table.true("no later than REST", kept.seq <= rest["seq"], (kept.seq, rest))
+                late.end()
+        actions += queue.actions
+        stream.ask(op="unsubscribe", channel="book_l3", market="ETH-PERP", id=7)
+        while "op" not in (shown := stream.next()):
+            queue.apply(shown)
+        other.ask(op="ping", id=8)
+        table.same("nothing of another market", other.next()["op"], "ping")
+        for one in (stream, other):
+            one.end()
+        if number == 0:
+            world.again(table, signal.SIGKILL, account, taker)
+    account.cancel_all()
+    table.same("each action", set(actions), {"add", "reduce", "delete", "execute"})
     return table.wrong
 
 

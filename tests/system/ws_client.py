@@ -132,6 +132,48 @@ def crc32c(data):
     return crc ^ 0xFFFFFFFF
 
 
+class Queue:
+    """The single orders of a book as json.md J9 tells a client to keep them: [price, size] by
+    handle, which ascends with the place in a level's queue."""
+
+    def __init__(self):
+        self.seq, self.sides, self.actions = None, {"LONG": {}, "SHORT": {}}, []
+
+    def apply(self, shown):
+        """Takes a frame; it must fit what is there."""
+        if shown["type"] == "snapshot":
+            assert shown["prev_seq"] == shown["seq"], shown
+            self.sides = {side: {} for side in self.sides}
+            for order in shown["data"]["orders"]:
+                self.sides[order["side"]][order["handle"]] = [order["price"], order["size"]]
+        else:
+            assert shown["prev_seq"] == self.seq, (self.seq, shown)
+        if shown["type"] == "update":
+            assert shown["seq"] > self.seq, shown
+            self._change(shown["seq"], **shown["data"])
+        self.seq = shown["seq"]
+
+    def _change(self, seq, action, handle, side, price, size):
+        orders = self.sides[side]
+        self.actions.append(action)
+        if action == "add":
+            assert handle == seq and size != "0", (seq, handle, size)
+        else:
+            assert handle in orders and orders[handle][0] == price, (action, handle, orders)
+            assert float(size) < float(orders[handle][1]), (action, size, orders[handle])
+            assert (size == "0") <= (action != "reduce") and (action != "delete" or size == "0")
+        orders.pop(handle, None)
+        if size != "0":
+            orders[handle] = [price, size]
+
+    def shown(self):
+        """As GET /book/l3 lists them."""
+        return [{"handle": handle, "side": side, "price": price, "size": size}
+                for side, sign in (("LONG", -1), ("SHORT", 1))
+                for handle, (price, size) in sorted(
+                    self.sides[side].items(), key=lambda row: (sign * float(row[1][0]), row[0]))]
+
+
 class Book:
     """A book as json.md J9 tells a client to keep it: decimals as they came, by price."""
 

@@ -60,6 +60,15 @@ void read_order_record(const struct engine *engine, uint32_t index, struct row_o
         conditional_add_origin(engine, index, row);
 }
 
+void read_order_queued(const struct engine *engine, uint32_t index, struct row_book_order *row)
+{
+    INVARIANT((index & EFFECT_CONDITIONAL) == 0);
+    *row = (struct row_book_order){
+        .size = engine->orders.hot[index].remaining,
+        .handle = engine->orders.cold[index].handle,
+    };
+}
+
 void read_order_shown(const struct engine *engine, uint32_t index, struct row_order *row)
 {
     uint8_t reason;

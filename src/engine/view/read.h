@@ -40,6 +40,10 @@ CC_MUST_USE bool read_order(const struct engine *engine, uint64_t account_id, co
  * valid while they are emitted. */
 void read_order_record(const struct engine *engine, uint32_t order, struct row_order *row);
 
+/* Shows the `record` of a 2107 as a row of a book: its handle, and what is left of its size. The
+ * price is the effect's. */
+void read_order_queued(const struct engine *engine, uint32_t order, struct row_book_order *row);
+
 /* Shows an order of the table as a read does: a dead order as it will end. */
 void read_order_shown(const struct engine *engine, uint32_t order, struct row_order *row);
 

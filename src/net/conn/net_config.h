@@ -8,6 +8,7 @@
 #include "base/account_rate.h"
 #include "base/address_claims.h"
 #include "base/book_board.h"
+#include "base/book_log.h"
 #include "base/client_rate.h"
 #include "base/clock.h"
 #include "base/event_log.h"
@@ -104,6 +105,7 @@ struct net_config {
     const struct event_log *events; /* of the follower; read only while the source is ready */
     const struct private_log *private_log; /* likewise */
     struct book_board *books;              /* likewise */
+    struct book_log *orders;               /* likewise */
     struct address_claims *connections_of; /* NET_CONNECTIONS_MAX slots for each thread */
     struct address_claims *streams_of;     /* streams; as many */
     const struct clock *clock;

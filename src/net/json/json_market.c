@@ -143,20 +143,53 @@ void json_market_book_orders(struct writer *writer, const struct reply *reply, c
 {
     struct row_book book;
     memcpy(&book, rows, sizeof book);
-    const uint8_t *orders = rows + sizeof book;
     write_book_place(writer, reply, &book);
-    WRITER_TEXT(writer, ",\"orders\":[");
+    WRITER_TEXT(writer, ",");
+    json_market_orders(writer, rows);
+    WRITER_TEXT(writer, "}");
+}
+
+static void write_order(struct writer *writer, const struct row_book_order *order, const char *side,
+                        const uint8_t decimals[2])
+{
+    WRITER_TEXT(writer, "\"handle\":");
+    writer_uint(writer, order->handle);
+    JSON_FIELD_WORD(writer, "side", side);
+    JSON_FIELD_DECIMAL(writer, "price", order->price, decimals[0]);
+    JSON_FIELD_DECIMAL(writer, "size", order->size, decimals[1]);
+    WRITER_TEXT(writer, "}");
+}
+
+void json_market_orders(struct writer *writer, const uint8_t *rows)
+{
+    struct row_book book;
+    memcpy(&book, rows, sizeof book);
+    const uint8_t *orders = rows + sizeof book;
+    const uint8_t decimals[2] = { book.price_decimals, book.size_decimals };
+    WRITER_TEXT(writer, "\"orders\":[");
     for (uint32_t i = 0; i < book.bid_count + book.ask_count; i++) {
         struct row_book_order order;
         memcpy(&order, orders + (size_t)i * sizeof order, sizeof order);
-        writer_text(writer, i > 0 ? ",{\"handle\":" : "{\"handle\":");
-        writer_uint(writer, order.handle);
-        JSON_FIELD_WORD(writer, "side", i < book.bid_count ? "LONG" : "SHORT");
-        JSON_FIELD_DECIMAL(writer, "price", order.price, book.price_decimals);
-        JSON_FIELD_DECIMAL(writer, "size", order.size, book.size_decimals);
-        WRITER_TEXT(writer, "}");
+        writer_text(writer, i > 0 ? ",{" : "{");
+        write_order(writer, &order, i < book.bid_count ? "LONG" : "SHORT", decimals);
     }
-    WRITER_TEXT(writer, "]}");
+    WRITER_TEXT(writer, "]");
+}
+
+void json_market_order_change(struct writer *writer, const struct book_log_change *change)
+{
+    static const char *const actions[] = { "add", "reduce", "delete", "execute" };
+    const uint8_t decimals[2] = { change->price_decimals, change->size_decimals };
+    const struct row_book_order order = {
+        .price = change->price,
+        .size = change->action == BOOK_LOG_DELETE ? 0 : change->size,
+        .handle = change->handle,
+    };
+    INVARIANT(change->action < CC_COUNT(actions));
+    WRITER_TEXT(writer, "{\"action\":\"");
+    writer_text(writer, actions[change->action]);
+    WRITER_TEXT(writer, "\",");
+    write_order(writer, &order, change->side == 0 ? "LONG" : "SHORT", decimals);
 }
 
 void json_market_book(struct writer *writer, const struct reply *reply, const uint8_t *rows)

@@ -2,6 +2,7 @@
 #ifndef NET_JSON_JSON_MARKET_H
 #define NET_JSON_JSON_MARKET_H
 
+#include "base/book_log.h"
 #include "base/row.h"
 #include "base/row_history.h"
 #include "net/json/json_reply.h"
@@ -16,6 +17,11 @@ void json_market_state_data(struct writer *writer, const struct row_market_state
 
 void json_market_book(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 void json_market_book_orders(struct writer *writer, const struct reply *reply, const uint8_t *rows);
+
+/* The channel `book_l3` (J9): the member `orders` of a snapshot, of the same rows, and the data of
+ * an update. */
+void json_market_orders(struct writer *writer, const uint8_t *rows);
+void json_market_order_change(struct writer *writer, const struct book_log_change *change);
 
 void json_market_audit(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 

@@ -29,11 +29,13 @@ int stream_init(struct streams *streams, struct job_table *jobs)
     streams->pipeline = jobs->pipeline;
     streams->jobs = jobs;
     streams->coded = calloc(STREAM_CODED, sizeof *streams->coded);
+    streams->order_coded = calloc(STREAM_ORDERS_CODED, sizeof *streams->order_coded);
     streams->private_coded = calloc(STREAM_PRIVATE_CODED, sizeof *streams->private_coded);
     streams->text = malloc(STREAM_TEXT_MAX);
     streams->shared = malloc(STREAM_TEXT_MAX);
-    bool is_whole = streams->coded != NULL && streams->private_coded != NULL &&
-                    streams->text != NULL && streams->shared != NULL;
+    bool is_whole = streams->coded != NULL && streams->order_coded != NULL &&
+                    streams->private_coded != NULL && streams->text != NULL &&
+                    streams->shared != NULL;
     return is_whole ? 0 : -ENOMEM;
 }
 
@@ -43,9 +45,11 @@ void stream_free(struct streams *streams)
         stream_close(streams->first->conn);
     stream_arm_free(streams);
     free(streams->coded);
+    free(streams->order_coded);
     free(streams->private_coded);
     free(streams->text);
     streams->coded = NULL;
+    streams->order_coded = NULL;
     streams->private_coded = NULL;
     streams->text = NULL;
     free(streams->shared);

@@ -8,6 +8,7 @@
 #include "net/stream/stream.h"
 #include "net/stream/stream_book.h"
 #include "net/stream/stream_op.h"
+#include "net/stream/stream_orders.h"
 #include "net/stream/stream_private.h"
 #include "net/stream/stream_resume.h"
 #include "net/stream/stream_subs.h"
@@ -210,6 +211,8 @@ void stream_feed_begin(struct stream *stream, struct stream_sub *sub, const stru
 {
     if (stream_subs_is_log(sub->channel))
         begin_log(stream, sub, reply, rows);
+    else if (sub->channel == STREAM_BOOK_L3)
+        stream_orders_begin(stream, sub, reply, rows);
     else
         stream_book_begin(stream, sub, reply, rows);
     stream_feed_await_beat(stream);
@@ -366,6 +369,8 @@ uint32_t stream_feed_run(struct streams *streams)
     uint64_t end = event_log_count(config_of(streams)->events);
     streams->private_seen = private_log_count(config_of(streams)->private_log);
     streams->seen = end;
+    if (streams->orders_count != 0)
+        streams->orders_seen = book_log_count(config_of(streams)->orders);
     streams->behind = false;
     if (is_ready)
         work += stream_book_run(streams);
@@ -377,6 +382,8 @@ uint32_t stream_feed_run(struct streams *streams)
         if (stream->log_count == 0)
             stream->at = end;
         work += send_events(stream, end);
+        if (stream->orders_live != 0)
+            work += stream_orders_run(stream, streams->orders_seen);
         if (stream->private_events.live)
             work += stream_private_run(stream, &facts);
         if (stream->stale_count != 0)
@@ -408,6 +415,8 @@ bool stream_feed_has_work(const struct streams *streams)
            (streams->views != NULL &&
             streams->books_seen != published_get(&config_of(streams)->books->writes)) ||
            streams->seen != event_log_count(config_of(streams)->events) ||
+           (streams->orders_count != 0 &&
+            streams->orders_seen != book_log_count(config_of(streams)->orders)) ||
            (streams->private_count != 0 &&
             streams->private_seen != private_log_count(config_of(streams)->private_log)) ||
            conn_queue_count(&streams->pipeline->context->conns, CONN_SHOWN) > 0;

@@ -6,6 +6,7 @@
 #include "net/request/api_caller.h"
 #include "net/stream/stream.h"
 #include "net/stream/stream_feed.h"
+#include "net/stream/stream_orders.h"
 #include "net/stream/stream_private.h"
 #include "net/stream/stream_reply.h"
 #include "net/stream/stream_resume.h"
@@ -145,18 +146,21 @@ static void ask(struct stream *stream, const struct op *op, struct stream_sub *s
         [STREAM_TRADES] = QUERY_trades,     [STREAM_BBO] = QUERY_book,
         [STREAM_BOOK] = QUERY_book,         [STREAM_MARK] = QUERY_mark,
         [STREAM_MARKET_STATE] = QUERY_mark, [STREAM_FUNDING] = QUERY_rates,
-        [STREAM_LIQUIDATIONS] = QUERY_mark,
+        [STREAM_LIQUIDATIONS] = QUERY_mark, [STREAM_BOOK_L3] = QUERY_book_orders,
     };
+    const struct net_config *config = stream->owner->pipeline->context->config;
     struct query query = {
         .kind = is_resume ? QUERY_mark : queries[op->channel],
         .limit = sub->view != NULL               ? book_board_depths[op->depth_index]
                  : op->channel == STREAM_FUNDING ? 1
+                 : op->channel == STREAM_BOOK_L3 ? STREAM_ORDERS_LIMIT
                                                  : SNAPSHOT_TRADES,
         .pin = -1,
     };
     memcpy(query.market, sub->market, sizeof query.market);
     stream->awaited = sub;
-    stream->from = event_log_count(stream->owner->pipeline->context->config->events);
+    stream->from = op->channel == STREAM_BOOK_L3 ? book_log_count(config->orders)
+                                                 : event_log_count(config->events);
     stream->resumes = is_resume;
     stream->resume_seq = op->from_seq;
     send_query(stream, op, &query, NULL);
@@ -310,7 +314,7 @@ static bool read_channel(const struct stream *stream, struct op *op, struct prob
     return op->channel == CHANNEL_PRIVATE || equals(&op->members[CHANNEL], "status") ||
            problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
                               "channel is trades, bbo, book, mark, market_state, funding, "
-                              "liquidations, status or private");
+                              "liquidations, book_l3, status or private");
 }
 
 /* ---- login ----------------------------------------------------------------------------------- */

@@ -19,6 +19,8 @@ enum {
     STREAM_FRAME_HEAD = 10,                      /* bytes of a frame's head, at most */
     STREAM_CODED_MAX = 704,                      /* bytes of an encoded event */
     STREAM_CODED = 1024,                         /* encoded events kept */
+    STREAM_ORDER_MAX = 320,                      /* bytes of an encoded change of an order */
+    STREAM_ORDERS_CODED = 1024,                  /* of those that are kept */
     STREAM_PRIVATE_MAX = JSON_PRIVATE_MAX + 128, /* bytes of an encoded private event */
     STREAM_PRIVATE_CODED = 128,                  /* of those that are kept */
 };
@@ -42,6 +44,7 @@ enum stream_channel {
     STREAM_MARKET_STATE,
     STREAM_FUNDING,
     STREAM_LIQUIDATIONS,
+    STREAM_BOOK_L3,
     STREAM_CHANNELS
 };
 
@@ -95,11 +98,12 @@ struct stream {
     struct stream *previous, *next; /* of its net thread */
     const uint8_t *bytes;           /* received and not read yet, in stream_receive */
     size_t left;
-    uint64_t at;      /* number of the next event that it gets */
-    uint64_t beat_ns; /* of its next heartbeats */
-    uint32_t beat_at; /* subscriptions that have had theirs, by channel and place */
-    bool ended;       /* its close frame is sent */
-    bool has_id;      /* of the awaited subscribe */
+    uint64_t at;        /* number of the next event that it gets */
+    uint64_t orders_at; /* number of the next change of an order that it gets */
+    uint64_t beat_ns;   /* of its next heartbeats */
+    uint32_t beat_at;   /* subscriptions that have had theirs, by channel and place */
+    bool ended;         /* its close frame is sent */
+    bool has_id;        /* of the awaited subscribe */
     int64_t id;
     struct stream_sub *awaited; /* whose snapshot its input waits for; NULL: it does not */
     uint64_t from;              /* number of the first event that may follow that snapshot */
@@ -118,6 +122,7 @@ struct stream {
     uint32_t live_count;  /* those that are live */
     uint32_t log_count;   /* those that get events of the log (stream_subs_is_log) */
     uint32_t log_live;    /* those that are both */
+    uint32_t orders_live; /* live ones of single orders */
     uint32_t stale_count; /* those that are stale */
     struct stream_sub *subs[STREAM_CHANNELS][SYMBOLS_MAX]; /* by place; NULL: none */
 };
@@ -130,6 +135,15 @@ struct stream_coded {
     uint32_t channel; /* enum stream_channel */
     uint32_t count;
     char text[STREAM_CODED_MAX];
+};
+
+/* A change of an order as text from its "engine_seq" to its last brace. */
+struct stream_order_coded {
+    uint64_t number; /* 1 + that of the change; 0: none */
+    uint64_t seq;
+    uint32_t place; /* of its market */
+    uint32_t count;
+    char text[STREAM_ORDER_MAX];
 };
 
 /* A private event as text from its "engine_seq" to its last brace. */
@@ -149,6 +163,8 @@ struct streams {
     struct published open; /* the count, for other threads */
     uint64_t seen;         /* events in the log when it was looked at last */
     uint64_t books_seen;   /* writes of the board when it was looked at last */
+    uint32_t orders_count; /* live subscriptions of single orders */
+    uint64_t orders_seen;  /* changes of orders when they were looked at last */
     struct stream_view *views;
     uint32_t resuming;         /* streams that scan */
     struct stream_arm *ending; /* of closed streams, until their graces have passed */
@@ -161,6 +177,7 @@ struct streams {
     uint64_t heads_shown;       /* heads that were made before those frames */
     bool behind;                /* some stream is behind the log and may go on at once */
     struct stream_coded *coded; /* [STREAM_CODED] */
+    struct stream_order_coded *order_coded;     /* [STREAM_ORDERS_CODED] */
     struct stream_private_coded *private_coded; /* [STREAM_PRIVATE_CODED] */
     char *text;                                 /* [STREAM_TEXT_MAX], the frame being written */
     char *shared; /* [STREAM_TEXT_MAX], an update's data that many frames carry */

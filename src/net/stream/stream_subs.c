@@ -5,7 +5,7 @@
 #include "net/stream/stream_view.h"
 
 const char *const stream_subs_names[STREAM_CHANNELS] = {
-    "trades", "bbo", "book", "mark", "market_state", "funding", "liquidations",
+    "trades", "bbo", "book", "mark", "market_state", "funding", "liquidations", "book_l3",
 };
 
 struct stream_sub *stream_subs_add(struct stream *stream, enum stream_channel channel,
@@ -20,13 +20,15 @@ struct stream_sub *stream_subs_add(struct stream *stream, enum stream_channel ch
     sub->asset_id = asset_id;
     sub->channel = (uint8_t)channel;
     memcpy(sub->market, market, sizeof sub->market);
-    if (!stream_subs_is_log(channel)) {
+    if (stream_subs_is_view(channel)) {
         sub->view = stream_view_use(stream->owner, sub->place, asset_id, depth_index);
         if (sub->view == NULL) {
             free(sub);
             return NULL;
         }
     }
+    if (channel == STREAM_BOOK_L3)
+        book_log_want(stream->owner->pipeline->context->config->orders);
     INVARIANT(stream->subs[channel][sub->place] == NULL);
     stream->subs[channel][sub->place] = sub;
     stream->sub_count++;
@@ -40,6 +42,8 @@ void stream_subs_live(struct stream *stream, struct stream_sub *sub)
     sub->live = true;
     stream->live_count++;
     stream->log_live += stream_subs_is_log(sub->channel);
+    stream->orders_live += sub->channel == STREAM_BOOK_L3;
+    stream->owner->orders_count += sub->channel == STREAM_BOOK_L3;
 }
 
 void stream_subs_follow(struct stream *stream, struct stream_sub *sub, uint64_t number)
@@ -66,6 +70,11 @@ void stream_subs_remove(struct stream *stream, struct stream_sub *sub)
     stream->live_count -= sub->live;
     stream->log_live -= sub->live && stream_subs_is_log(sub->channel);
     stream->stale_count -= sub->stale;
+    if (sub->channel == STREAM_BOOK_L3) {
+        stream->orders_live -= sub->live;
+        stream->owner->orders_count -= sub->live;
+        book_log_drop(stream->owner->pipeline->context->config->orders);
+    }
     if (sub->view != NULL)
         stream_view_drop(stream->owner, sub->view);
     free(sub);

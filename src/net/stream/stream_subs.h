@@ -8,10 +8,17 @@
 /* By enum stream_channel. */
 extern const char *const stream_subs_names[STREAM_CHANNELS];
 
-/* Whether events of the follower's log are the channel's; else it shows a view. */
+/* Whether the channel shows a view. */
+CC_MUST_USE static inline bool stream_subs_is_view(unsigned channel)
+{
+    return channel == STREAM_BBO || channel == STREAM_BOOK;
+}
+
+/* Whether events of the follower's log are the channel's; else it shows a view, or changes of
+ * single orders. */
 CC_MUST_USE static inline bool stream_subs_is_log(unsigned channel)
 {
-    return channel != STREAM_BBO && channel != STREAM_BOOK;
+    return !stream_subs_is_view(channel) && channel != STREAM_BOOK_L3;
 }
 
 /* Adds a subscription that is not live yet, and there is none of that channel and market.

@@ -193,6 +193,38 @@ static void show_liquidation(const struct history_sink *self, const struct effec
     event_log_add(self->events, &event);
 }
 
+static_assert((int)BOOK_LOG_ADD == (int)BOOK_ADD && (int)BOOK_LOG_REDUCE == (int)BOOK_REDUCE &&
+                  (int)BOOK_LOG_DELETE == (int)BOOK_DELETE &&
+                  (int)BOOK_LOG_EXECUTE == (int)BOOK_EXECUTE,
+              "the actions of 2107");
+
+/* Adds the change of an order in a book, which is still in its table. */
+static void show_order(const struct history_sink *self, const struct effect *effect)
+{
+    struct history *history = self->history;
+    struct effect_book_order body;
+    struct row_book_order order;
+
+    memcpy(&body, effect->bytes, sizeof body);
+    market_names_refresh(&history->names, effect->engine);
+    const struct market_name *name = market_names_of(&history->names, body.asset_id);
+    read_order_queued(effect->engine, effect->record, &order);
+    const struct book_log_change change = {
+        .seq = body.book_seq,
+        .sequence = effect->sequence,
+        .time_ns = effect->t_ns,
+        .handle = order.handle,
+        .price = body.price,
+        .size = order.size,
+        .asset_id = body.asset_id,
+        .side = body.side,
+        .action = body.action,
+        .price_decimals = name->price_decimals,
+        .size_decimals = name->size_decimals,
+    };
+    book_log_add(self->orders, &change);
+}
+
 /* Adds a public event that the logs have. */
 static void show(const struct history_sink *self, const struct effect *effect)
 {
@@ -249,6 +281,11 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
         private_feed_order(&self->feed, history, effect, &order);
         return;
     }
+    if (effect->code == EFFECT_book_order) {
+        if (self->orders != NULL && book_log_is_wanted(self->orders))
+            show_order(self, effect);
+        return;
+    }
     if (effect->code == EFFECT_position) {
         private_feed_add(&self->feed, history, effect);
         return;
@@ -285,11 +322,12 @@ void history_sink_init(struct history_sink *sink, struct history *history, struc
     sink->history = history;
     sink->exchange_counters = NULL;
     sink->events = NULL;
+    sink->orders = NULL;
     sink->feed = (struct private_feed){ .log = log };
     sink->watch = NULL;
 }
 
-void history_sink_show(struct history_sink *sink, struct event_log *events,
+void history_sink_show(struct history_sink *sink, struct event_log *events, struct book_log *orders,
                        const struct engine *engine)
 {
     struct row_market market;
@@ -306,6 +344,8 @@ void history_sink_show(struct history_sink *sink, struct event_log *events,
         event_log_add(events, &event);
     }
     sink->events = events;
+    sink->orders = orders;
+    sink->sink.ignores &= ~EFFECT_BIT(EFFECT_book_order);
 }
 
 void history_prefetch(const struct history *history, const struct command *command)

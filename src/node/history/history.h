@@ -14,6 +14,7 @@
 #ifndef NODE_HISTORY_HISTORY_H
 #define NODE_HISTORY_HISTORY_H
 
+#include "base/book_log.h"
 #include "base/event_log.h"
 #include "base/message.h"
 #include "engine/state/effects.h"
@@ -52,6 +53,7 @@ struct history_sink {
     struct history *history;
     struct exchange_counters *exchange_counters; /* NULL: effects are not counted, as in a replay */
     struct event_log *events; /* gets what is public; NULL: a replay shows nobody anything */
+    struct book_log *orders;  /* gets changes of orders in books while they are wanted; as events */
     struct private_feed feed; /* shows what is private; in a replay too */
     struct watch *watch;      /* gets every effect but order states; NULL: nothing is watched */
 };
@@ -73,9 +75,9 @@ void history_forget(struct history *history, const struct engine *engine);
  * `log`; NULL: in none. */
 void history_sink_init(struct history_sink *sink, struct history *history, struct private_log *log);
 
-/* Shows public events in the log from now on. It is empty; the engine is the one whose effects the
- * sink gets, and tells where each market is. */
-void history_sink_show(struct history_sink *sink, struct event_log *events,
+/* Shows public events and changes of orders in the two logs from now on. They are empty; the engine
+ * is the one whose effects the sink gets, and tells where each market is. */
+void history_sink_show(struct history_sink *sink, struct event_log *events, struct book_log *orders,
                        const struct engine *engine);
 
 /* Prefetches the rows that the next command will look up. */

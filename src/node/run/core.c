@@ -203,7 +203,6 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
         kind = open_heads(core, refusal);
     if (kind != REFUSAL_none)
         return kind;
-
     history_keep_cut(&core->follower.sink.history->keep, engine_sequence(core->replica));
     int failed = frame_board_init(&core->frames);
     if (failed == 0)
@@ -226,15 +225,15 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
     core->follower.heads.frames = makes_heads(core) ? &core->frames : NULL;
     core->follower.head_log = makes_heads(core) ? &core->heads.log : NULL;
     failed = query_frames_init(&core->follower.frames, core->journal);
+    if (failed == 0)
+        failed = event_log_init(&core->events);
+    if (failed == 0)
+        failed = book_log_init(&core->orders);
+    if (failed == 0)
+        failed = book_board_init(&core->books);
     if (failed != 0)
-        return refusal_machine(refusal, "the reader of frames", failed);
-    failed = event_log_init(&core->events);
-    if (failed != 0)
-        return refusal_machine(refusal, "the events of streams", failed);
-    history_sink_show(&core->follower.sink, &core->events, core->replica);
-    failed = book_board_init(&core->books);
-    if (failed != 0)
-        return refusal_machine(refusal, "the books of streams", failed);
+        return refusal_machine(refusal, "what reads and streams show", failed);
+    history_sink_show(&core->follower.sink, &core->events, &core->orders, core->replica);
     core->follower.books.board = &core->books;
     if (core->config.scrub_rate != 0)
         failed =
@@ -590,6 +589,7 @@ void core_destroy(struct core *core)
     disconnect_restart_free(&core->matcher.disconnect_restart);
     follower_free(&core->follower);
     event_log_free(&core->events);
+    book_log_free(&core->orders);
     private_log_free(&core->private_log);
     book_board_free(&core->books);
     history_file_close(core->history_file);

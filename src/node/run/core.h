@@ -86,6 +86,7 @@ struct core {
     struct matcher matcher;
     struct following following;     /* of a cluster: until this node leads */
     struct event_log events;        /* of the follower, for streams */
+    struct book_log orders;         /* the same */
     struct private_log private_log; /* of recovery and the follower, likewise */
     struct book_board books;        /* of the follower */
     struct follower follower;

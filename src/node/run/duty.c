@@ -231,7 +231,7 @@ static uint32_t step_follower(struct duty *duty, enum phase_name phase)
         lifecycle_fail(node, NODE_EXIT_FAILED);
         return 0;
     }
-    uint64_t events = event_log_count(&node->core.events) +
+    uint64_t events = event_log_count(&node->core.events) + book_log_count(&node->core.orders) +
                       private_log_count(&node->core.private_log) +
                       published_get(&node->core.books.writes);
     bool is_shown = events != node->events_woken;

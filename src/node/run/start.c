@@ -315,6 +315,7 @@ static int open_net(struct node *node, uint32_t number)
         .events = &node->core.events,
         .private_log = &node->core.private_log,
         .books = &node->core.books,
+        .orders = &node->core.orders,
         .heads = &node->core.heads.log,
         .connections_of = &node->connections_of,
         .streams_of = &node->streams_of,
