@@ -128,8 +128,8 @@ def kills(world):
 
 
 def stopped_leader(world):
-    """A leader that stood still while another was elected acknowledges and shows nothing when it goes
-    on, not to what waited in its sockets either, and ends with 5."""
+    """A leader that stood still while another was elected acknowledges and shows nothing when it
+    goes on, not to what waited in its sockets either, and ends with 5."""
     problems = []
     old = world.cluster.leader()
     exchange = old.exchange()
