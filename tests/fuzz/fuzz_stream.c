@@ -85,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     wire_free(&wire);
     clock_advance(&fixture.clock, GRACE_NS); /* of arms, which end in the next input's turns */
     CHECK(protocol->context.conns.open_count == 0 && protocol->streams.count == 0 &&
-          protocol->streams.private_count == 0 && protocol->streams.resuming == 0);
+          protocol->streams.private_count == 0 && protocol->streams.resuming == 0 &&
+          protocol->streams.orders_count == 0 && !book_log_is_wanted(&fixture.orders));
     return 0;
 }
