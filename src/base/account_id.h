@@ -15,9 +15,9 @@
 
 enum { ACCOUNT_ID_GENERATION_AT = 32 };
 
-#define ACCOUNT_ID_DERIVED (UINT64_C(1) << 63)
-#define ACCOUNT_ID_GENERATION_MAX \
-    INT32_MAX /* the slot's last account: then it is not given again */
+#define ACCOUNT_ID_DERIVED        (UINT64_C(1) << 63)
+/* The last account of a slot: then it is not given again. Ids stay below 2^53: exact as doubles. */
+#define ACCOUNT_ID_GENERATION_MAX ((1 << 21) - 1)
 
 static inline uint32_t account_id_slot(uint64_t id)
 {

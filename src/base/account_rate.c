@@ -78,6 +78,20 @@ void account_rate_set_unfunded(struct account_rate *rates, uint64_t account_id, 
                           memory_order_relaxed);
 }
 
+void account_rate_begin(struct account_rate *rates, uint64_t account_id)
+{
+    if (rates == NULL)
+        return;
+    INVARIANT(account_id_slot(account_id) < rates->accounts);
+    struct row *row = &rates->rows[account_id_slot(account_id)];
+
+    for (unsigned kind = 0; kind < ACCOUNT_RATE_KINDS; kind++)
+        atomic_store_explicit(&row->full_ns[kind], 0, memory_order_relaxed);
+    for (unsigned i = 0; i < JUDGED_WORDS; i++)
+        atomic_store_explicit(&row->refused[i], 0, memory_order_relaxed);
+    atomic_store_explicit(&row->judged, 0, memory_order_relaxed);
+}
+
 static const struct size *size_of(const struct account_rate *rates, const struct row *row,
                                   enum account_rate_kind kind)
 {

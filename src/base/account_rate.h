@@ -42,6 +42,10 @@ CC_MUST_USE int account_rate_create(struct account_rate **rates,
                                     const struct account_rate_limits *limits);
 void account_rate_destroy(struct account_rate *rates);
 
+/* A new account, in whose slot another one may have been: its buckets are full, none of its
+ * placements was refused. `rates` NULL: nothing is limited. */
+void account_rate_begin(struct account_rate *rates, uint64_t account_id);
+
 /* The account is unfunded from here on, or no longer; at first it is not. Requests that are being
  * charged may be charged as before. NULL: there is no limit. */
 void account_rate_set_unfunded(struct account_rate *rates, uint64_t account_id, bool is_unfunded);

@@ -2,8 +2,9 @@
  *
  * Flags, environment names, --help, --print-config, record 2013 and GET /exchange derive from it.
  * ENGINE is the first rules version that knows an engine option, which reaches the engine only by
- * record 2013; 0 is an option of the process. BUILT 0: the key belongs to a part that this binary
- * does not have, and naming it is refused (exit 2). */
+ * record 2013; 0 is an option of the process. It is higher than that version when bodies of the
+ * version without the option were kept already (option_parse_engine). BUILT 0: the key belongs to a
+ * part that this binary does not have, and naming it is refused (exit 2). */
 #ifndef BASE_OPTION_H
 #define BASE_OPTION_H
 
@@ -121,6 +122,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(limits,   funding_full,           INT,    7, 1, "1000",           0, 1000000000, "USDC; accounts below are small; 0: none is") \
     X(limits,   share_unfunded_ppm,     INT,    7, 1, "125000",         0, 1000000, "of each table, for unfunded accounts together") \
     X(limits,   share_small_ppm,        INT,    7, 1, "500000",         0, 1000000, "of each table, for unfunded and small accounts together") \
+    X(limits,   unfunded_life_s,        INT,    8, 1, "3600",           60, 2592000, "age from which an unfunded account with nothing gives way") \
     X(limits,   session_life_default_s, INT,    1, 1, "2592000",        1, 315360000, "30 days") \
     X(limits,   session_life_max_s,     INT,    1, 1, "15552000",       1, 315360000, "180 days") \
     X(limits,   gtt_max_s,              INT,    1, 1, "7776000",        1, 315360000, "90 days") \

@@ -228,7 +228,7 @@ static const struct left_out {
     { __LINE__, "account", ACCOUNT_CACHES(TEXT),
       "credential_head portfolio_head portfolio_tail signer_hint subaccount_head "
       "cancel_queued cancel_market cancel_sequence cancel_subaccount cancel_portfolio master_head "
-      "counts share_class cash zero pad " },
+      "counts share_class cash zero ended_head pad " },
     { __LINE__, "credential", CREDENTIAL_CACHES(TEXT),
       "account_next next prev key_place sequence_place passkey zero " },
     /* Sums of the records' figures, and which rows are in a list or queue. */

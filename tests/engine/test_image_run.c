@@ -12,7 +12,7 @@ enum { COMMANDS = 20000 };
 
 static_assert(ENGINE_RULES_VERSION == 7, "the hashes below are those of this version");
 
-static const char image_hash[] = "a3bbd121757b634ef60adcf989d489629e1f0bf1797ab31e45ee1e887a8dca00";
+static const char image_hash[] = "ead7b50eef73a9035c4f49afd323df18efc69cc256e28b73fa57377be24cff64";
 static const char effects_hash[] =
     "8da193ee4b2273a61cddfdc65ef425693f9531784f261082be1a2f7a4a6f8d50";
 

@@ -145,7 +145,8 @@ REQUIRED.update(dict.fromkeys(
     ["bound of an account: " + table for table in ("credentials", "leverages", "mmps",
                                                    "portfolios")]
     + ["share of a class: " + table for table in ("orders", "conditionals", "portfolios")]
-    + ["no room for an account", "row of a key given back", "row of a withdrawal given back"], 10))
+    + ["account taken", "account passed over", "no room for an account",
+       "row of a key given back", "row of a withdrawal given back"], 10))
 # What a run has to meet a thousand times.
 REQUIRED.update(dict.fromkeys(
     ["trigger", "oco", "mmp", "market state", "status duplicate_request_id"]

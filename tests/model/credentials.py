@@ -166,11 +166,10 @@ class Credentials:
         exchange = self.exchange
         if key in self.masters or is_passkey(key) and credential_id(key) in self.passkey_ids:
             return S["creation_rejected"]
-        if not exchange.shares.fits_new():
+        if not exchange.shares.fits_new() and not exchange.reclaim.make_room():
             exchange.counts["no room for an account"] += 1
             return S["creation_rejected"]
-        exchange.accounts += 1
-        account = exchange.accounts
+        exchange.accounts = account = exchange.reclaim.take_id()
         exchange.hierarchy.new_account(account)
         exchange.hierarchy.tell((account, 0, 0), 0, hierarchy.ACCOUNT)
         master = self.add_master(account, key, True, is_passkey(key), NO_PIN, FULL_ACCESS,
@@ -391,6 +390,17 @@ class Credentials:
         ending += [(key.made, self.end_device, key) for key in self.live_devices(account)]
         for _, end, credential in sorted(ending, key=lambda one: one[0], reverse=True):
             end(credential)
+
+    def forget(self, account):
+        """An account is taken: its master keys end too, oldest first, and may sign up again."""
+        self.end_all(account)
+        for key, master in [(key, master) for key, master in self.masters.items()
+                            if master.account == account]:
+            del self.masters[key]
+            self.exchange.shares.ended(master)
+            if master.passkey:
+                self.passkey_ids.discard(self.names.pop(key))
+            self.tell(key[1:], account, master.pin, KIND_MASTER_KEY, REMOVED, master.scope)
 
     def end_key(self, key):
         key.revoked = True

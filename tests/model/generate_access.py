@@ -13,7 +13,7 @@ class AccessCommands:
     def make_signup(self, exchange):
         """More accounts, with a key that is taken or a session that is not allowed."""
         rng = self.random
-        account = exchange.accounts + 1
+        account = exchange.reclaim.likely_id()
         number = rng.choice((account, 1))
         expires = rng.choice((0, self.clock - 1))
         key = self.new_key()

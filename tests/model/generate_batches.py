@@ -16,7 +16,7 @@ class BatchCommands:
         rng = self.random
         account = self.account()
         atomic = rng.random() < 0.5
-        portfolio = exchange.portfolios[account, 0, 0]
+        portfolio = exchange.portfolios.get((account, 0, 0), exchange.by_number[0])
         count = rng.choice((1, 2, 2, 3, 3, 4, 5, 8, 20))
         self.batch_ids = []
         items = [self.batch_item(exchange, portfolio, atomic) for _ in range(count)]

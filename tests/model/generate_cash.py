@@ -17,8 +17,10 @@ class CashCommands:
         """(account, subaccount, portfolio) of a portfolio, mostly one that is open."""
         rng = self.random
         account = account or self.account()
-        known = [one for within in exchange.hierarchy.accounts[account].subaccounts
+        known = [one for within in exchange.hierarchy.subaccounts_of(account)
                  for one in within.portfolios]
+        if not known:  # the account was taken
+            return [account, 0, 0]
         open_ones = [one for one in known if one.status != PORTFOLIO_CLOSED]
         return list(rng.choice(open_ones if open_ones and rng.random() < 0.93 else known).id())
 
@@ -116,9 +118,9 @@ class CashCommands:
     def structure_portfolio(self, exchange):
         rng = self.random
         account = self.account()
-        count = len(exchange.hierarchy.accounts[account].subaccounts)
+        count = len(exchange.hierarchy.subaccounts_of(account))
         name = rng.choice((b"", b"", b"mine", b"\xc3\xa9", b"a\x07", b"\xc2\x85", b"n" * 32))
-        fields = [account, rng.randrange(count), 0, name]
+        fields = [account, rng.randrange(count or 1), 0, name]
         if rng.random() < 0.15:
             self.change(fields, ((0, self.account()), (1, 9), (1, ALL32), (2, 1)))
         return self.signed(CREATE_PORTFOLIO, wire.CREATE_PORTFOLIO_BODY.pack(*fields),
@@ -128,7 +130,7 @@ class CashCommands:
         """Often one that is empty."""
         rng = self.random
         account, key_id = self.some_key(exchange)
-        empty = [one for within in exchange.hierarchy.accounts[account].subaccounts
+        empty = [one for within in exchange.hierarchy.subaccounts_of(account)
                  for one in within.portfolios if not one.cash and one.status != PORTFOLIO_CLOSED]
         where = (list(rng.choice(empty).id()) if empty and rng.random() < 0.7
                  else self.some_portfolio(exchange, account))
@@ -143,7 +145,7 @@ class CashCommands:
     def structure_reopen(self, exchange):
         rng = self.random
         account, key_id = self.some_key(exchange)
-        closed = [one for within in exchange.hierarchy.accounts[account].subaccounts
+        closed = [one for within in exchange.hierarchy.subaccounts_of(account)
                   for one in within.portfolios if one.status == PORTFOLIO_CLOSED]
         where = (list(rng.choice(closed).id()) if closed and rng.random() < 0.8
                  else self.some_portfolio(exchange, account))
@@ -157,11 +159,11 @@ class CashCommands:
     def structure_close_subaccount(self, exchange):
         rng = self.random
         account = self.account()
-        subaccounts = exchange.hierarchy.accounts[account].subaccounts
+        subaccounts = exchange.hierarchy.subaccounts_of(account)
         ready = [index for index, one in enumerate(subaccounts) if index and not one.closed
                  and all(each.status == PORTFOLIO_CLOSED for each in one.portfolios)]
         index = (rng.choice(ready) if ready and rng.random() < 0.8
-                 else rng.randrange(len(subaccounts)))
+                 else rng.randrange(len(subaccounts) or 1))
         if index == 0 and account in self.fresh and rng.random() < 0.9:
             return self.structure_portfolio(exchange)  # subaccount 0 trades on
         fields = [account, index, 0]
@@ -173,7 +175,7 @@ class CashCommands:
     def make_ending(self, exchange):
         """An account that is made to be closed: portfolio, subaccount, account; and what it is
         answered then."""
-        account = exchange.accounts + 1
+        account = exchange.reclaim.likely_id()
         master, key = keys.secp256k1_public(account), self.new_key()
         self.fresh[account], self.sessions[account] = key, [key]
         steps = [(0, "key"), (0, "close"), (0, "subaccount"), (0, "account"), (0, "account")]

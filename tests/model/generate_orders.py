@@ -15,7 +15,7 @@ class OrderCommands:
         market = exchange.markets[asset]
         side = rng.choice((1, -1))
         reduce_only = rng.random() < regime["reduce_only"]
-        portfolio = exchange.portfolios[account, 0, 0]
+        portfolio = exchange.portfolios.get((account, 0, 0), exchange.by_number[0])
         held = portfolio.holdings.get(asset)
         position = held.size if held else 0
         if reduce_only and position and rng.random() < 0.9:

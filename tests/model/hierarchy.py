@@ -53,16 +53,21 @@ class Hierarchy:
 
     def new_portfolio(self, account, subaccount):
         exchange, within = self.exchange, account.subaccounts[subaccount]
-        made = Portfolio(account.number, len(exchange.by_number), account.volumes, subaccount,
+        number = exchange.reclaim.portfolio_number()
+        made = Portfolio(account.number, number, account.volumes, subaccount,
                          len(within.portfolios))
         within.portfolios.append(made)
         account.volumes.portfolios.append(made)
-        exchange.by_number.append(made)
+        exchange.by_number[number:number + 1] = [made]
         exchange.portfolios[made.id()] = made
         return made
 
     def account_of(self, portfolio):
         return self.accounts[portfolio.account]
+
+    def subaccounts_of(self, account):
+        """None of an account that does not exist, or not any more."""
+        return self.accounts[account].subaccounts if account in self.accounts else []
 
     def subaccount(self, account, index):
         """None: missing or CLOSED."""

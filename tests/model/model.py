@@ -25,6 +25,7 @@ from hierarchy import Hierarchy
 from market import Market, SECOND
 from place import place, place_market
 from protection import Protection, REDUCE_ONLY_LIST
+from reclaim import Reclaim
 from shares import Shares
 from walk import MODES
 from wire import (ADD, ALL16, AMEND, ARM, BATCH, BOOT, BOOT_BODY, CANCEL, CANCELED, CANCEL_ALL,
@@ -66,7 +67,7 @@ class Exchange:
         self.seen = {}            # (account, request id) -> (status, t)
         self.slices = {}          # slice number -> keys of seen
         self.oldest = []          # heap of the slice numbers in use
-        self.accounts = 0
+        self.reclaim = Reclaim(self)
         self.hierarchy = Hierarchy(self)
         self.money = Cash(self)
         self.conditionals = Conditionals(self)
@@ -75,7 +76,7 @@ class Exchange:
         self.orders_needed = 0  # rows that an atomic batch needs, while it is judged
         self.entered = self.item = 0  # orders that this command has entered; item of a batch
         self.walk_met = 0  # makers that the last walk met
-        self.fee_account = 0
+        self.accounts = self.fee_account = 0  # accounts: the last that was made
         self.work = Work(self)
         self.changed = []         # portfolios to check
         self.run = None           # the L3 run that is under way

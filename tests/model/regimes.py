@@ -178,6 +178,16 @@ REGIMES = {
                                device_key=1, master_key=3, structure=5, conditional=12, mmp=5,
                                leverage=4, withdraw=4, settle=3, faucet=2, deposit=2, transfer=2,
                                cancel=14)},
+    # Accounts that are taken for newcomers, and come again; the tables are always short.
+    "slots": {"accounts": 12, "deposit": (2, 1600), "size": 0.05, "far": 0.4,
+              "step_ms": (1, 2500),
+              "options": {"exchange.testnet": "on", "engine.accounts": "100",
+                          "engine.portfolios": "150", "engine.credentials": "900",
+                          "limits.share_unfunded_ppm": "60000", "limits.unfunded_life_s": "60"},
+              "weights": dict(CALM["weights"], place=20, signup=6, ending=2, end_step=7, session=4,
+                              api_key=3, device_key=1, master_key=3, structure=5, mmp=3,
+                              schedule=3, arm=3, leverage=4, withdraw=8, settle=8, faucet=1,
+                              deposit=3, transfer=2, suspend=0.5, cancel=8)},
     # Batches, all or none and one by one, with orders of each kind in them.
     "batches": {"accounts": 7, "spread_ppm": 2000, "options": {"engine.work_per_command": "6"},
                 "weights": dict(CALM["weights"], place=22, batch=30, oracle=7, conditional=5)},

@@ -45,7 +45,10 @@ class Shares:
         exchange = self.exchange
         cash = sum(portfolio.cash for within in exchange.hierarchy.accounts[account].subaccounts
                    for portfolio in within.portfolios)
+        before = self.class_of(account)
         self.funding[account] = max(exchange.money.net[account], cash)
+        if before != UNFUNDED and self.class_of(account) == UNFUNDED:
+            exchange.reclaim.since[account] = exchange.t
 
     def class_of(self, account):
         if account == 0:
@@ -161,6 +164,13 @@ class Shares:
     def give_back(self, row, release):
         row.release = release
         heappush(self.due, (release, row.rank, row))
+
+    def forget(self, account):
+        """All rows of the account are given back."""
+        for _, _, row in self.due:
+            if row.account == account:
+                row.release = None
+        del self.credentials[account], self.funding[account]
 
     def withdrawal_ended(self, account, sequence):
         heappush(self.due_withdrawals, (self.keep_until(), sequence, account))

@@ -2,15 +2,16 @@
 the exchange to others, with small tables. In each, a maker who has brought in enough and a newcomer
 go on.
 """
+import signal
 import struct
 import sys
 import time
 import uuid
 
 import client
-from client import (CREATE_ACCOUNT, CREATE_API_KEY, DEPOSIT, JSON, PATHS, REVOKE_API_KEY,
-                    Ed25519Key, Secp256k1Key, account_body, api_key_body, deposit_body,
-                    portfolio_bytes, request_bytes, revoke_key_body)
+from client import (CANCEL_ALL, CREATE_ACCOUNT, CREATE_API_KEY, DEPOSIT, JSON, PATHS, PLACE_LIMIT,
+                    REVOKE_API_KEY, Ed25519Key, Secp256k1Key, account_body, api_key_body,
+                    deposit_body, portfolio_bytes, request_bytes, revoke_key_body)
 from eip712 import CREATE_PORTFOLIO, CREATE_SUBACCOUNT
 from harness import Suite, Table
 from world import BTC, BTC_PRICE, USDC, perpd_program, run, seen
@@ -275,6 +276,64 @@ def fills_the_duplicate_set(world):
                    20000 < refused["retry_after_ms"] < 45000, refused)
         table.same("the maker quotes", patient(lambda: maker.limit(BID, 20))["status"], DONE)
         table.same("and cancels", patient(maker.cancel_all)["status"], DONE)
+    return table.wrong
+
+
+def from_address(exchange, number, key, session):
+    """A creation from the number-th address of 127.0.0.0/8."""
+    request = exchange.signed(CREATE_ACCOUNT, account_body(session.public), key)
+    with exchange.open(source=f"127.{number // 200}.{number % 200 + 1}.7") as connection:
+        return connection.exchange(request).json
+
+
+@suite.case
+def newcomer_takes_the_oldest(world):
+    """From many addresses the share of the unfunded is used up. When they are old enough, a
+    newcomer gets the slot of the oldest; its former owner reaches nothing under the former id,
+    though his keys sign up again; and all that stands after a kill."""
+    table = Table()
+    options = [f"--limits.{name}={value}" for name, value in OPTIONS.items()]
+    with client.Perpd(perpd_program(), "--limits.unfunded_life_s=60", *options,
+                      *client.SMALL_TABLES) as perpd:
+        exchange = perpd.exchange
+        table.same("a price", exchange.set_price(BTC_PRICE, BTC)["status"], DONE)
+        maker, first = client.Account(exchange, 100_000 * USDC), client.Account(exchange)
+        ended = exchange.ack(PLACE_LIMIT, client.limit_body(first.id, BID, 20), first.session)
+        made = 1
+        while from_address(exchange, made, Secp256k1Key(), Ed25519Key())["success"]:
+            made += 1
+        table.same("the share is used up", made, UNFUNDED_ACCOUNTS)
+        began = time.monotonic()
+        table.same("the maker quotes", maker.limit(BID, 20)["status"], DONE)
+        newcomer, session = Secp256k1Key(), Ed25519Key()
+        while not (born := from_address(exchange, made, newcomer, session))["success"]:
+            if time.monotonic() - began > 90:
+                break
+            time.sleep(1)
+            made += 1
+        table.same("a newcomer comes in", born.get("account_id"), first.id + (1 << 32))
+        table.true("when its time has come", time.monotonic() - began > 50, began)
+        for turn in ("", " after a kill"):
+            exchange.set_price(BTC_PRICE, BTC)
+            refused = exchange.ack(CANCEL_ALL, client.cancel_all_body(first.id), first.session)
+            table.same("a former session" + turn, refused["status"], "rejected_unauthorized")
+            table.same("a former API key" + turn, seen(
+                lambda: exchange.get("/api/v1/account", first.api_key).status, 401), 401)
+            lost = exchange.ack(DEPOSIT, deposit_body(first.id, 7 * USDC), exchange.operator)
+            table.same("a deposit to it" + turn, lost["status"], "rejected_invalid_portfolio_id")
+            own = exchange.ack(CANCEL_ALL, client.cancel_all_body(born["account_id"]), session)
+            table.same("the newcomer acts" + turn, own["status"], DONE)
+            table.same("the maker goes on" + turn, maker.limit(BID, 20)["status"], DONE)
+            if not turn:
+                again = from_address(exchange, 1, first.master, Ed25519Key())
+                table.true("the former keys sign up again", again["success"]
+                           and again["account_id"] not in (first.id, born["account_id"]), again)
+                perpd.stop(signal.SIGKILL)
+                perpd.start()
+                exchange = maker.exchange = perpd.exchange
+        table.same("its order was refused", ended["status"] == DONE, False)
+        audit = exchange.audit()
+        table.same("the audit", audit["recount_differences"], 0)
     return table.wrong
 
 

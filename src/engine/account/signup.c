@@ -1,6 +1,7 @@
 #include "engine/account/signup.h"
 
 #include "base/text.h"
+#include "engine/account/reclaim.h"
 #include "engine/account/session.h"
 #include "engine/state/state.h"
 
@@ -33,7 +34,7 @@ static bool is_sound(const struct engine *engine, const struct command *command,
         if (passkey_is_known(engine, passkey.id, passkey.id_bytes))
             return false;
     }
-    return account_fits(engine);
+    return true;
 }
 
 enum status signup_create(struct engine *engine, const struct command *command,
@@ -43,7 +44,7 @@ enum status signup_create(struct engine *engine, const struct command *command,
 
     memcpy(&body, command_body(command), sizeof body);
     INVARIANT(command->key_bytes == CREDENTIAL_KEY_BYTES);
-    if (!is_sound(engine, command, &body))
+    if (!is_sound(engine, command, &body) || (!account_fits(engine) && !reclaim_for_new(engine)))
         return STATUS_creation_rejected;
 
     bool is_passkey = command->kind == COMMAND_PASSKEY;

@@ -2,8 +2,9 @@
 
 #include "base/rule.h"
 #include "engine/state/access.h"
-#include "engine/state/state.h"
+#include "engine/state/share_count.h"
 #include "engine/table/image_read.h"
+#include "engine/table/whole_lines.h"
 
 #define COVERED(field) +sizeof(((struct account *)0)->field)
 static_assert(sizeof(struct account) == 0 ACCOUNT_FIELDS(COVERED) ACCOUNT_CACHES(COVERED),
@@ -14,14 +15,38 @@ uint32_t account_find(const struct engine *engine, uint64_t account_id)
 {
     uint32_t slot = account_id_slot(account_id);
 
-    if (slot >= engine->accounts.count || state_account_id(engine, slot) != account_id)
+    if (slot >= engine->accounts.count || state_account_id(engine, slot) != account_id ||
+        CC_UNLIKELY(engine->accounts.rows[slot].status == ACCOUNT_FREE))
         return ACCOUNT_NONE;
     return slot;
 }
 
+static size_t rows_bytes(uint32_t slots)
+{
+    return (size_t)slots * sizeof(struct account);
+}
+
+size_t account_table_bytes(uint32_t slots)
+{
+    return rows_bytes(slots) + whole_lines(free_rows_bytes(slots)) + timer_heap_bytes(slots);
+}
+
+void account_table_init(struct account_table *table, void *memory, uint32_t slots)
+{
+    uint8_t *at = memory;
+
+    *table = (struct account_table){ .rows = memory, .slots = slots };
+    at += rows_bytes(slots);
+    free_rows_init(&table->free, at, slots);
+    timer_heap_init(&table->unfunded, at + whole_lines(free_rows_bytes(slots)), slots);
+}
+
 bool account_fits(const struct engine *engine)
 {
-    return share_fits_new(engine, SHARE_accounts, 1) &&
+    const struct account_table *table = &engine->accounts;
+    bool has_slot = table->free.heap.count != 0 || table->count < table->limit;
+
+    return has_slot && share_fits_new(engine, SHARE_accounts, 1) &&
            share_fits_new(engine, SHARE_subaccounts, 1) &&
            share_fits_new(engine, SHARE_portfolios, 1) &&
            share_fits_new(engine, SHARE_credentials, 2);
@@ -31,9 +56,10 @@ uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BY
 {
     struct account_table *table = &engine->accounts;
 
-    INVARIANT(table->count < table->slots);
-    uint32_t id = table->count++;
+    uint32_t id = free_rows_take(&table->free, &table->count);
+    INVARIANT(id < table->slots);
     table->rows[id] = (struct account){
+        .generation = table->rows[id].generation,
         .created_sequence = engine->sequence,
         .created_ns = engine->t_ns,
         .unfunded_ns = engine->t_ns,
@@ -48,6 +74,45 @@ uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BY
     share_begin(engine, id);
     (void)subaccount_add(engine, id);
     return id;
+}
+
+/* A row of the table that is nobody's. */
+static struct account free_row(uint32_t generation)
+{
+    return (struct account){
+        .status = ACCOUNT_FREE,
+        .generation = generation,
+        .credential_head = CREDENTIAL_NONE,
+        .master_head = CREDENTIAL_NONE,
+        .portfolio_head = PORTFOLIO_NONE,
+        .portfolio_tail = PORTFOLIO_NONE,
+    };
+}
+
+/* The slot of the last generation is not given again. */
+static void add_free(struct account_table *table, uint32_t id)
+{
+    if (table->rows[id].generation != ACCOUNT_ID_GENERATION_MAX)
+        free_rows_add(&table->free, id);
+}
+
+void account_give_back(struct engine *engine, uint32_t id)
+{
+    struct account_table *table = &engine->accounts;
+
+    INVARIANT(id != 0);
+    share_drop(engine, id, SHARE_accounts);
+    for (uint32_t i = 0; i < SHARE_TABLE_COUNT; i++)
+        INVARIANT(table->rows[id].counts[i] == 0);
+    timer_heap_remove(&table->unfunded, id);
+    table->rows[id] = free_row(table->rows[id].generation + 1);
+    add_free(table, id);
+}
+
+void account_pass_over(struct engine *engine, uint32_t id)
+{
+    engine->accounts.rows[id].unfunded_ns = engine->t_ns;
+    timer_heap_set(&engine->accounts.unfunded, id, engine->t_ns, id);
 }
 
 void account_emit(struct engine *engine, uint32_t id, enum effect_account_what what)
@@ -110,7 +175,12 @@ enum status account_suspend(struct engine *engine, const struct command *command
 static const char *wrong_with(const struct engine *engine, const struct account *row,
                               bool read_funding)
 {
-    if (row->status > ACCOUNT_CLOSED)
+    if (row->status == ACCOUNT_FREE) {
+        struct account nobody = free_row(row->generation);
+        if (engine->accounts.count == 1 || row->generation == 0 ||
+            memcmp(row, &nobody, sizeof nobody) != 0)
+            return "an account is nobody's and has something";
+    } else if (row->status > ACCOUNT_CLOSED)
         return "an account has a status that does not exist";
     if (!image_read_is_bool(&row->suspended) ||
         (row->tier_override >= MARKET_FEE_TIERS && row->tier_override != ACCOUNT_TIER_BY_VOLUME))
@@ -186,7 +256,10 @@ bool account_load(struct engine *engine, struct image_read *read)
         if (wrong != NULL)
             return image_read_refuse(read, wrong);
         row->api_key_count = 0; /* counted again (credential_load) */
-        share_begin(engine, table->count - 1);
+        if (row->status == ACCOUNT_FREE)
+            add_free(table, table->count - 1);
+        else
+            share_begin(engine, table->count - 1);
     }
     return read->wrong == NULL;
 }

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "engine/state/effect_body.h"
 #include "engine/state/share.h"
+#include "engine/table/free_rows.h"
 
 enum { ACCOUNT_LABEL_BYTES = 32, ACCOUNT_VOLUME_DAYS = 14, ACCOUNT_TIER_BY_VOLUME = 255 };
 
@@ -20,7 +21,8 @@ enum { ACCOUNT_LABEL_BYTES = 32, ACCOUNT_VOLUME_DAYS = 14, ACCOUNT_TIER_BY_VOLUM
 #define ACCOUNT_DAY_NS      (UINT64_C(86400) * 1000000000)
 #define ACCOUNT_FAUCET_MAX  (INT64_C(100000) * 1000000) /* test money in 24 h (W7), micro-USDC */
 
-enum account_status { ACCOUNT_ACTIVE, ACCOUNT_CLOSED };
+/* FREE: nobody's, until another account gets the slot (account_give_back). */
+enum account_status { ACCOUNT_ACTIVE, ACCOUNT_CLOSED, ACCOUNT_FREE };
 
 /* The first line is what orders and fills touch. */
 struct account {
@@ -57,8 +59,9 @@ struct account {
     uint32_t cancel_portfolio;
     int64_t net_deposits; /* over its life: deposits, faucet, less withdrawals requested (R10) */
     int64_t funding;      /* the larger of that and cash when either was last moved (W8, slots) */
-    uint64_t unfunded_ns; /* t at which it was made, or last became unfunded */
-    uint8_t pad[48];
+    uint64_t unfunded_ns; /* t at which it was made, last became unfunded, or was passed over */
+    uint32_t ended_head;  /* its credentials that are not live and still kept (credential.h) */
+    uint8_t pad[44];
 };
 
 static_assert(sizeof(struct account) == 6 * CC_CACHE_LINE, "rows stay on lines");
@@ -91,7 +94,8 @@ static_assert(sizeof(struct account) == 6 * CC_CACHE_LINE, "rows stay on lines")
 #define ACCOUNT_CACHES(X) \
     X(credential_head) X(portfolio_head) X(portfolio_tail) X(signer_hint) X(subaccount_head) \
     X(cancel_queued) X(cancel_market) X(cancel_sequence) X(cancel_subaccount) \
-    X(cancel_portfolio) X(master_head) X(counts) X(share_class) X(cash) X(zero) X(pad)
+    X(cancel_portfolio) X(master_head) X(counts) X(share_class) X(cash) X(zero) \
+    X(ended_head) X(pad)
 /* clang-format on */
 
 /* The UTC day of t. */
@@ -104,7 +108,9 @@ struct account_table {
     struct account *rows; /* [slots] */
     uint32_t slots;       /* laid out */
     uint32_t limit;       /* may be used (engine.accounts) */
-    uint32_t count;       /* in use, account 0 included */
+    uint32_t count;       /* in use or FREE, account 0 included */
+    struct free_rows free;
+    struct timer_heap unfunded; /* those of the class, but account 0: by unfunded_ns, slot */
 };
 
 struct engine;
@@ -118,12 +124,21 @@ struct engine_result;
  * found as well. */
 CC_MUST_USE uint32_t account_find(const struct engine *engine, uint64_t account_id);
 
+size_t account_table_bytes(uint32_t slots);
+void account_table_init(struct account_table *table, void *memory, uint32_t slots);
+
 /* Whether there is room for an account with its subaccount, portfolio, master key and session, in
  * the shares of an account that has brought in nothing. */
 CC_MUST_USE bool account_fits(const struct engine *engine);
 
 /* A new account with its subaccount 0 and portfolio 0 "Main" (R10); it fits. Gives its id. */
 uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES]);
+
+/* Makes the slot of an account that has no rows left FREE, for another one: the id is nobody's. */
+void account_give_back(struct engine *engine, uint32_t id);
+
+/* An unfunded account that may not be taken (reclaim.h) goes behind all others. */
+void account_pass_over(struct engine *engine, uint32_t id);
 
 /* 2119 of an account as it now is. */
 void account_emit(struct engine *engine, uint32_t id, enum effect_account_what what);

@@ -206,17 +206,39 @@ static void end(struct engine *engine, uint32_t index, enum effect_credential_ac
     emit(engine, index, action);
 }
 
-/* Takes the credentials that have ended, or this one, out of the list of the account. */
-static void prune(struct engine *engine, struct account *account, uint32_t out)
+/* Which credential is newer: a command makes a master key first. */
+static uint64_t rank_of(const struct credential *row)
+{
+    return row->created_sequence << 1 | !credential_is_master(row);
+}
+
+/* One that is not live any more is among those of its account, by creation: the list is the same
+ * whenever they came into it. */
+static void link_ended(struct engine *engine, uint32_t index)
+{
+    struct credential *rows = engine->credentials.rows;
+    uint32_t *link = &engine->accounts.rows[rows[index].account].ended_head;
+
+    while (*link != CREDENTIAL_NONE && rank_of(&rows[*link]) > rank_of(&rows[index]))
+        link = &rows[*link].account_next;
+    rows[index].account_next = *link;
+    *link = index;
+}
+
+/* Takes the credentials that have ended out of the list of the account. */
+static void prune(struct engine *engine, struct account *account)
 {
     struct credential *rows = engine->credentials.rows;
     uint32_t *link = &account->credential_head;
 
     while (*link != CREDENTIAL_NONE) {
-        if (*link == out || !credential_is_live(&rows[*link], engine->t_ns))
-            *link = rows[*link].account_next;
-        else
-            link = &rows[*link].account_next;
+        uint32_t at = *link;
+        if (credential_is_live(&rows[at], engine->t_ns)) {
+            link = &rows[at].account_next;
+            continue;
+        }
+        *link = rows[at].account_next;
+        link_ended(engine, at);
     }
 }
 
@@ -239,15 +261,15 @@ static void link_account(struct engine *engine, uint32_t index)
 static void set_release(struct credential_table *table, uint32_t index)
 {
     const struct credential *row = &table->rows[index];
-    uint64_t rank = row->created_sequence << 1 | !credential_is_master(row);
 
-    timer_heap_set(&table->releases, index, row->release_ns, rank);
+    timer_heap_set(&table->releases, index, row->release_ns, rank_of(row));
 }
 
-static void unlink_master(struct engine *engine, uint32_t index)
+/* Takes one out of the list of its account that begins there. */
+static void unlink_from(struct engine *engine, uint32_t *head, uint32_t index)
 {
     struct credential *rows = engine->credentials.rows;
-    uint32_t *link = &engine->accounts.rows[rows[index].account].master_head;
+    uint32_t *link = head;
 
     while (*link != index) {
         INVARIANT(*link != CREDENTIAL_NONE);
@@ -266,8 +288,9 @@ static void release(struct engine *engine, uint32_t index)
     INVARIANT(!credential_is_live(credential, engine->t_ns));
     if (credential->ended_sequence == 0)
         end(engine, index, CREDENTIAL_EXPIRED);
-    if (!credential_is_master(credential))
-        prune(engine, &engine->accounts.rows[credential->account], index);
+    struct account *owner = &engine->accounts.rows[credential->account];
+    prune(engine, owner); /* it may be there yet */
+    unlink_from(engine, &owner->ended_head, index);
     if (credential->passkey != PASSKEY_NONE)
         passkey_release(engine, credential->passkey);
     share_drop(engine, credential->account, SHARE_credentials);
@@ -380,8 +403,10 @@ void credential_revoke(struct engine *engine, uint32_t index)
     uint64_t keep_ns = credential_keep_until(engine);
 
     INVARIANT(credential_is_live(credential, engine->t_ns));
-    if (credential_is_master(credential))
-        unlink_master(engine, index);
+    if (credential_is_master(credential)) {
+        unlink_from(engine, &engine->accounts.rows[credential->account].master_head, index);
+        link_ended(engine, index);
+    }
     if (credential->passkey != PASSKEY_NONE)
         passkey_end(engine, credential->passkey);
     credential->release_ns = keep_ns;
@@ -412,13 +437,26 @@ void credential_revoke_all(struct engine *engine, uint32_t account)
     engine->accounts.rows[account].api_key_count = 0;
 }
 
+void credential_forget(struct engine *engine, uint32_t account)
+{
+    struct account *owner = &engine->accounts.rows[account];
+
+    credential_revoke_all(engine, account);
+    while (owner->master_head != CREDENTIAL_NONE)
+        credential_revoke(engine, owner->master_head);
+    prune(engine, owner);
+    while (owner->ended_head != CREDENTIAL_NONE)
+        release(engine, owner->ended_head);
+    owner->signer_hint = CREDENTIAL_NONE;
+}
+
 struct credential_count credential_count_sessions(struct engine *engine, uint32_t account,
                                                   uint64_t parent_sequence)
 {
     struct credential_count count = { 0, 0 };
     struct account *owner = &engine->accounts.rows[account];
 
-    prune(engine, owner, CREDENTIAL_NONE);
+    prune(engine, owner);
     for (uint32_t i = owner->credential_head; i != CREDENTIAL_NONE;
          i = engine->credentials.rows[i].account_next) {
         if (engine->credentials.rows[i].kind != CREDENTIAL_SESSION)
@@ -434,7 +472,7 @@ uint32_t credential_count_devices(struct engine *engine, uint32_t account)
     struct account *owner = &engine->accounts.rows[account];
     uint32_t count = 0;
 
-    prune(engine, owner, CREDENTIAL_NONE);
+    prune(engine, owner);
     for (uint32_t i = owner->credential_head; i != CREDENTIAL_NONE;
          i = engine->credentials.rows[i].account_next)
         count += engine->credentials.rows[i].kind == CREDENTIAL_DEVICE_KEY;
@@ -470,7 +508,8 @@ static const char *wrong_alone(const struct engine *engine, const struct credent
     if (row->key_bytes != (is_master ? CREDENTIAL_KEY_BYTES : SESSION_KEY_BYTES) ||
         (!is_master && row->key[SESSION_KEY_BYTES] != 0))
         return "a credential has a key of a wrong length";
-    if (row->account >= engine->accounts.count)
+    if (row->account >= engine->accounts.count ||
+        engine->accounts.rows[row->account].status == ACCOUNT_FREE)
         return "a credential has an account that does not exist";
     if (row->created_sequence == 0 || row->created_sequence > engine->sequence ||
         row->parent_sequence > row->created_sequence)
@@ -521,6 +560,8 @@ static void enter(struct engine *engine, uint32_t index)
         set_release(table, index);
     if (credential_is_live(row, engine->t_ns))
         link_account(engine, index);
+    else
+        link_ended(engine, index);
     if (row->kind == CREDENTIAL_API_KEY && row->ended_sequence == 0)
         engine->accounts.rows[row->account].api_key_count++;
 }

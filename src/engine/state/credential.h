@@ -40,8 +40,8 @@ struct credential {
     uint8_t scope;
     int32_t pin; /* subaccount, or CREDENTIAL_NO_PIN */
     uint32_t account;
-    uint32_t account_next; /* list of the account's master keys, oldest first; or of the others,
-                              newest first */
+    uint32_t account_next; /* list of the account's master keys, oldest first; of the others,
+                              newest first; or of those that are not live, newest first */
     uint32_t next;         /* all credentials in order of creation; in the free list: next free */
     uint32_t prev;
     uint32_t key_place; /* in by_key, until it ends */
@@ -159,6 +159,10 @@ void credential_revoke_children(struct engine *engine, uint32_t credential);
 /* Ends all live sessions and API keys of the account, newest first: its master keys keep their
  * rows. */
 void credential_revoke_all(struct engine *engine, uint32_t account);
+
+/* Ends and takes out all credentials of an account that goes, ended ones too: those that are live
+ * with 2118, newest first, then its master keys, oldest first. */
+void credential_forget(struct engine *engine, uint32_t account);
 
 /* The last t at which a repetition of a request applied now passes the window (W5), and a second
  * for the roundings of milliseconds and slices. */

@@ -100,6 +100,20 @@ void disconnect_drop(struct engine *engine, uint32_t index)
     *arm = (struct disconnect_arm){ .next = slot_table_free(&table->slots, index) };
 }
 
+void disconnect_forget(struct engine *engine, uint32_t account)
+{
+    const struct disconnect_table *table = &engine->arms;
+    uint32_t next;
+
+    if (engine->accounts.rows[account].counts[SHARE_arms] == 0)
+        return;
+    for (uint32_t at = table->head; at != DISCONNECT_NONE; at = next) {
+        next = table->rows[at].next;
+        if (table->rows[at].account == account)
+            disconnect_drop(engine, at);
+    }
+}
+
 /* --- code 2012 -------------------------------------------------------------------------------- */
 
 static enum status refuse(struct engine_result *result, uint8_t reason)

@@ -63,6 +63,9 @@ CC_MUST_USE uint32_t disconnect_find(const struct engine *engine, const uint64_t
 /* Frees the arm. */
 void disconnect_drop(struct engine *engine, uint32_t arm);
 
+/* Frees all arms of an account, which goes. Cost: it looks at every arm there is. */
+void disconnect_forget(struct engine *engine, uint32_t account);
+
 /* The next arm in the order of arming, after `after` (DISCONNECT_NONE: the first): its index, and a
  * copy of it. Returns DISCONNECT_NONE if there is none. Only reads. */
 CC_MUST_USE uint32_t disconnect_next_arm(const struct engine *engine, uint32_t after,

@@ -131,6 +131,12 @@ bool leverage_keep(struct engine *engine, uint32_t portfolio, uint32_t market, u
     return true;
 }
 
+void leverage_forget(struct engine *engine, uint32_t portfolio)
+{
+    for (uint32_t at; (at = leverage_first(engine, portfolio)) != LEVERAGE_NONE;)
+        drop(engine, LEVERAGE_NONE, at);
+}
+
 /* Rows come by portfolio, then market: each goes after the one before it. */
 bool leverage_load(struct engine *engine, struct image_read *read)
 {

@@ -70,6 +70,9 @@ static inline uint32_t leverage_in_force(const struct market *market, uint32_t s
 CC_MUST_USE bool leverage_keep(struct engine *engine, uint32_t portfolio, uint32_t market,
                                uint32_t setting);
 
+/* Drops all settings of a portfolio, whose account goes. */
+void leverage_forget(struct engine *engine, uint32_t portfolio);
+
 /* Section 12 of an image, into the empty table; portfolios and markets are there. */
 CC_MUST_USE bool leverage_load(struct engine *engine, struct image_read *read);
 

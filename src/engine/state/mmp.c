@@ -155,6 +155,12 @@ static void drop(struct engine *engine, uint32_t index)
     *row = (struct mmp){ .next = slot_table_free(&table->slots, index) };
 }
 
+void mmp_forget(struct engine *engine, uint32_t portfolio)
+{
+    for (uint32_t at; (at = first_of(engine, portfolio)) != MMP_NONE;)
+        drop(engine, at);
+}
+
 /* --- freezing --------------------------------------------------------------------------------- */
 
 static uint16_t asset_of(const struct engine *engine, const struct mmp *row)

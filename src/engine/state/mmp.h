@@ -85,6 +85,9 @@ CC_MUST_USE enum status mmp_set(struct engine *engine, const struct command *com
 CC_MUST_USE enum status mmp_reset(struct engine *engine, const struct command *command,
                                   struct engine_result *result);
 
+/* Drops all settings of a portfolio, whose account goes. */
+void mmp_forget(struct engine *engine, uint32_t portfolio);
+
 /* A resting order of a record that has a setting was filled by a signed quantity. */
 void mmp_count(struct engine *engine, uint32_t mmp, int64_t quantity);
 

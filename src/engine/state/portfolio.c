@@ -13,6 +13,13 @@ static_assert(sizeof(struct portfolio) == 0 PORTFOLIO_FIELDS(COVERED) PORTFOLIO_
               "every byte of a portfolio is in one of its field lists");
 #undef COVERED
 
+/* A row of the table that is nobody's. */
+static const struct portfolio free_portfolio = {
+    .status = PORTFOLIO_FREE,
+    .holding_head = HOLDING_NONE,
+    .account_next = PORTFOLIO_NONE,
+};
+
 static size_t rows_bytes(uint32_t slots)
 {
     return whole_lines((size_t)slots * sizeof(struct portfolio));
@@ -20,13 +27,18 @@ static size_t rows_bytes(uint32_t slots)
 
 size_t portfolio_table_bytes(uint32_t slots)
 {
-    return rows_bytes(slots) + hash_index_bytes(slots);
+    return rows_bytes(slots) + 2 * hash_index_bytes(slots) + free_rows_bytes(slots);
 }
 
 void portfolio_table_init(struct portfolio_table *table, void *memory, uint32_t slots)
 {
+    uint8_t *at = (uint8_t *)memory + rows_bytes(slots);
+
     *table = (struct portfolio_table){ .rows = memory, .slots = slots };
-    hash_index_init(&table->map, (uint8_t *)memory + rows_bytes(slots), slots);
+    hash_index_init(&table->map, at, slots);
+    at += hash_index_bytes(slots);
+    hash_index_init(&table->by_sequence, at, slots);
+    free_rows_init(&table->free, at + hash_index_bytes(slots), slots);
 }
 
 struct effect_portfolio_id portfolio_effect_id(const struct engine *engine, uint32_t index)
@@ -35,6 +47,12 @@ struct effect_portfolio_id portfolio_effect_id(const struct engine *engine, uint
 
     return (struct effect_portfolio_id){ state_account_id(engine, portfolio->account),
                                          portfolio->subaccount_index, portfolio->portfolio_index };
+}
+
+/* Places of the heap of deadlines count from 1. */
+static uint32_t place_of(uint32_t portfolio)
+{
+    return portfolio + 1;
 }
 
 static uint64_t key_hash(const struct engine *engine, uint32_t account, uint32_t subaccount_index,
@@ -68,29 +86,33 @@ uint32_t portfolio_find(const struct engine *engine, uint32_t account, uint32_t 
     return PORTFOLIO_NONE;
 }
 
-/* Portfolios ascend by the command that made them; one makes at most one. */
-uint32_t portfolio_find_sequence(const struct engine *engine, uint64_t sequence)
+static uint64_t sequence_hash(const struct engine *engine, uint64_t sequence)
 {
-    const struct portfolio *rows = engine->portfolios.rows;
-    uint32_t low = 0, high = engine->portfolios.count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (rows[middle].created_sequence < sequence)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool is_found = low < engine->portfolios.count && rows[low].created_sequence == sequence &&
-                    rows[low].portfolio_index != 0;
-    return is_found ? low : PORTFOLIO_NONE;
+    return mix_fold(sequence ^ engine->key.low, engine->key.high ^ UINT64_C(0xD6E8FEB86659FD93));
 }
 
-/* The row at the end of the table becomes a portfolio of its account and subaccount. */
-static uint32_t enter(struct engine *engine, uint32_t subaccount)
+/* A command makes at most one for a 24. Those of the first images do not say which. */
+static bool has_sequence(const struct portfolio *portfolio)
+{
+    return portfolio->portfolio_index != 0 && portfolio->created_sequence != 0;
+}
+
+uint32_t portfolio_find_sequence(const struct engine *engine, uint64_t sequence)
+{
+    const struct hash_index *map = &engine->portfolios.by_sequence;
+    struct hash_index_probe probe = hash_index_probe(map, sequence_hash(engine, sequence));
+
+    while (hash_index_next(map, &probe))
+        if (engine->portfolios.rows[probe.index].created_sequence == sequence)
+            return probe.index;
+    return PORTFOLIO_NONE;
+}
+
+/* The row becomes a portfolio of its account and subaccount. */
+static void enter(struct engine *engine, uint32_t index, uint32_t subaccount)
 {
     struct portfolio_table *table = &engine->portfolios;
-    uint32_t index = table->count++;
+    uint32_t place;
     struct portfolio *portfolio = &table->rows[index];
     struct account *owner = &engine->accounts.rows[portfolio->account];
     bool is_first = owner->portfolio_head == PORTFOLIO_NONE;
@@ -103,16 +125,41 @@ static uint32_t enter(struct engine *engine, uint32_t subaccount)
     owner->portfolio_tail = index;
     INVARIANT(is_first == ((portfolio->subaccount_index | portfolio->portfolio_index) == 0));
     if (is_first)
-        return index;
+        return;
     if (is_second)
         account_position_begin(engine, owner->portfolio_head);
-    uint32_t place =
-        hash_index_insert(&table->map,
-                          key_hash(engine, portfolio->account, portfolio->subaccount_index,
-                                   portfolio->portfolio_index),
-                          index);
-    (void)place; /* a portfolio is never taken out */
-    return index;
+    place = hash_index_insert(&table->map,
+                              key_hash(engine, portfolio->account, portfolio->subaccount_index,
+                                       portfolio->portfolio_index),
+                              index);
+    if (has_sequence(portfolio))
+        place = hash_index_insert(&table->by_sequence,
+                                  sequence_hash(engine, portfolio->created_sequence), index);
+    (void)place; /* it is searched when one is taken out, which is rare */
+}
+
+void portfolio_give_back(struct engine *engine, uint32_t index)
+{
+    struct portfolio_table *table = &engine->portfolios;
+    const struct portfolio *portfolio = &table->rows[index];
+    uint32_t account = portfolio->account;
+
+    INVARIANT(portfolio->holding_count == 0 && portfolio->cash == 0 && !portfolio->changed);
+    leverage_forget(engine, index);
+    mmp_forget(engine, index);
+    timer_heap_remove(&engine->dead_men, place_of(index));
+    if ((portfolio->subaccount_index | portfolio->portfolio_index) != 0)
+        hash_index_take(
+            &table->map,
+            key_hash(engine, account, portfolio->subaccount_index, portfolio->portfolio_index),
+            index);
+    if (has_sequence(portfolio))
+        hash_index_take(&table->by_sequence, sequence_hash(engine, portfolio->created_sequence),
+                        index);
+    engine->subaccounts.rows[portfolio->subaccount].portfolio_count--;
+    share_drop(engine, account, SHARE_portfolios);
+    table->rows[index] = free_portfolio;
+    free_rows_add(&table->free, index);
 }
 
 uint32_t portfolio_add(struct engine *engine, uint32_t subaccount, const char *name)
@@ -120,8 +167,9 @@ uint32_t portfolio_add(struct engine *engine, uint32_t subaccount, const char *n
     struct portfolio_table *table = &engine->portfolios;
     const struct subaccount *owner = &engine->subaccounts.rows[subaccount];
 
-    INVARIANT(table->count < table->slots);
-    struct portfolio *portfolio = &table->rows[table->count];
+    uint32_t index = free_rows_take(&table->free, &table->count);
+    INVARIANT(index < table->slots);
+    struct portfolio *portfolio = &table->rows[index];
     *portfolio = (struct portfolio){
         .created_sequence = engine->sequence,
         .account = owner->account,
@@ -133,7 +181,8 @@ uint32_t portfolio_add(struct engine *engine, uint32_t subaccount, const char *n
     };
     for (size_t i = 0; i < sizeof portfolio->name && name[i] != '\0'; i++)
         portfolio->name[i] = (uint8_t)name[i];
-    return enter(engine, subaccount);
+    enter(engine, index, subaccount);
+    return index;
 }
 
 /* 2119 of a portfolio as it now is. */
@@ -158,12 +207,6 @@ void portfolio_end(struct engine *engine, uint32_t index)
 
     portfolio_move(portfolio, PORTFOLIO_CLOSED);
     emit(engine, index);
-}
-
-/* Places of the heap count from 1. */
-static uint32_t place_of(uint32_t portfolio)
-{
-    return portfolio + 1;
 }
 
 void portfolio_enter_dead_man(struct engine *engine, uint32_t index)
@@ -303,12 +346,21 @@ enum status portfolio_rename(struct engine *engine, const struct command *comman
 
 /* --- the image -------------------------------------------------------------------------------- */
 
+/* clang-format off */
+#define PORTFOLIO_FIELDS_2(X) \
+    X(slack_maintenance) X(slack_initial) X(cash) X(cancel_sequence) X(name) X(account) \
+    X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged) \
+    X(dead_man_ns) X(liquidation_ns) X(created_sequence) X(cancel_reason) \
+    X(liquidation_wake_ns)
+#define PORTFOLIO_FIELDS_1(X) \
+    X(slack_maintenance) X(slack_initial) X(cash) X(cancel_sequence) X(name) X(account) \
+    X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged)
+/* clang-format on */
+
 /* `subaccount`: its record, or SUBACCOUNT_NONE. */
 static const char *wrong_with(const struct engine *engine, const struct portfolio *row,
                               uint32_t subaccount)
 {
-    const struct portfolio_table *table = &engine->portfolios;
-
     if (row->account >= engine->accounts.count)
         return "a portfolio has an account that does not exist";
     if (subaccount == SUBACCOUNT_NONE)
@@ -318,9 +370,9 @@ static const char *wrong_with(const struct engine *engine, const struct portfoli
          engine->accounts.rows[row->account].portfolio_head == PORTFOLIO_NONE))
         return "the portfolios of a subaccount are not in the order of their indexes";
     if (row->created_sequence > engine->sequence ||
-        (table->count != 0 &&
-         row->created_sequence < table->rows[table->count - 1].created_sequence))
-        return "the portfolios are not in the order of their creation";
+        (has_sequence(row) &&
+         portfolio_find_sequence(engine, row->created_sequence) != PORTFOLIO_NONE))
+        return "a portfolio was created by a command to come, or by that of another one";
     if (row->status >= PORTFOLIO_STATUS_COUNT || !image_read_is_bool(&row->flagged) ||
         !image_read_is_bool(&row->netted))
         return "a portfolio has a status that does not exist";
@@ -345,7 +397,8 @@ static const char *wrong_with(const struct engine *engine, const struct portfoli
 static bool every_subaccount_has_one(const struct engine *engine)
 {
     for (uint32_t i = 0; i < engine->subaccounts.count; i++)
-        if (engine->subaccounts.rows[i].portfolio_count == 0)
+        if (engine->subaccounts.rows[i].portfolio_count == 0 &&
+            engine->subaccounts.rows[i].status != SUBACCOUNT_FREE)
             return false;
     return engine->accounts.count != 0 && engine->portfolios.rows[0].account == 0;
 }
@@ -356,6 +409,32 @@ static void find_funding(struct engine *engine)
     for (uint32_t i = 0; i < engine->accounts.count; i++)
         if (engine->accounts.rows[i].funding == SHARE_FUNDING_UNKNOWN)
             share_refund(engine, i);
+}
+
+/* The rows in the order of their creation, each with those before it. */
+static bool enter_all(struct engine *engine, struct image_read *read)
+{
+    struct portfolio_table *table = &engine->portfolios;
+    uint32_t index;
+
+    while (free_rows_sort_next(&table->free, &index)) {
+        struct portfolio *row = &table->rows[index];
+        uint32_t subaccount = subaccount_find(engine, row->account, row->subaccount_index);
+        const char *wrong = wrong_with(engine, row, subaccount);
+        read->row = index;
+        if (wrong != NULL)
+            return image_read_refuse(read, wrong);
+        row->open_order_count = 0; /* counted again (order_load) */
+        engine->accounts.rows[row->account].cash += row->cash;
+        enter(engine, index, subaccount);
+        portfolio_enter_dead_man(engine, index);
+    }
+    for (index = 0; index < table->count; index++)
+        if (table->rows[index].status == PORTFOLIO_FREE)
+            free_rows_add(&table->free, index);
+    find_funding(engine);
+    return every_subaccount_has_one(engine) ||
+           image_read_refuse(read, "a subaccount has no portfolio");
 }
 
 bool portfolio_load(struct engine *engine, struct image_read *read)
@@ -385,16 +464,11 @@ bool portfolio_load(struct engine *engine, struct image_read *read)
         } else {
             PORTFOLIO_FIELDS(IMAGE_READ)
         }
-        uint32_t subaccount = subaccount_find(engine, row->account, row->subaccount_index);
-        const char *wrong = wrong_with(engine, row, subaccount);
-        if (wrong != NULL)
-            return image_read_refuse(read, wrong);
-        row->open_order_count = 0; /* counted again (order_load) */
-        engine->accounts.rows[row->account].cash += row->cash;
-        portfolio_enter_dead_man(engine, enter(engine, subaccount));
+        if (row->status != PORTFOLIO_FREE)
+            free_rows_sort_add(&table->free, table->count, row->created_sequence);
+        else if (memcmp(row, &free_portfolio, sizeof free_portfolio) != 0)
+            return image_read_refuse(read, "a portfolio is nobody's and has something");
+        table->count++;
     }
-    find_funding(engine);
-    if (read->wrong == NULL && !every_subaccount_has_one(engine))
-        return image_read_refuse(read, "a subaccount has no portfolio");
-    return read->wrong == NULL;
+    return read->wrong == NULL && enter_all(engine, read);
 }

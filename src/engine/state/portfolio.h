@@ -1,7 +1,7 @@
 /* portfolio.h - portfolios, each one cross-margin pool (R4); owned by the engine.
  *
- * The index of a portfolio is its creation number: dense, never reused (R3). Portfolio 0 is 0/0/0,
- * the insurance fund.
+ * A portfolio has its index as long as its account is there: another one has it only after the
+ * whole account was taken (reclaim.h). Portfolio 0 is 0/0/0, the insurance fund.
  *
  * Units. Amounts micro-USDC. */
 #ifndef ENGINE_STATE_PORTFOLIO_H
@@ -10,6 +10,7 @@
 #include "base/compiler.h"
 #include "base/status.h"
 #include "engine/state/effects.h"
+#include "engine/table/free_rows.h"
 #include "engine/table/hash_index.h"
 
 enum { PORTFOLIO_NAME_BYTES = 32, PORTFOLIO_MARKETS_MAX = 64 };
@@ -29,7 +30,8 @@ enum portfolio_status {
 #define X(name, code, next) PORTFOLIO_##name = (code),
     PORTFOLIO_STATUS_LIST(X)
 #undef X
-        PORTFOLIO_STATUS_COUNT
+        PORTFOLIO_STATUS_COUNT,
+    PORTFOLIO_FREE = 255, /* nobody's, until another one gets the row (portfolio_give_back) */
 };
 
 /* The table in one word: a move is bit 8 * from + to. */
@@ -90,14 +92,6 @@ static_assert(sizeof(struct portfolio) == 4 * CC_CACHE_LINE, "rows stay on lines
     X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged) \
     X(dead_man_ns) X(liquidation_ns) X(created_sequence) X(cancel_reason) \
     X(liquidation_wake_ns) X(netted)
-#define PORTFOLIO_FIELDS_2(X) \
-    X(slack_maintenance) X(slack_initial) X(cash) X(cancel_sequence) X(name) X(account) \
-    X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged) \
-    X(dead_man_ns) X(liquidation_ns) X(created_sequence) X(cancel_reason) \
-    X(liquidation_wake_ns)
-#define PORTFOLIO_FIELDS_1(X) \
-    X(slack_maintenance) X(slack_initial) X(cash) X(cancel_sequence) X(name) X(account) \
-    X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged)
 #define PORTFOLIO_CACHES(X) \
     X(holding_head) X(holding_count) X(account_next) X(value) X(maintenance) X(initial) X(loose) \
     X(figure_epoch) X(stale_holding) X(changed_next) X(changed) X(moved) X(unseen) X(cancel_queued) \
@@ -123,11 +117,13 @@ static inline void portfolio_move(struct portfolio *portfolio, enum portfolio_st
 }
 
 struct portfolio_table {
-    struct portfolio *rows; /* [slots] */
-    struct hash_index map;  /* by account and indexes, but 0/0: place in rows */
+    struct portfolio *rows;        /* [slots] */
+    struct hash_index map;         /* by account and indexes, but 0/0: place in rows */
+    struct hash_index by_sequence; /* those of a 24: place in rows */
+    struct free_rows free;
     uint32_t slots;
     uint32_t limit;
-    uint32_t count; /* in use, portfolio 0 included */
+    uint32_t count; /* in use or FREE, portfolio 0 included */
 };
 
 struct engine;
@@ -164,6 +160,10 @@ CC_MUST_USE uint32_t portfolio_find_sequence(const struct engine *engine, uint64
 /* The next portfolio of the subaccount (its record); it fits. `name`: at most PORTFOLIO_NAME_BYTES,
  * or closed by a zero. */
 uint32_t portfolio_add(struct engine *engine, uint32_t subaccount, const char *name);
+
+/* Makes the row of a portfolio without cash, holdings and orders FREE, whose account goes: what was
+ * set for it goes too, its account's list is the caller's. */
+void portfolio_give_back(struct engine *engine, uint32_t portfolio);
 
 /* Makes a CLOSED portfolio ACTIVE, because cash came to it (R10), and emits 2119. */
 void portfolio_wake(struct engine *engine, uint32_t portfolio);

@@ -33,6 +33,11 @@ static void classify(struct engine *engine, uint32_t account, uint8_t class)
     struct engine_sink *sink = engine->applying.sink;
 
     engine->accounts.rows[account].share_class = class;
+    if (account != 0 && class == SHARE_CLASS_unfunded)
+        timer_heap_set(&engine->accounts.unfunded, account,
+                       engine->accounts.rows[account].unfunded_ns, account);
+    else if (account != 0)
+        timer_heap_remove(&engine->accounts.unfunded, account);
     if (sink != NULL && sink->classify != NULL)
         sink->classify(sink, state_account_id(engine, account), class);
 }
@@ -80,6 +85,8 @@ void share_use_options(struct engine *engine)
     share_clear(engine);
     for (uint32_t i = 0; i < engine->accounts.count; i++) {
         const struct account *owner = &engine->accounts.rows[i];
+        if (owner->status == ACCOUNT_FREE)
+            continue;
         reclassify(engine, i, i == 0 ? SHARE_CLASS_full : class_of(engine, owner->funding));
         count_all(engine, i, 1);
     }

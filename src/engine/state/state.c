@@ -84,7 +84,7 @@ static size_t alloc_pieces(struct arena *arena, const struct option_engine *capa
     uint32_t orders = slots(capacity, OPTION_engine_orders);
 
     pieces->engine = alloc(arena, sizeof(struct engine));
-    pieces->accounts = alloc(arena, accounts * sizeof(struct account));
+    pieces->accounts = alloc(arena, account_table_bytes(accounts));
     pieces->portfolios = alloc(arena, portfolio_table_bytes(portfolios));
     pieces->holdings = alloc(arena, holding_table_bytes(slots(capacity, OPTION_engine_positions)));
     pieces->account_positions =
@@ -163,8 +163,7 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
     uint32_t orders = slots(capacity, OPTION_engine_orders);
 
     engine->capacity = *capacity;
-    engine->accounts.rows = pieces.accounts;
-    engine->accounts.slots = slots(capacity, OPTION_engine_accounts);
+    account_table_init(&engine->accounts, pieces.accounts, slots(capacity, OPTION_engine_accounts));
     portfolio_table_init(&engine->portfolios, pieces.portfolios,
                          slots(capacity, OPTION_engine_portfolios));
     subaccount_table_init(&engine->subaccounts, pieces.subaccounts,

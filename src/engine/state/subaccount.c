@@ -11,6 +11,9 @@ static_assert(sizeof(struct subaccount) == 0 SUBACCOUNT_FIELDS(COVERED) SUBACCOU
               "every byte of a subaccount is in one of its field lists");
 #undef COVERED
 
+/* A record of the table that is nobody's. */
+static const struct subaccount free_subaccount = { .status = SUBACCOUNT_FREE };
+
 static size_t rows_bytes(uint32_t slots)
 {
     return whole_lines((size_t)slots * sizeof(struct subaccount));
@@ -18,13 +21,18 @@ static size_t rows_bytes(uint32_t slots)
 
 size_t subaccount_table_bytes(uint32_t slots)
 {
-    return rows_bytes(slots) + hash_index_bytes(slots);
+    return rows_bytes(slots) + 2 * hash_index_bytes(slots) + free_rows_bytes(slots);
 }
 
 void subaccount_table_init(struct subaccount_table *table, void *memory, uint32_t slots)
 {
+    uint8_t *at = (uint8_t *)memory + rows_bytes(slots);
+
     *table = (struct subaccount_table){ .rows = memory, .slots = slots };
-    hash_index_init(&table->map, (uint8_t *)memory + rows_bytes(slots), slots);
+    hash_index_init(&table->map, at, slots);
+    at += hash_index_bytes(slots);
+    hash_index_init(&table->by_sequence, at, slots);
+    free_rows_init(&table->free, at + hash_index_bytes(slots), slots);
 }
 
 static uint64_t key_hash(const struct engine *engine, uint32_t account, uint32_t subaccount_index)
@@ -61,54 +69,80 @@ bool subaccount_is_open(const struct engine *engine, uint32_t account, uint32_t 
            engine->subaccounts.rows[record].status == SUBACCOUNT_ACTIVE;
 }
 
-/* Records ascend by the command that made them; one makes at most one. */
-uint32_t subaccount_find_sequence(const struct engine *engine, uint64_t sequence)
+static uint64_t sequence_hash(const struct engine *engine, uint64_t sequence)
 {
-    const struct subaccount *rows = engine->subaccounts.rows;
-    uint32_t low = 0, high = engine->subaccounts.count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (rows[middle].created_sequence < sequence)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool is_found = low < engine->subaccounts.count && rows[low].created_sequence == sequence &&
-                    rows[low].subaccount_index != 0;
-    return is_found ? low : SUBACCOUNT_NONE;
+    return mix_fold(sequence ^ engine->key.low, engine->key.high ^ UINT64_C(0xA3B195354A39B70D));
 }
 
-/* The record at the end of the table becomes the account's next subaccount, without portfolios. */
-static uint32_t enter(struct engine *engine, uint32_t account)
+/* A command makes at most one for a 22. The first images have only the accounts' own. */
+static bool has_sequence(const struct engine *engine, const struct subaccount *row)
+{
+    return row->subaccount_index != 0 &&
+           row->created_sequence != engine->accounts.rows[row->account].created_sequence;
+}
+
+uint32_t subaccount_find_sequence(const struct engine *engine, uint64_t sequence)
+{
+    const struct hash_index *map = &engine->subaccounts.by_sequence;
+    struct hash_index_probe probe = hash_index_probe(map, sequence_hash(engine, sequence));
+
+    while (hash_index_next(map, &probe))
+        if (engine->subaccounts.rows[probe.index - 1].created_sequence == sequence)
+            return probe.index - 1;
+    return SUBACCOUNT_NONE;
+}
+
+/* The record becomes the account's next subaccount, without portfolios. */
+static void enter(struct engine *engine, uint32_t record)
 {
     struct subaccount_table *table = &engine->subaccounts;
-    uint32_t record = table->count++;
+    uint32_t account = table->rows[record].account, place;
     uint32_t index = engine->accounts.rows[account].subaccount_count++;
 
     INVARIANT(table->rows[record].subaccount_index == index);
     share_add(engine, account, SHARE_subaccounts);
     if (index == 0) {
         engine->accounts.rows[account].subaccount_head = record;
-        return record;
+        return;
     }
-    uint32_t place = hash_index_insert(&table->map, key_hash(engine, account, index), record + 1);
-    (void)place; /* a subaccount is never taken out */
-    return record;
+    place = hash_index_insert(&table->map, key_hash(engine, account, index), record + 1);
+    if (has_sequence(engine, &table->rows[record]))
+        place = hash_index_insert(&table->by_sequence,
+                                  sequence_hash(engine, table->rows[record].created_sequence),
+                                  record + 1);
+    (void)place; /* it is searched when one is taken out, which is rare */
+}
+
+void subaccount_give_back(struct engine *engine, uint32_t record)
+{
+    struct subaccount_table *table = &engine->subaccounts;
+    struct subaccount *row = &table->rows[record];
+
+    INVARIANT(row->portfolio_count == 0 && row->withdrawals_pending == 0);
+    if (row->subaccount_index != 0)
+        hash_index_take(&table->map, key_hash(engine, row->account, row->subaccount_index),
+                        record + 1);
+    if (has_sequence(engine, row))
+        hash_index_take(&table->by_sequence, sequence_hash(engine, row->created_sequence),
+                        record + 1);
+    share_drop(engine, row->account, SHARE_subaccounts);
+    *row = free_subaccount;
+    free_rows_add(&table->free, record);
 }
 
 uint32_t subaccount_add(struct engine *engine, uint32_t account)
 {
     struct subaccount_table *table = &engine->subaccounts;
 
-    INVARIANT(table->count < table->slots);
-    table->rows[table->count] = (struct subaccount){
+    uint32_t record = free_rows_take(&table->free, &table->count);
+    INVARIANT(record < table->slots);
+    table->rows[record] = (struct subaccount){
         .created_sequence = engine->sequence,
         .account = account,
         .subaccount_index = engine->accounts.rows[account].subaccount_count,
         .status = SUBACCOUNT_ACTIVE,
     };
-    uint32_t record = enter(engine, account);
+    enter(engine, record);
     portfolio_add(engine, record, "Main");
     return record;
 }
@@ -195,18 +229,17 @@ enum status subaccount_close(struct engine *engine, const struct command *comman
 
 static const char *wrong_with(const struct engine *engine, const struct subaccount *row)
 {
-    const struct subaccount_table *table = &engine->subaccounts;
-
-    if (row->account >= engine->accounts.count)
+    if (row->account >= engine->accounts.count ||
+        engine->accounts.rows[row->account].status == ACCOUNT_FREE)
         return "a subaccount has an account that does not exist";
     if (row->subaccount_index != engine->accounts.rows[row->account].subaccount_count)
         return "the subaccounts of an account are not in the order of their indexes";
     if (row->status > SUBACCOUNT_CLOSED)
         return "a subaccount has a status that does not exist";
     if (row->created_sequence > engine->sequence ||
-        (table->count != 0 &&
-         row->created_sequence < table->rows[table->count - 1].created_sequence))
-        return "the subaccounts are not in the order of their creation";
+        (has_sequence(engine, row) &&
+         subaccount_find_sequence(engine, row->created_sequence) != SUBACCOUNT_NONE))
+        return "a subaccount was created by a command to come, or by that of another one";
     return NULL;
 }
 
@@ -227,7 +260,7 @@ static bool make_of_accounts(struct engine *engine, struct image_read *read)
                 .account = id,
                 .subaccount_index = i,
             };
-            (void)enter(engine, id);
+            enter(engine, table->count++);
         }
     }
     return true;
@@ -236,8 +269,28 @@ static bool make_of_accounts(struct engine *engine, struct image_read *read)
 static bool every_account_has_one(const struct engine *engine)
 {
     for (uint32_t i = 0; i < engine->accounts.count; i++)
-        if (engine->accounts.rows[i].subaccount_count == 0)
+        if (engine->accounts.rows[i].subaccount_count == 0 &&
+            engine->accounts.rows[i].status != ACCOUNT_FREE)
             return false;
+    return true;
+}
+
+/* The records in the order of their creation, each with those before it. */
+static bool enter_all(struct engine *engine, struct image_read *read)
+{
+    struct subaccount_table *table = &engine->subaccounts;
+    uint32_t record;
+
+    while (free_rows_sort_next(&table->free, &record)) {
+        const char *wrong = wrong_with(engine, &table->rows[record]);
+        read->row = record;
+        if (wrong != NULL)
+            return image_read_refuse(read, wrong);
+        enter(engine, record);
+    }
+    for (record = 0; record < table->count; record++)
+        if (table->rows[record].status == SUBACCOUNT_FREE)
+            free_rows_add(&table->free, record);
     return true;
 }
 
@@ -254,12 +307,13 @@ static bool read_rows(struct engine *engine, struct image_read *read)
         row = &table->rows[table->count];
         *row = (struct subaccount){ 0 };
         SUBACCOUNT_FIELDS(IMAGE_READ)
-        const char *wrong = wrong_with(engine, row);
-        if (wrong != NULL)
-            return image_read_refuse(read, wrong);
-        (void)enter(engine, row->account);
+        if (row->status != SUBACCOUNT_FREE)
+            free_rows_sort_add(&table->free, table->count, row->created_sequence);
+        else if (memcmp(row, &free_subaccount, sizeof free_subaccount) != 0)
+            return image_read_refuse(read, "a subaccount is nobody's and has something");
+        table->count++;
     }
-    return read->wrong == NULL;
+    return read->wrong == NULL && enter_all(engine, read);
 }
 
 /* The count of an account is computed again; the image that the state writes is compared with

@@ -1,18 +1,20 @@
 /* subaccount.h - the subaccounts of all accounts, and codes 22 and 23 (R10, R11); owned by the
  * engine.
  *
- * Records are in the order of their creation, dense and never given back: a CLOSED subaccount keeps
- * its index. Its portfolios have the indexes 0 to portfolio_count - 1. */
+ * A CLOSED subaccount keeps its record; all of an account go with it (reclaim.h). Its portfolios
+ * have the indexes 0 to portfolio_count - 1. */
 #ifndef ENGINE_STATE_SUBACCOUNT_H
 #define ENGINE_STATE_SUBACCOUNT_H
 
 #include "base/compiler.h"
 #include "base/status.h"
+#include "engine/table/free_rows.h"
 #include "engine/table/hash_index.h"
 
 #define SUBACCOUNT_NONE UINT32_MAX
 
-enum subaccount_status { SUBACCOUNT_ACTIVE, SUBACCOUNT_CLOSED };
+/* FREE: nobody's, until another one gets the record (subaccount_give_back). */
+enum subaccount_status { SUBACCOUNT_ACTIVE, SUBACCOUNT_CLOSED, SUBACCOUNT_FREE };
 
 struct subaccount {
     uint64_t created_sequence;
@@ -30,9 +32,11 @@ struct subaccount {
 /* clang-format on */
 
 struct subaccount_table {
-    struct subaccount *rows; /* [slots] */
-    struct hash_index map;   /* by account and index, but index 0: 1 + place in rows */
-    uint32_t slots;          /* as many as portfolios: each has one at least */
+    struct subaccount *rows;       /* [slots] */
+    struct hash_index map;         /* by account and index, but index 0: 1 + place in rows */
+    struct hash_index by_sequence; /* those of a 22, likewise */
+    struct free_rows free;
+    uint32_t slots; /* as many as portfolios: each has one at least */
     uint32_t limit;
     uint32_t count;
 };
@@ -63,6 +67,9 @@ CC_MUST_USE uint32_t subaccount_find_sequence(const struct engine *engine, uint6
 
 /* The account's next subaccount with its portfolio 0 "Main" (R10); it fits. Gives its record. */
 uint32_t subaccount_add(struct engine *engine, uint32_t account);
+
+/* Makes the record of a subaccount FREE that has no portfolios left, whose account goes. */
+void subaccount_give_back(struct engine *engine, uint32_t record);
 
 /* Whether all subaccounts of the account are CLOSED. */
 CC_MUST_USE bool subaccount_all_closed(const struct engine *engine, uint32_t account);

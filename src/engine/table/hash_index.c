@@ -59,3 +59,18 @@ void hash_index_remove(struct hash_index *map, uint32_t home, uint32_t place)
         passed = passed + 1 == map->bucket_count ? 0 : passed + 1;
     }
 }
+
+void hash_index_take(struct hash_index *map, uint64_t hash, uint32_t index)
+{
+    struct hash_index_probe probe = hash_index_probe(map, hash);
+    uint32_t slot = 0;
+
+    do {
+        bool is_there = hash_index_next(map, &probe);
+        INVARIANT(is_there);
+    } while (probe.index != index);
+    const struct hash_index_bucket *bucket = &map->buckets[probe.bucket];
+    while (bucket->index[slot] != index || bucket->tag[slot] != probe.tag)
+        slot++;
+    hash_index_remove(map, (uint32_t)(hash >> 32), probe.bucket << HASH_INDEX_PLACE_BITS | slot);
+}

@@ -62,6 +62,9 @@ CC_MUST_USE uint32_t hash_index_insert(struct hash_index *map, uint64_t hash, ui
 /* Removes the record at `place` (of hash_index_insert). `home` is the upper half of its hash. */
 void hash_index_remove(struct hash_index *map, uint32_t home, uint32_t place);
 
+/* Removes a record of which the owner has not kept the place. */
+void hash_index_take(struct hash_index *map, uint64_t hash, uint32_t index);
+
 /* Removes a record that is in its home bucket. */
 static inline void hash_index_vacate(struct hash_index *map, uint32_t place)
 {

@@ -208,10 +208,14 @@ static void finish_market(struct audit *audit, uint32_t index)
  * the classes. */
 static uint32_t share_differences(const struct engine *engine)
 {
+    uint32_t free_accounts = 0;
+
+    for (uint32_t i = 0; i < engine->accounts.count; i++)
+        free_accounts += engine->accounts.rows[i].status == ACCOUNT_FREE;
     const uint32_t rows[SHARE_TABLE_COUNT] = {
-        [SHARE_accounts] = engine->accounts.count,
-        [SHARE_subaccounts] = engine->subaccounts.count,
-        [SHARE_portfolios] = engine->portfolios.count,
+        [SHARE_accounts] = engine->accounts.count - free_accounts,
+        [SHARE_subaccounts] = engine->subaccounts.count - engine->subaccounts.free.heap.count,
+        [SHARE_portfolios] = engine->portfolios.count - engine->portfolios.free.heap.count,
         [SHARE_orders] =
             engine->orders.count - (uint32_t)(engine->conditionals.going != ORDER_NONE),
         [SHARE_conditionals] = engine->conditionals.count,

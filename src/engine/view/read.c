@@ -185,7 +185,8 @@ bool read_subaccount(const struct engine *engine, uint64_t account_id, uint32_t 
 void read_classes(const struct engine *engine, struct engine_sink *sink)
 {
     for (uint32_t i = 0; i < engine->accounts.count; i++)
-        sink->classify(sink, state_account_id(engine, i), engine->accounts.rows[i].share_class);
+        if (engine->accounts.rows[i].status != ACCOUNT_FREE)
+            sink->classify(sink, state_account_id(engine, i), engine->accounts.rows[i].share_class);
 }
 
 bool read_account(const struct engine *engine, uint64_t account_id, struct row_account *row)

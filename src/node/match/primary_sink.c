@@ -85,15 +85,20 @@ static void apply_credential(struct primary_sink *primary, const struct effect *
     report(primary, &view, true);
 }
 
-/* A CLOSED account has no valid credential (R11, row 3), though its master keys keep their rows. */
-static void end_master_keys(struct primary_sink *primary, const struct effect *effect)
+/* A new account has its own buckets. A CLOSED one has no valid credential (R11, row 3), though its
+ * master keys keep their rows. */
+static void apply_account(struct primary_sink *primary, const struct effect *effect)
 {
     struct effect_account body;
     struct read_credential view;
     uint32_t cursor = 0;
     memcpy(&body, effect->bytes, sizeof body);
-    if (body.what != ACCOUNT_WHAT_ACCOUNT || body.status == ACTIVE)
+    if (body.what != ACCOUNT_WHAT_ACCOUNT)
         return;
+    if (body.status == ACTIVE) {
+        account_rate_begin(primary->rates, body.account_id);
+        return;
+    }
     while (read_master_key_at(effect->engine, body.account_id, &cursor, &view)) {
         struct keyring_key key = key_of(&view);
         (void)keyring_end(primary->keyring, &key, effect->sequence);
@@ -109,7 +114,7 @@ static void primary_emit(struct engine_sink *sink, const struct effect *effect)
     else if (effect->code == EFFECT_market_state) /* a new market emits its first state */
         add_symbols(primary, effect->engine);
     else if (effect->code == EFFECT_account)
-        end_master_keys(primary, effect);
+        apply_account(primary, effect);
 }
 
 static void primary_classify(struct engine_sink *sink, uint64_t account_id, uint32_t class)
