@@ -184,7 +184,10 @@ void replicator_vault_keep(struct replicator *replicator, uint64_t now_ns)
     if (retain_wants(retain))
         accept_offer(replicator);
     if (retain_wants(retain)) {
-        mail->first = replicator->elect.genesis.frame + 1; /* the same in the whole term */
+        uint64_t first = replicator->elect.genesis.frame + 1;
+        /* The same in the whole term, so written once: from then on the keeper may read it. */
+        if (mail->first != first)
+            mail->first = first;
         /* Release: with `first` (pairs: replicator_vault_wants). */
         atomic_store_explicit(&mail->wanted,
                               retain->has_newest ? retain->newest.segment + 2 : VAULT_WANTS_FIRST,
