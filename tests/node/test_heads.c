@@ -16,7 +16,7 @@ static struct exchange_file exchange = { .exchange_id = { 7 }, .journal_id = { 9
 static struct signer_ed25519 signer;
 static struct head_keeper keeper;
 static struct head_maker maker;
-static uint64_t walls[HEADS + MORE + 1]; /* by frame number */
+static uint64_t walls[HEADS + MORE + 3]; /* by frame number; one head before MORE, one after */
 static uint64_t count;
 
 static struct head_draft draft_at(uint64_t wall_ns)
