@@ -248,8 +248,8 @@ static void short_session(uint32_t key, uint64_t seconds)
           STATUS_session_created);
 }
 
-/* Sessions that expired and are kept yet end with the account, newest first, whether a command found
- * them expired before or not: a state that is loaded tells the same. */
+/* Sessions that expired and are kept yet end with the account, newest first, whether a command
+ * found them expired before or not: a state that is loaded tells the same. */
 static void test_expired(void)
 {
     static struct image_copy copy;
