@@ -18,7 +18,7 @@ REGIMES.update({
                  weights=dict(BREAKING, place=60, wait=25, crash=34)),
     "slices": dict(RISKY, size=3.0, spread_ppm=8000, accounts=14, crash=(8, 3, 2, 1),
                    step_ms=(1, 60), options=dict(NEVER_STALE, **{"engine.work_per_command": "1"}),
-                   weights=dict(BREAKING, withdraw=12, settle=3, profit=25)),
+                   weights=dict(BREAKING, withdraw=13, settle=3, profit=28)),
     # A fund that can take much, then one that has nothing.
     "backstop": dict(RISKY, options=NEVER_STALE, crash=(1, 8, 2, 1), top_up=(1000, 200000),
                      weights=dict(BREAKING, fund=3, oracle=2, crash=34)),
