@@ -29,7 +29,7 @@ int stream_init(struct streams *streams, struct job_table *jobs)
     streams->pipeline = jobs->pipeline;
     streams->jobs = jobs;
     streams->coded = calloc(STREAM_CODED, sizeof *streams->coded);
-    streams->order_coded = calloc(STREAM_ORDERS_CODED, sizeof *streams->order_coded);
+    streams->order_coded = calloc(STREAM_CODED, sizeof *streams->order_coded);
     streams->private_coded = calloc(STREAM_PRIVATE_CODED, sizeof *streams->private_coded);
     streams->text = malloc(STREAM_TEXT_MAX);
     streams->shared = malloc(STREAM_TEXT_MAX);

@@ -7,14 +7,13 @@
 #include "net/json/json_money.h"
 #include "net/stream/stream.h"
 #include "net/stream/stream_book.h"
+#include "net/stream/stream_coded.h"
 #include "net/stream/stream_op.h"
 #include "net/stream/stream_orders.h"
 #include "net/stream/stream_private.h"
 #include "net/stream/stream_resume.h"
 #include "net/stream/stream_subs.h"
 #include "net/stream/stream_view.h"
-
-enum { EVENTS_A_TURN = 64 /* of a stream */ };
 
 #define BEAT_NS (5 * CONN_SECOND_NS) /* W9 */
 #define LOOK_NS (CONN_SECOND_NS / 4) /* how late a change of the status is seen */
@@ -65,64 +64,16 @@ static enum stream_channel write_event(struct writer *writer, const struct event
     INVARIANT(!"a kind of event");
 }
 
-/* The event of that number and its text; NULL: it has been overwritten. */
-static const struct stream_coded *code(struct streams *streams, uint64_t number)
+static bool write_coded(const struct streams *streams, uint64_t number, struct stream_coded *coded,
+                        struct writer *writer)
 {
-    struct stream_coded *coded = &streams->coded[number % STREAM_CODED];
     struct event_log_event event;
-    if (coded->number == number + 1)
-        return coded;
     if (!event_log_read(config_of(streams)->events, number, &event))
-        return NULL;
-    struct writer writer = writer_begin(coded->text, sizeof coded->text);
-    JSON_FIELD_UINT(&writer, "engine_seq", event.sequence);
-    JSON_FIELD_UINT(&writer, "time_ns", event.time_ns);
-    WRITER_TEXT(&writer, ",\"type\":\"update\",\"data\":");
-    coded->channel = write_event(&writer, &event);
-    WRITER_TEXT(&writer, "}");
-    INVARIANT(!writer.full);
-    coded->number = number + 1;
-    coded->seq = event.seq;
-    coded->place = symbols_place(config_of(streams)->symbols, event.asset_id);
-    coded->count = (uint32_t)writer_count(&writer);
-    return coded;
-}
-
-/* Sends an event to the subscription, unless its snapshot had it. False without room. */
-static bool send_event(struct stream *stream, struct stream_sub *sub,
-                       const struct stream_coded *coded)
-{
-    if (sub == NULL || !sub->live || coded->seq <= sub->seq)
-        return true;
-    struct writer writer = stream_frame(stream, sub, coded->seq);
-    writer_bytes(&writer, coded->text, coded->count);
-    if (!stream_send(stream, &writer))
         return false;
-    sub->seq = coded->seq;
+    const struct stream_coded_of of = { event.seq, event.sequence, event.time_ns, event.asset_id };
+    stream_coded_begin(streams, coded, &of, writer);
+    coded->channel = write_event(writer, &event);
     return true;
-}
-
-/* Sends events until the stream has seen `end`, or it may not go on. */
-static uint32_t send_events(struct stream *stream, uint64_t end)
-{
-    uint32_t passed = 0;
-    while (stream->at < end && passed < EVENTS_A_TURN && !stream->ended) {
-        const struct stream_coded *coded = code(stream->owner, stream->at);
-        if (coded == NULL) {
-            stream_end(stream, STREAM_CLOSE_SLOW, "slow_consumer");
-            break;
-        }
-        if (coded->channel != STREAM_CHANNELS &&
-            !send_event(stream, stream->subs[coded->channel][coded->place], coded)) {
-            pipeline_starve(stream->owner->pipeline, stream->conn);
-            return passed;
-        }
-        stream->at++;
-        passed++;
-    }
-    if (stream->at < end && !stream->ended)
-        stream->owner->behind = true;
-    return passed;
 }
 
 /* The market's seq as the rows of the snapshot have it. */
@@ -381,7 +332,7 @@ uint32_t stream_feed_run(struct streams *streams)
             stream->beat_ns = UINT64_MAX;
         if (stream->log_count == 0)
             stream->at = end;
-        work += send_events(stream, end);
+        work += stream_coded_run(stream, streams->coded, write_coded, &stream->at, end);
         if (stream->orders_live != 0)
             work += stream_orders_run(stream, streams->orders_seen);
         if (stream->private_events.live)

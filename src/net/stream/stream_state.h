@@ -17,10 +17,8 @@ enum {
     STREAM_ANSWER_MAX =
         6144, /* bytes of the frames that answer an op, but for snapshots of markets */
     STREAM_FRAME_HEAD = 10,                      /* bytes of a frame's head, at most */
-    STREAM_CODED_MAX = 704,                      /* bytes of an encoded event */
-    STREAM_CODED = 1024,                         /* encoded events kept */
-    STREAM_ORDER_MAX = 320,                      /* bytes of an encoded change of an order */
-    STREAM_ORDERS_CODED = 1024,                  /* of those that are kept */
+    STREAM_CODED_MAX = 704,                      /* bytes of an encoded entry of a log */
+    STREAM_CODED = 1024,                         /* encoded entries kept, of each log */
     STREAM_PRIVATE_MAX = JSON_PRIVATE_MAX + 128, /* bytes of an encoded private event */
     STREAM_PRIVATE_CODED = 128,                  /* of those that are kept */
 };
@@ -127,23 +125,14 @@ struct stream {
     struct stream_sub *subs[STREAM_CHANNELS][SYMBOLS_MAX]; /* by place; NULL: none */
 };
 
-/* An event as text from its "engine_seq" to its last brace. */
+/* An entry of a log as text from its "engine_seq" to its last brace. */
 struct stream_coded {
-    uint64_t number; /* 1 + that of the event; 0: none */
+    uint64_t number; /* 1 + that of the entry; 0: none */
     uint64_t seq;
     uint32_t place;   /* of its market */
-    uint32_t channel; /* enum stream_channel */
+    uint32_t channel; /* enum stream_channel; STREAM_CHANNELS: it is of none */
     uint32_t count;
     char text[STREAM_CODED_MAX];
-};
-
-/* A change of an order as text from its "engine_seq" to its last brace. */
-struct stream_order_coded {
-    uint64_t number; /* 1 + that of the change; 0: none */
-    uint64_t seq;
-    uint32_t place; /* of its market */
-    uint32_t count;
-    char text[STREAM_ORDER_MAX];
 };
 
 /* A private event as text from its "engine_seq" to its last brace. */
@@ -173,11 +162,11 @@ struct streams {
     uint32_t status_count;     /* streams with the channel `status` */
     uint64_t look_ns;          /* when the status is looked at again */
     uint64_t status_beat_ns;
-    uint32_t status_shown;      /* what the last status frames said, packed */
-    uint64_t heads_shown;       /* heads that were made before those frames */
-    bool behind;                /* some stream is behind the log and may go on at once */
-    struct stream_coded *coded; /* [STREAM_CODED] */
-    struct stream_order_coded *order_coded;     /* [STREAM_ORDERS_CODED] */
+    uint32_t status_shown;            /* what the last status frames said, packed */
+    uint64_t heads_shown;             /* heads that were made before those frames */
+    bool behind;                      /* some stream is behind the log and may go on at once */
+    struct stream_coded *coded;       /* [STREAM_CODED], events */
+    struct stream_coded *order_coded; /* [STREAM_CODED], changes of orders */
     struct stream_private_coded *private_coded; /* [STREAM_PRIVATE_CODED] */
     char *text;                                 /* [STREAM_TEXT_MAX], the frame being written */
     char *shared; /* [STREAM_TEXT_MAX], an update's data that many frames carry */

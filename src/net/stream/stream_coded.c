@@ -1,0 +1,69 @@
+#include "net/stream/stream_coded.h"
+
+#include "net/json/json_field.h"
+#include "net/stream/stream.h"
+
+enum { ENTRIES_A_TURN = 64 /* of a stream */ };
+
+void stream_coded_begin(const struct streams *streams, struct stream_coded *coded,
+                        const struct stream_coded_of *of, struct writer *writer)
+{
+    JSON_FIELD_UINT(writer, "engine_seq", of->sequence);
+    JSON_FIELD_UINT(writer, "time_ns", of->time_ns);
+    WRITER_TEXT(writer, ",\"type\":\"update\",\"data\":");
+    coded->seq = of->seq;
+    coded->place = symbols_place(streams->pipeline->context->config->symbols, of->asset_id);
+}
+
+/* The entry of that number and its text; NULL: it has been overwritten. */
+static const struct stream_coded *code(const struct streams *streams, struct stream_coded *kept,
+                                       stream_coded_write *write, uint64_t number)
+{
+    struct stream_coded *coded = &kept[number % STREAM_CODED];
+    if (coded->number == number + 1)
+        return coded;
+    struct writer writer = writer_begin(coded->text, sizeof coded->text);
+    if (!write(streams, number, coded, &writer))
+        return NULL;
+    WRITER_TEXT(&writer, "}");
+    INVARIANT(!writer.full);
+    coded->number = number + 1;
+    coded->count = (uint32_t)writer_count(&writer);
+    return coded;
+}
+
+/* Sends an entry to the subscription, unless its snapshot had it. False without room. */
+static bool send(struct stream *stream, struct stream_sub *sub, const struct stream_coded *coded)
+{
+    if (sub == NULL || !sub->live || coded->seq <= sub->seq)
+        return true;
+    struct writer writer = stream_frame(stream, sub, coded->seq);
+    writer_bytes(&writer, coded->text, coded->count);
+    if (!stream_send(stream, &writer))
+        return false;
+    sub->seq = coded->seq;
+    return true;
+}
+
+uint32_t stream_coded_run(struct stream *stream, struct stream_coded *kept,
+                          stream_coded_write *write, uint64_t *at, uint64_t end)
+{
+    uint32_t passed = 0;
+    while (*at < end && passed < ENTRIES_A_TURN && !stream->ended) {
+        const struct stream_coded *coded = code(stream->owner, kept, write, *at);
+        if (coded == NULL) {
+            stream_end(stream, STREAM_CLOSE_SLOW, "slow_consumer");
+            break;
+        }
+        if (coded->channel != STREAM_CHANNELS &&
+            !send(stream, stream->subs[coded->channel][coded->place], coded)) {
+            pipeline_starve(stream->owner->pipeline, stream->conn);
+            return passed;
+        }
+        ++*at;
+        passed++;
+    }
+    if (*at < end && !stream->ended)
+        stream->owner->behind = true;
+    return passed;
+}
