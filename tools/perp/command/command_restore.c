@@ -5,11 +5,9 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/hex.h"
-#include "base/timestamp.h"
 #include "crypto/attest.h"
 #include "perp/command/command.h"
 #include "perp/data/chain_heads.h"
@@ -48,26 +46,6 @@ struct restore {
 };
 
 /* ---- where it ends --------------------------------------------------------------------------- */
-
-/* A time as perp prints it: 2026-08-19T05:47:11Z, with milliseconds or without. */
-static bool read_time(const char *text, uint64_t *ns)
-{
-    char again[TIMESTAMP_TEXT_BYTES + 1], whole[TIMESTAMP_TEXT_BYTES + 1];
-    struct tm tm = { 0 };
-    const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-    unsigned ms = 0;
-
-    if (rest == NULL || (rest[0] == '.' && sscanf(rest, ".%3uZ", &ms) != 1))
-        return false;
-    time_t seconds = timegm(&tm);
-    if (seconds < 0)
-        return false;
-    (void)timestamp_format_ms((uint64_t)seconds * 1000 + ms, again);
-    (void)snprintf(whole, sizeof whole, "%.19s.%03uZ", text, ms);
-    *ns = ((uint64_t)seconds * 1000 + ms) * UINT64_C(1000000);
-    return strcmp(again, whole) == 0 && (rest[0] == '.' ? strlen(rest) == 5 : rest[0] == 'Z') &&
-           rest[strlen(rest) - 1] == 'Z' && strlen(rest) <= 5;
-}
 
 static bool is_later(const struct restore *restore, const struct chain_frame *frame)
 {
@@ -400,7 +378,7 @@ static bool read_arguments(struct context *context, struct restore *restore)
     if (to == NULL)
         return true;
     if (strchr(to, 'T') != NULL)
-        return read_time(to, &restore->last_ns) ||
+        return instant_parse(to, &restore->last_ns) ||
                context_fail(context, EXIT_CODE_usage,
                             "--to %s is no time like 2026-08-19T05:47:11Z", to);
     restore->has_sequence = true;
