@@ -5,18 +5,17 @@ import {
 } from 'lightweight-charts';
 import type { Candle, Candles } from './candles';
 import { shown } from './decimal';
+import { type Drawing, pageColour } from './drawing';
 
 /** A price across the chart: the mark, a liquidation price. */
 export type Line = { title: string; price: string; tone: string };
 /** A fill of the account. */
 export type Mark = { time: number; isBuy: boolean; text: string };
 
-export type CandleChart = {
+export type CandleChart = Drawing & {
   draw(candles: Candles): void;
   lines(lines: Line[]): void;
   marks(marks: Mark[]): void;
-  resize(width: number, height: number): void;
-  end(): void;
 };
 
 type Callbacks = { onHover(index: number | null): void; onOlder(): void };
@@ -27,8 +26,7 @@ const SHOWN_AT_FIRST = { least: 40, most: 120 };
 const second = (candle: Candle) => (candle.start / 1000) as UTCTimestamp;
 
 export function makeCandleChart(place: HTMLElement, candles: Candles, { onHover, onOlder }: Callbacks): CandleChart {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const colour = pageColour();
   const { price_decimals: decimals, size_decimals: sizeDecimals } = candles.market.record;
   const priceUnit = 10 ** decimals;
   const sizeUnit = 10 ** sizeDecimals;
@@ -117,6 +115,9 @@ export function makeCandleChart(place: HTMLElement, candles: Candles, { onHover,
       marker.setMarkers(placed.sort((a, b) => (a.time as number) - (b.time as number)));
     },
     resize: (width, height) => chart.resize(width, height),
-    end: () => chart.remove(),
+    end() {
+      chart.remove();
+      onHover(null);
+    },
   };
 }

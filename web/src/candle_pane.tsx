@@ -1,7 +1,8 @@
 /* Candles and volume: drawn, with the exact figures of one candle in words, or as a table. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { CandleChart, Line, Mark } from './candle_chart';
+import type { Line, Mark } from './candle_chart';
 import { type Candle, Candles, INTERVALS, type Interval } from './candles';
+import { useDrawing } from './drawing';
 import type { Exchange } from './exchange';
 import { useModel } from './model';
 import { Loading, Nothing, Pane } from './pane';
@@ -51,42 +52,24 @@ function marksOf(exchange: Exchange, trader: Trader | null): Mark[] {
 }
 
 function useChart(props: Props, candles: Candles | null, isShown: boolean, onHover: (index: number | null) => void) {
-  const place = useRef<HTMLDivElement>(null);
   const latest = useRef(props);
   latest.current = props;
-  useEffect(() => {
-    const element = place.current;
-    if (element === null || candles === null || !isShown) return;
-    let chart: CandleChart | null = null;
-    let ended = false;
-    let timer = 0;
-    let drawn = -1;
-    const sizes = new ResizeObserver(() => chart?.resize(element.clientWidth, element.clientHeight));
-    void import('./candle_chart').then(({ makeCandleChart }) => {
-      if (ended) return;
-      const made = makeCandleChart(element, candles, { onHover, onOlder: () => void candles.older() });
-      chart = made;
-      sizes.observe(element);
+  return useDrawing(candles !== null && isShown ? async (place) => {
+    const { makeCandleChart } = await import('./candle_chart');
+    return () => {
+      const drawing = makeCandleChart(place, candles, { onHover, onOlder: () => void candles.older() });
+      let drawn = -1;
       const draw = () => {
-        if (document.hidden || !candles.isLoaded || candles.rows.length === 0) return;
-        if (candles.version !== drawn) made.draw(candles);
+        if (!candles.isLoaded || candles.rows.length === 0) return;
+        if (candles.version !== drawn) drawing.draw(candles);
         drawn = candles.version;
         const { exchange, trader } = latest.current;
-        made.lines(linesOf(exchange, trader));
-        made.marks(marksOf(exchange, trader));
+        drawing.lines(linesOf(exchange, trader));
+        drawing.marks(marksOf(exchange, trader));
       };
-      timer = window.setInterval(draw, PAINT_MS);
-      draw();
-    });
-    return () => {
-      ended = true;
-      clearInterval(timer);
-      sizes.disconnect();
-      chart?.end();
-      onHover(null);
+      return { drawing, draw };
     };
-  }, [candles, isShown]);
-  return place;
+  } : null, PAINT_MS, [candles, isShown]);
 }
 
 function Figures({ candles, candle }: { candles: Candles; candle: Candle }) {

@@ -1,6 +1,7 @@
 /* The depth of a book drawn by uPlot: sizes from the best price outwards, as steps. */
 import uPlot from 'uplot';
 import type { Level } from './book';
+import { type Drawing, pageColour } from './drawing';
 import type { Market } from './market';
 
 type Points = [number[], (number | null)[], (number | null)[]];
@@ -22,11 +23,10 @@ export function depthPoints(market: Market, bids: Level[], asks: Level[]): Point
   ];
 }
 
-export type DepthChart = { draw(points: Points): void; resize(width: number, height: number): void; end(): void };
+export type DepthChart = Drawing & { draw(points: Points): void };
 
 export function makeDepthChart(place: HTMLElement, onPrice: (price: number) => void): DepthChart {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const colour = pageColour();
   const axis = { stroke: colour('dim'), grid: { stroke: colour('line'), width: 1 }, ticks: { stroke: colour('line') } };
   const series = (name: string, tone: string, align: 1 | -1): uPlot.Series => ({
     label: name, stroke: colour(tone), fill: colour(`${tone}-soft`), width: 1.5,

@@ -2,8 +2,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { get } from './api';
 import { Book, type Level } from './book';
-import type { DepthChart } from './depth_chart';
 import { apiText } from './decimal';
+import { useDrawing } from './drawing';
 import type { Exchange } from './exchange';
 import { useModel } from './model';
 import { Nothing, Pane } from './pane';
@@ -45,40 +45,24 @@ function useDeepBook(book: Book | null): Book | null {
 }
 
 function useChart(book: Book | null, deep: Book | null, onPick: (price: string) => void) {
-  const place = useRef<HTMLDivElement>(null);
   const latest = useRef<{ book: Book | null; deep: Book | null }>({ book, deep });
   latest.current = { book, deep };
-  useEffect(() => {
-    const element = place.current;
-    if (element === null || book === null) return;
-    let chart: DepthChart | null = null;
-    let ended = false;
-    let timer = 0;
-    const sizes = new ResizeObserver(() => chart?.resize(element.clientWidth, element.clientHeight));
-    void import('./depth_chart').then(({ depthPoints, makeDepthChart }) => {
-      if (ended) return;
-      const { market } = book;
-      chart = makeDepthChart(element, (price) => {
+  return useDrawing(book && (async (place) => {
+    const { depthPoints, makeDepthChart } = await import('./depth_chart');
+    const { market } = book;
+    return () => {
+      const drawing = makeDepthChart(place, (price) => {
         const ticks = BigInt(Math.round((price * 10 ** market.record.price_decimals) / Number(market.tick)));
         onPick(apiText(ticks * market.tick, market.record.price_decimals));
       });
-      sizes.observe(element);
       const draw = () => {
         const { book: near, deep: far } = latest.current;
-        if (near === null || document.hidden || !near.isLoaded) return;
-        chart?.draw(depthPoints(market, joined(near.bids, far?.bids ?? []), joined(near.asks, far?.asks ?? [])));
+        if (near === null || !near.isLoaded) return;
+        drawing.draw(depthPoints(market, joined(near.bids, far?.bids ?? []), joined(near.asks, far?.asks ?? [])));
       };
-      timer = window.setInterval(draw, PAINT_MS);
-      draw();
-    });
-    return () => {
-      ended = true;
-      clearInterval(timer);
-      sizes.disconnect();
-      chart?.end();
+      return { drawing, draw };
     };
-  }, [book]);
-  return place;
+  }), PAINT_MS, [book]);
 }
 
 export function DepthPane({ exchange, onPick }: { exchange: Exchange; onPick: (price: string) => void }) {

@@ -1,0 +1,47 @@
+/* A pane's drawing by a library that is loaded when it is first shown. */
+import { type RefObject } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+/** What a library has drawn into a place. */
+export type Drawing = { resize(width: number, height: number): void; end(): void };
+
+/** What is drawn, and how it is drawn again. */
+export type Drawn = { drawing: Drawing; draw(): void };
+
+/** The colours of the page, by their names in app.css. */
+export function pageColour(): (name: string) => string {
+  const style = getComputedStyle(document.documentElement);
+  return (name) => style.getPropertyValue(`--${name}`).trim();
+}
+
+/** The place of a drawing: made again when one of `inputs` changes, drawn each `period` milliseconds while the page
+ * is seen, of the size of its place, ended with the pane. `make` null: nothing is drawn. */
+export function useDrawing(
+  make: ((place: HTMLElement) => Promise<() => Drawn>) | null, period: number, inputs: readonly unknown[],
+): RefObject<HTMLDivElement | null> {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = place.current;
+    if (element === null || make === null) return;
+    let drawing: Drawing | null = null;
+    let ended = false;
+    let timer = 0;
+    const sizes = new ResizeObserver(() => drawing?.resize(element.clientWidth, element.clientHeight));
+    void make(element).then((begin) => {
+      if (ended) return;
+      const drawn = begin();
+      drawing = drawn.drawing;
+      sizes.observe(element);
+      const draw = () => document.hidden || drawn.draw();
+      timer = window.setInterval(draw, period);
+      draw();
+    });
+    return () => {
+      ended = true;
+      clearInterval(timer);
+      sizes.disconnect();
+      drawing?.end();
+    };
+  }, inputs);
+  return place;
+}
