@@ -89,9 +89,9 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(cluster,  discarded_days,         INT,    0, 0, "30",             1, 3650, "days that cut frames are kept") \
     X(exchange, id,                     HEX32,  1, 1, "",               0, 0, "64 hex digits, the EIP-712 salt; made at first start") \
     X(exchange, markets,                TEXT,   0, 1, "",               0, 0, "file of market records for an empty data directory") \
-    X(exchange, operator_key,           KEY,    1, 1, "",               0, 0, "signs codes 1001-1099") \
-    X(exchange, oracle_keys,            KEYS,   1, 1, "",               0, 0, "sign code 1000 only") \
-    X(exchange, treasury_key,           KEY,    1, 1, "",               0, 0, "signs 1003, 1004, 1006 in the operator's place") \
+    X(exchange, operator_key,           KEY,    1, 1, "",               0, 0, "32 bytes in Base64; signs codes 1001-1099") \
+    X(exchange, oracle_keys,            KEYS,   1, 1, "",               0, 0, "each in Base64, with commas; sign code 1000 only") \
+    X(exchange, treasury_key,           KEY,    1, 1, "",               0, 0, "32 bytes in Base64; signs 1003, 1004, 1006 in the operator's place") \
     X(exchange, signing_public,         KEY,    7, 1, "",               0, 0, "of signing.key, which the first start makes") \
     X(exchange, testnet,                SWITCH, 4, 1, "off",            0, 0, "faucet") \
     X(exchange, restart,                CHOICE, 0, 1, "resume",         0, 0, "+resume +staged") \

@@ -132,6 +132,8 @@ static void print_requests(void)
                request->path[0] != '\0' ? " POST `" : "", request->path,
                request->path[0] != '\0' ? "`." : "",
                request->built ? "Served" : "Not served by this version");
+        if (request->code == REQUEST_revoke_session)
+            printf("POST `/api/v1/logout` takes it too, signed by the session that it names.\n");
         printf("\n| offset | bytes | field | kind |\n|---|---|---|---|\n");
         print_fields(request->code);
         if (request->code == REQUEST_market_define)

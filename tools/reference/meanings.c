@@ -149,7 +149,7 @@ static const char *const problems[PROBLEM_END] = {
          "connection closes"),
     [PROBLEM_malformed_payload] =
         ("a member of the envelope is missing or has a wrong length, a pad of the Header is not "
-         "zero, or a text is none; `field` names it"),
+         "zero, or a text is none; `field` names it, `padding` a pad"),
     [PROBLEM_malformed_json] = "the body is no JSON object in UTF-8, or has a member twice",
     [PROBLEM_invalid_base64] = "not standard Base64 with its padding; `field` names the member",
     [PROBLEM_request_id_not_v7] = "the request id is no UUIDv7",
