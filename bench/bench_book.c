@@ -93,7 +93,7 @@ static void prefetch_third(struct venue *venue, const struct book_command *comma
     uint32_t best = book_best(book, book_opposite(side));
     if (best != BOOK_TICK_NONE) {
         uint32_t head = book_head(book, book_opposite(side), best);
-        order_map_prefetch_place(&venue->map, &venue->table.hot[head]);
+        order_map_prefetch_slot(&venue->map, &venue->table.hot[head]);
     }
 }
 

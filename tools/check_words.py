@@ -35,6 +35,12 @@ PLAIN = [
 NAMES = [  # of functions in src/
     (r"(?<![\w.>])(take|tell)s?(_(?!over\b)\w+)?\((?=\w)",
      "docs/STYLE.md, Words: a function takes tokens of a bucket; accept, pop, check, report"),
+    (r"\b(?!\w*rate_take\b)[a-z]\w*_(takes?|tells?|gives?|shadow)\((?=\w)",
+     "docs/STYLE.md, Words: a function takes tokens of a bucket; accept, pop, copy, free, report"),
+    (r"\b(?!(conditional_order|apply)_place\b)[a-z]\w*_place\((?=\w)",
+     "docs/STYLE.md, Words: orders are placed; index, slot or location"),
+    (r"\bstruct (\w+_)?(entry|place|shadow)\b|\b(entry|place|shadow)(->|\.(?!h\b)[a-z])",
+     "docs/STYLE.md, Words: index, slot, location or row"),
 ]
 PLAIN_SKIPPED = ("tests/", "docs/STYLE.md", "docs/decisions/")
 SKIPPED = ("tools/check_words.py", "tests/checks/", "LICENSE", "web/dist/")

@@ -5,7 +5,7 @@
 
 struct address_claim {
     _Atomic uint64_t address;
-    _Atomic bool is_taken;
+    _Atomic bool is_claimed;
 };
 
 int address_claims_init(struct address_claims *claims, uint32_t slot_count)
@@ -35,21 +35,21 @@ static uint32_t count_of(struct address_claims *claims, uint64_t address)
     uint32_t count = 0;
     for (uint32_t i = 0; i < high; i++) {
         struct address_claim *claim = &claims->slots[i];
-        if (atomic_load(&claim->is_taken)) /* pairs: address_claims_take */
+        if (atomic_load(&claim->is_claimed)) /* pairs: address_claims_add */
             count += atomic_load_explicit(&claim->address, memory_order_relaxed) == address;
     }
     return count;
 }
 
-bool address_claims_take(struct address_claims *claims, uint32_t slot, uint64_t address,
-                         uint32_t most)
+bool address_claims_add(struct address_claims *claims, uint32_t slot, uint64_t address,
+                        uint32_t most)
 {
-    INVARIANT(slot < claims->slot_count && !atomic_load(&claims->slots[slot].is_taken));
+    INVARIANT(slot < claims->slot_count && !atomic_load(&claims->slots[slot].is_claimed));
     note_high(claims, slot);
-    /* relaxed: read after `is_taken`. */
+    /* relaxed: read after `is_claimed`. */
     atomic_store_explicit(&claims->slots[slot].address, address, memory_order_relaxed);
     /* In one order with the loads of count_of: of two threads one sees the other's. */
-    atomic_store(&claims->slots[slot].is_taken, true);
+    atomic_store(&claims->slots[slot].is_claimed, true);
     if (count_of(claims, address) <= most)
         return true;
     address_claims_drop(claims, slot);
@@ -58,6 +58,6 @@ bool address_claims_take(struct address_claims *claims, uint32_t slot, uint64_t 
 
 void address_claims_drop(struct address_claims *claims, uint32_t slot)
 {
-    INVARIANT(slot < claims->slot_count && atomic_load(&claims->slots[slot].is_taken));
-    atomic_store_explicit(&claims->slots[slot].is_taken, false, memory_order_release);
+    INVARIANT(slot < claims->slot_count && atomic_load(&claims->slots[slot].is_claimed));
+    atomic_store_explicit(&claims->slots[slot].is_claimed, false, memory_order_release);
 }

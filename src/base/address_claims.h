@@ -1,7 +1,7 @@
 /* address_claims.h - how many of one thing each client address holds in the whole process, for
  * limits that all network threads share.
  *
- *   net threads ── address_claims_take, address_claims_drop ──> slots that all of them count
+ *   net threads ── address_claims_add, address_claims_drop ──> slots that all of them count
  *
  * A claim is in a slot of its own until it is dropped. It is written first and counted afterwards:
  * of two threads that claim at a time at least one sees both claims, so a limit is never passed.
@@ -28,8 +28,8 @@ void address_claims_free(struct address_claims *claims);
 
 /* Claims for the address in the caller's slot, which is free. False: it has `most` claims already,
  * and the slot stays free. */
-CC_MUST_USE bool address_claims_take(struct address_claims *claims, uint32_t slot, uint64_t address,
-                                     uint32_t most);
+CC_MUST_USE bool address_claims_add(struct address_claims *claims, uint32_t slot, uint64_t address,
+                                    uint32_t most);
 
 /* Ends the claim of the caller's slot. */
 void address_claims_drop(struct address_claims *claims, uint32_t slot);

@@ -40,27 +40,29 @@ void book_board_free(struct book_board *board)
     board->rows = NULL;
 }
 
-void book_board_want(struct book_board *board, uint32_t place, uint16_t asset_id,
+void book_board_want(struct book_board *board, uint32_t symbol_index, uint16_t asset_id,
                      unsigned depth_index)
 {
-    struct book_board_row *row = &board->rows[place];
-    INVARIANT(place < SYMBOLS_MAX && depth_index < BOOK_BOARD_DEPTHS);
+    struct book_board_row *row = &board->rows[symbol_index];
+    INVARIANT(symbol_index < SYMBOLS_MAX && depth_index < BOOK_BOARD_DEPTHS);
     atomic_store_explicit(&row->asset_id, asset_id, memory_order_relaxed);
     /* Release: who sees the want sees its asset id (pairs: book_board_wanted). */
     atomic_fetch_add_explicit(&row->wants[depth_index], 1, memory_order_release);
     atomic_fetch_add_explicit(&board->wanted, 1, memory_order_release);
 }
 
-void book_board_drop(struct book_board *board, uint32_t place, unsigned depth_index)
+void book_board_drop(struct book_board *board, uint32_t symbol_index, unsigned depth_index)
 {
     /* relaxed: a market that is written once too often harms nobody. */
-    atomic_fetch_sub_explicit(&board->rows[place].wants[depth_index], 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&board->rows[symbol_index].wants[depth_index], 1,
+                              memory_order_relaxed);
     atomic_fetch_sub_explicit(&board->wanted, 1, memory_order_relaxed);
 }
 
-uint32_t book_board_wanted(const struct book_board *board, uint32_t place, uint16_t *asset_id)
+uint32_t book_board_wanted(const struct book_board *board, uint32_t symbol_index,
+                           uint16_t *asset_id)
 {
-    const struct book_board_row *row = &board->rows[place];
+    const struct book_board_row *row = &board->rows[symbol_index];
     for (unsigned i = BOOK_BOARD_DEPTHS; i-- > 0;)
         if (atomic_load_explicit(&row->wants[i], memory_order_acquire) != 0) { /* pairs: _want */
             *asset_id = atomic_load_explicit(&row->asset_id, memory_order_relaxed);
@@ -69,16 +71,16 @@ uint32_t book_board_wanted(const struct book_board *board, uint32_t place, uint1
     return 0;
 }
 
-uint64_t book_board_seq(const struct book_board *board, uint32_t place)
+uint64_t book_board_seq(const struct book_board *board, uint32_t symbol_index)
 {
-    return atomic_load_explicit(&board->rows[place].head[0], memory_order_relaxed);
+    return atomic_load_explicit(&board->rows[symbol_index].head[0], memory_order_relaxed);
 }
 
-void book_board_write(struct book_board *board, uint32_t place, const struct book_board_head *head,
-                      const struct row_level *levels)
+void book_board_write(struct book_board *board, uint32_t symbol_index,
+                      const struct book_board_head *head, const struct row_level *levels)
 {
     static_assert(offsetof(struct book_board_head, book_seq) == 0, "book_board_seq reads it");
-    struct book_board_row *row = &board->rows[place];
+    struct book_board_row *row = &board->rows[symbol_index];
     uint64_t version = atomic_load_explicit(&row->begun, memory_order_relaxed) + 1;
     INVARIANT(head->bid_count <= BOOK_BOARD_DEPTH_MAX && head->ask_count <= BOOK_BOARD_DEPTH_MAX);
     atomic_store_explicit(&row->begun, version, memory_order_relaxed);
@@ -91,15 +93,15 @@ void book_board_write(struct book_board *board, uint32_t place, const struct boo
     published_add(&board->writes, 1);
 }
 
-uint64_t book_board_version(const struct book_board *board, uint32_t place)
+uint64_t book_board_version(const struct book_board *board, uint32_t symbol_index)
 {
-    return atomic_load_explicit(&board->rows[place].done, memory_order_relaxed);
+    return atomic_load_explicit(&board->rows[symbol_index].done, memory_order_relaxed);
 }
 
-bool book_board_read(const struct book_board *board, uint32_t place, uint32_t depth,
+bool book_board_read(const struct book_board *board, uint32_t symbol_index, uint32_t depth,
                      struct book_board_head *head, struct row_level *bids, struct row_level *asks)
 {
-    const struct book_board_row *row = &board->rows[place];
+    const struct book_board_row *row = &board->rows[symbol_index];
     uint64_t version = atomic_load_explicit(&row->done, memory_order_acquire); /* pairs: _write */
     if (version == 0)
         return false;

@@ -3,7 +3,7 @@
  *
  *   net threads ── book_board_want ──> follower ── book_board_write ──> net threads
  *
- * A market has a place, that of its symbol in the table of symbols. The follower writes a market's
+ * A market is named by the index of its symbol in the table of symbols. The follower writes its
  * best levels after each turn that changed it, as deep as some reader wants them; what was there is
  * overwritten.
  *
@@ -47,28 +47,28 @@ CC_MUST_USE int book_board_init(struct book_board *board);
 void book_board_free(struct book_board *board);
 
 /* From now on the market is written that deep; each call is ended by one of book_board_drop. */
-void book_board_want(struct book_board *board, uint32_t place, uint16_t asset_id,
+void book_board_want(struct book_board *board, uint32_t symbol_index, uint16_t asset_id,
                      unsigned depth_index);
-void book_board_drop(struct book_board *board, uint32_t place, unsigned depth_index);
+void book_board_drop(struct book_board *board, uint32_t symbol_index, unsigned depth_index);
 
-/* The greatest depth that is wanted of the place, and its asset id; 0: none. */
-CC_MUST_USE uint32_t book_board_wanted(const struct book_board *board, uint32_t place,
+/* The greatest depth that is wanted of the market, and its asset id; 0: none. */
+CC_MUST_USE uint32_t book_board_wanted(const struct book_board *board, uint32_t symbol_index,
                                        uint16_t *asset_id);
 
 /* The book_seq of what the writer wrote last; 0: nothing. The writer's thread. */
-CC_MUST_USE uint64_t book_board_seq(const struct book_board *board, uint32_t place);
+CC_MUST_USE uint64_t book_board_seq(const struct book_board *board, uint32_t symbol_index);
 
 /* Writes head->bid_count bids, then head->ask_count asks, best first. */
-void book_board_write(struct book_board *board, uint32_t place, const struct book_board_head *head,
-                      const struct row_level *levels);
+void book_board_write(struct book_board *board, uint32_t symbol_index,
+                      const struct book_board_head *head, const struct row_level *levels);
 
-/* How often the place was written; 0: never. */
-CC_MUST_USE uint64_t book_board_version(const struct book_board *board, uint32_t place);
+/* How often the market was written; 0: never. */
+CC_MUST_USE uint64_t book_board_version(const struct book_board *board, uint32_t symbol_index);
 
 /* Copies at most `depth` levels a side; the counts of `head` are then those copied. False: it is
  * being written, or never was. */
-CC_MUST_USE bool book_board_read(const struct book_board *board, uint32_t place, uint32_t depth,
-                                 struct book_board_head *head, struct row_level *bids,
-                                 struct row_level *asks);
+CC_MUST_USE bool book_board_read(const struct book_board *board, uint32_t symbol_index,
+                                 uint32_t depth, struct book_board_head *head,
+                                 struct row_level *bids, struct row_level *asks);
 
 #endif

@@ -72,10 +72,10 @@ uint8_t origin_list_find(const struct origin_list *list, const char *text, size_
     return ORIGIN_NONE;
 }
 
-struct host_name origin_list_at(const struct origin_list *list, uint8_t place)
+struct host_name origin_list_at(const struct origin_list *list, uint8_t index)
 {
-    if (place == ORIGIN_ANY)
+    if (index == ORIGIN_ANY)
         return (struct host_name){ "*", 1 };
-    INVARIANT(place != ORIGIN_NONE && place <= list->count);
-    return list->origins[place - 1];
+    INVARIANT(index != ORIGIN_NONE && index <= list->count);
+    return list->origins[index - 1];
 }

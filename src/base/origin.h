@@ -36,11 +36,11 @@ CC_MUST_USE bool origin_split(const char *text, size_t count, struct origin_part
  * An empty text gives an empty list. False for another text; the list is then undefined. */
 CC_MUST_USE bool origin_list_read(struct origin_list *list, const char *text);
 
-/* The place of an Origin header's value in the list: ORIGIN_NONE, 1 to ORIGIN_LIST_MAX, or
+/* The index of an Origin header's value in the list: ORIGIN_NONE, 1 to ORIGIN_LIST_MAX, or
  * ORIGIN_ANY. Browsers send origins in lower case; the comparison is exact. */
 uint8_t origin_list_find(const struct origin_list *list, const char *text, size_t count);
 
-/* The text for Access-Control-Allow-Origin; `place` is not ORIGIN_NONE. */
-struct host_name origin_list_at(const struct origin_list *list, uint8_t place);
+/* The text for Access-Control-Allow-Origin; `index` is not ORIGIN_NONE. */
+struct host_name origin_list_at(const struct origin_list *list, uint8_t index);
 
 #endif

@@ -33,13 +33,13 @@ uint16_t symbols_find(const struct symbols *symbols, const char *symbol, size_t 
     return find(symbols, padded);
 }
 
-uint32_t symbols_place(const struct symbols *symbols, uint16_t asset_id)
+uint32_t symbols_index(const struct symbols *symbols, uint16_t asset_id)
 {
     /* acquire (pairs: symbols_add): the rows were written before the count. */
     uint32_t count = atomic_load_explicit(&symbols->count, memory_order_acquire);
-    uint32_t place = 0;
-    while (place < count && symbols->rows[place].asset_id != asset_id)
-        place++;
-    INVARIANT(place < count);
-    return place;
+    uint32_t index = 0;
+    while (index < count && symbols->rows[index].asset_id != asset_id)
+        index++;
+    INVARIANT(index < count);
+    return index;
 }

@@ -35,6 +35,6 @@ void symbols_add(struct symbols *symbols, const char symbol[SYMBOL_BYTES], uint1
 CC_MUST_USE uint16_t symbols_find(const struct symbols *symbols, const char *symbol, size_t count);
 
 /* The row of a market that was added, which never moves. */
-CC_MUST_USE uint32_t symbols_place(const struct symbols *symbols, uint16_t asset_id);
+CC_MUST_USE uint32_t symbols_index(const struct symbols *symbols, uint16_t asset_id);
 
 #endif

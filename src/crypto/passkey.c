@@ -13,7 +13,7 @@ enum {
     FLAG_USER_VERIFIED = 4,
 };
 
-enum member_place { TYPE, CHALLENGE, ORIGIN, CROSS_ORIGIN, MEMBERS };
+enum member { TYPE, CHALLENGE, ORIGIN, CROSS_ORIGIN, MEMBERS };
 
 static bool is_string(const struct json_member *member, const char *text, size_t count)
 {

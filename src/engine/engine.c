@@ -108,8 +108,8 @@ static void load_id(const struct command *command, uint64_t id[2])
 }
 
 /* Adds the indexes that a first 22 or 24 made. */
-static void add_original_place(const struct engine *engine, uint64_t sequence,
-                               struct engine_result *result)
+static void add_original_indexes(const struct engine *engine, uint64_t sequence,
+                                 struct engine_result *result)
 {
     uint32_t subaccount = subaccount_find_sequence(engine, sequence);
     uint32_t portfolio = portfolio_find_sequence(engine, sequence);
@@ -158,7 +158,7 @@ static void add_original_members(const struct engine *engine, uint64_t sequence,
         withdrawal_id(&engine->withdrawals.rows[found], result->id);
         result->members |= ANSWER_HAS_ID;
     }
-    add_original_place(engine, sequence, result);
+    add_original_indexes(engine, sequence, result);
 }
 
 static bool answer_duplicate(const struct engine *engine, const struct command *command,

@@ -15,8 +15,8 @@ bool entrance_admit(struct context *context, struct conn *conn)
 {
     const struct net_config *config = context->config;
     INVARIANT(!conn->admitted);
-    conn->admitted = address_claims_take(config->connections_of, context_claim_slot(context, conn),
-                                         conn->address, config->connections);
+    conn->admitted = address_claims_add(config->connections_of, context_claim_slot(context, conn),
+                                        conn->address, config->connections);
     context->metrics.counters.connections_refused += !conn->admitted;
     return conn->admitted;
 }

@@ -89,7 +89,7 @@ static bool end_of(struct real *real, struct etcd_slot *slot, struct etcd_done *
     }
     struct etcd_answer *one = answer(real, done, slot, result, result == ETCD_OK ? "" : text);
     if (result == ETCD_OK) {
-        slot->message = h2_take(real->channel.h2, index);
+        slot->message = h2_pop(real->channel.h2, index);
         struct etcd_bytes bytes = { 0 };
         if (slot->message != NULL)
             bytes = (struct etcd_bytes){ slot->message->bytes, slot->message->count };
@@ -136,7 +136,7 @@ static bool part_of(struct real *real, struct etcd_slot *slot, struct etcd_done 
 {
     uint32_t index = (uint32_t)(slot - real->channel.slots);
     if (slot->message == NULL && etcd_channel_is_sent(&real->channel, slot)) {
-        slot->message = h2_take(real->channel.h2, index);
+        slot->message = h2_pop(real->channel.h2, index);
         slot->from = 0;
     }
     if (slot->message == NULL)

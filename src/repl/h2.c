@@ -130,7 +130,7 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t stream, cons
     struct call *call = call_of(session, stream);
     if (call != NULL && !receive_bytes(h2, call, bytes, count))
         return NGHTTP2_ERR_CALLBACK_FAILURE;
-    /* The window of the stream opens again when its message is taken: h2_take. */
+    /* The window of the stream opens again when its message is taken: h2_pop. */
     if (nghttp2_session_consume_connection(session, count) != 0)
         return NGHTTP2_ERR_CALLBACK_FAILURE;
     return 0;
@@ -318,7 +318,7 @@ void h2_drop(struct h2 *h2, uint32_t index)
     *call = (struct call){ 0 };
 }
 
-struct h2_message *h2_take(struct h2 *h2, uint32_t index)
+struct h2_message *h2_pop(struct h2 *h2, uint32_t index)
 {
     struct call *call = &h2->calls[index];
     struct h2_message *message = call->first;

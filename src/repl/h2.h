@@ -1,11 +1,11 @@
 /* h2.h - one HTTP/2 connection of gRPC calls: bytes in, bytes out, messages. It knows no socket.
  *
  *   h2_start(call, message) --> h2_output --> the connection
- *   h2_take(call) <------------ h2_receive <- the connection
+ *   h2_pop(call) <------------ h2_receive <- the connection
  *
  * Order.  Messages of one call come in order; calls end in any order.
  * Owner.  One thread. The message given to h2_start stays lent until the call is dropped; one that
- *         h2_take returns is the caller's, for free().
+ *         h2_pop returns is the caller's, for free().
  * Bound.  A message has at most ETCD_ANSWER_BYTES: a longer one ends its call. All that wait, and
  *         what has come of others, have at most H2_BUFFERED_MAX. Beyond it, and after bytes that
  *         are no HTTP/2 or gRPC, the connection is over (-EPROTO), and every later call says so. */
@@ -61,7 +61,7 @@ CC_MUST_USE int h2_start(struct h2 *h2, uint32_t call, const char *path, const u
 void h2_drop(struct h2 *h2, uint32_t call);
 
 /* The next whole message of a call; NULL: none yet. */
-CC_MUST_USE struct h2_message *h2_take(struct h2 *h2, uint32_t call);
+CC_MUST_USE struct h2_message *h2_pop(struct h2 *h2, uint32_t call);
 
 /* Whether the call has ended (messages may still wait), how, and etcd's words (borrowed until the
  * call is dropped). */

@@ -263,7 +263,7 @@ bool tail_next(struct tail *tail, const uint8_t **bytes, size_t *count)
     return true;
 }
 
-void tail_take(struct tail *tail)
+void tail_pop(struct tail *tail)
 {
     struct tail_frame *frame = slot_of(tail, tail->next);
 

@@ -8,7 +8,7 @@
  * the contiguous log ends there. The caller checks that each frame follows the one before.
  *
  * Wait.   Nothing blocks.
- * Owner.  One thread. Bytes that tail_next gives stay until tail_take or tail_done.
+ * Owner.  One thread. Bytes that tail_next gives stay until tail_pop or tail_done.
  * Bound.  TAIL_FRAMES_MAX frames and TAIL_BYTES_MAX bytes are held; more end the watch, and ranges
  *         begin again when they are taken. */
 #ifndef REPL_TAIL_H
@@ -68,13 +68,13 @@ void tail_end(struct tail *tail);
 /* Asks for what is to be asked for. */
 void tail_step(struct tail *tail, uint64_t now_ns);
 
-/* Takes an answer of REPL_TAIL. */
+/* Accepts an answer of REPL_TAIL. */
 void tail_done(struct tail *tail, const struct etcd_done *done, uint64_t now_ns);
 
 /* Gives the next frame of the log: true with *bytes and *count; false: it is not there yet. The
- * same frame again until tail_take. */
+ * same frame again until tail_pop. */
 CC_MUST_USE bool tail_next(struct tail *tail, const uint8_t **bytes, size_t *count);
-void tail_take(struct tail *tail);
+void tail_pop(struct tail *tail);
 
 /* This node was elected: read to the end of what is there. */
 void tail_finish(struct tail *tail);

@@ -254,8 +254,8 @@ static int frames_scan(struct chain *chain, uint64_t offset, frame_visit *visit)
     return 0;
 }
 
-static bool place_visit(struct chain *chain, const struct frame_header *header,
-                        const uint8_t *bytes, uint64_t offset)
+static bool locate_visit(struct chain *chain, const struct frame_header *header,
+                         const uint8_t *bytes, uint64_t offset)
 {
     struct frame_tail *tail = &chain->position.tail;
 
@@ -284,7 +284,7 @@ static bool first_claimed(struct chain *chain, uint64_t *number)
 
 /* Looks in journal/ for after_frame: in the last segment that begins at or below it; then, for its
  * first frame may be damaged, in those that begin with none. 1, 0 when it is not there, -1. */
-static int place_in_journal(struct chain *chain)
+static int locate_in_journal(struct chain *chain)
 {
     int found = 0;
 
@@ -297,7 +297,7 @@ static int place_in_journal(struct chain *chain)
                 return -1;
             if (found == 0 || (first == 0) != headless || first > chain->config.after_frame)
                 continue;
-            found = frames_scan(chain, SEGMENT_FRAMES_OFFSET, place_visit);
+            found = frames_scan(chain, SEGMENT_FRAMES_OFFSET, locate_visit);
             if (found != 0)
                 return found;
             if (!headless)
@@ -307,7 +307,7 @@ static int place_in_journal(struct chain *chain)
     return 0;
 }
 
-static int place_in_archive(struct chain *chain)
+static int locate_in_archive(struct chain *chain)
 {
     for (uint64_t i = 0; i < chain->archive.count; i++) {
         const struct archive_row *row = &chain->archive.rows[i];
@@ -318,17 +318,17 @@ static int place_in_archive(struct chain *chain)
             return 0;
         int found = source_open(chain, row->segment);
 
-        return found <= 0 ? found : frames_scan(chain, SEGMENT_FRAMES_OFFSET, place_visit);
+        return found <= 0 ? found : frames_scan(chain, SEGMENT_FRAMES_OFFSET, locate_visit);
     }
     return 0;
 }
 
-static enum refusal_kind place_behind(struct chain *chain)
+static enum refusal_kind locate_after(struct chain *chain)
 {
-    int found = place_in_journal(chain);
+    int found = locate_in_journal(chain);
 
     if (found == 0)
-        found = place_in_archive(chain);
+        found = locate_in_archive(chain);
     if (found < 0)
         return chain->refusal->kind;
     if (found > 0)
@@ -339,7 +339,7 @@ static enum refusal_kind place_behind(struct chain *chain)
                        chain->config.after_frame);
 }
 
-static enum refusal_kind place_at_beginning(struct chain *chain)
+static enum refusal_kind locate_beginning(struct chain *chain)
 {
     uint64_t first = chain->journal_first;
 
@@ -402,7 +402,7 @@ enum refusal_kind chain_open(struct chain **out, const struct chain_config *conf
     if (kind == REFUSAL_none)
         kind = files_list(chain);
     if (kind == REFUSAL_none)
-        kind = config->after_frame == 0 ? place_at_beginning(chain) : place_behind(chain);
+        kind = config->after_frame == 0 ? locate_beginning(chain) : locate_after(chain);
     chain->known = (struct known){ chain->position.tail.boot, config->after_frame };
     if (kind == REFUSAL_none)
         *out = chain;

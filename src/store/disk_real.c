@@ -88,7 +88,7 @@ static int real_list(struct disk *disk, const char *folder, disk_visit *visit, v
 {
     int file =
         openat(real_of(disk)->folder, folder[0] ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const struct dirent *entry;
+    const struct dirent *found;
     DIR *entries;
     int error;
 
@@ -101,12 +101,12 @@ static int real_list(struct disk *disk, const char *folder, disk_visit *visit, v
         return error;
     }
     errno = 0;
-    while ((entry = readdir(entries))) {
+    while ((found = readdir(entries))) {
         struct stat status;
 
-        if (fstatat(file, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        if (fstatat(file, found->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(status.st_mode))
-            visit(context, entry->d_name, (uint64_t)status.st_size);
+            visit(context, found->d_name, (uint64_t)status.st_size);
         errno = 0;
     }
     error = -errno;

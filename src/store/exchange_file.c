@@ -107,7 +107,7 @@ static int former_read(struct disk *disk, uint8_t bytes[SLOT_BYTES], struct exch
 int exchange_file_read(struct disk *disk, struct exchange_file *out)
 {
     uint8_t bytes[SLOT_BYTES];
-    struct slot_place slots;
+    struct slot_location slots;
     int error = slot_file_read(disk, "exchange", &slot_kind, bytes, &slots);
 
     memset(out, 0, sizeof *out);

@@ -38,8 +38,8 @@ struct exchange_file {
     uint64_t boot;  /* of the last start; 0 before the first */
     uint64_t epoch; /* raised when an end of the journal is given up; 1 at first */
     uint8_t signing_public[EXCHANGE_FILE_PUBLIC_KEY_BYTES]; /* of signing.key; 0: none yet */
-    struct slot_place slots; /* of the file, as it was read or written last */
-    bool is_former;          /* the file has the former format, or is not there yet */
+    struct slot_location slots; /* of the file, as it was read or written last */
+    bool is_former;             /* the file has the former format, or is not there yet */
     struct exchange_era eras[EXCHANGE_FILE_ERAS_MAX]; /* oldest first; from the file `origin` */
     uint32_t era_count;
 };

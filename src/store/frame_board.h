@@ -16,7 +16,7 @@
 enum { FRAME_BOARD_SLOTS = 4096 };
 
 /* A durable frame. */
-struct frame_place {
+struct frame_location {
     uint64_t number;
     uint64_t first_sequence;
     uint64_t last_sequence;
@@ -32,7 +32,7 @@ struct frame_board {
 /* 0 or -ENOMEM. The board must be all zeros before. */
 CC_MUST_USE static inline int frame_board_init(struct frame_board *board)
 {
-    return row_log_init(&board->rows, FRAME_BOARD_SLOTS, sizeof(struct frame_place));
+    return row_log_init(&board->rows, FRAME_BOARD_SLOTS, sizeof(struct frame_location));
 }
 
 static inline void frame_board_free(struct frame_board *board)
@@ -46,6 +46,6 @@ void frame_board_add(struct frame_board *board, const struct frame_header *heade
 
 /* The frame that holds the sequence. False: it is not durable yet, or no longer on the board. */
 CC_MUST_USE bool frame_board_find(const struct frame_board *board, uint64_t sequence,
-                                  struct frame_place *place);
+                                  struct frame_location *location);
 
 #endif

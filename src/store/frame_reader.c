@@ -245,23 +245,23 @@ int frame_reader_step(struct frame_reader *reader, struct frame_cursor *cursor, 
 {
     struct look look = { .reader = reader, .config = journal_config_of(reader->journal) };
     bool was_found = cursor->offset != 0;
-    int place = was_found ? 0 : find_segment(&look, cursor);
+    int result = was_found ? 0 : find_segment(&look, cursor);
 
-    if (place == 0)
-        place = look_open(&look, cursor->segment);
-    if (was_found && (place == -ENOENT || place == -EBADMSG)) {
+    if (result == 0)
+        result = look_open(&look, cursor->segment);
+    if (was_found && (result == -ENOENT || result == -EBADMSG)) {
         cursor->offset = 0; /* it was retired: the frame may be in the next one */
         return 0;
     }
-    if (place != 0)
-        return place;
-    place = look_at(&look, cursor, skip, out, capacity, found);
+    if (result != 0)
+        return result;
+    result = look_at(&look, cursor, skip, out, capacity, found);
     disk_close(look.config->disk, look.file);
-    if (place != -EAGAIN)
-        return place;
-    place = pass_segment(&look, cursor);
-    if (place != 0)
-        return place < 0 ? place : 0;
+    if (result != -EAGAIN)
+        return result;
+    result = pass_segment(&look, cursor);
+    if (result != 0)
+        return result < 0 ? result : 0;
     *found = (struct frame_stretch){ 0 };
     return 1;
 }

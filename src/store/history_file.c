@@ -73,18 +73,18 @@ static uint64_t load_big64(const uint8_t *bytes)
 }
 
 /* Returns the key's bytes. */
-static size_t key_of(const struct history_place *place, uint8_t key[KEY_BYTES_MAX])
+static size_t key_of(const struct history_location *location, uint8_t key[KEY_BYTES_MAX])
 {
-    size_t bytes = history_check_key_bytes(place->table);
+    size_t bytes = history_check_key_bytes(location->table);
     uint8_t *at = key;
 
-    if (place->table >= HISTORY_LISTS) {
-        memcpy(at, place->id, sizeof place->id);
-        at += sizeof place->id;
+    if (location->table >= HISTORY_LISTS) {
+        memcpy(at, location->id, sizeof location->id);
+        at += sizeof location->id;
     }
-    store_big64(at, place->key);
-    store_big64(key + bytes - PLACE_BYTES, place->sequence);
-    cc_store32(key + bytes - 4, __builtin_bswap32(place->index));
+    store_big64(at, location->key);
+    store_big64(key + bytes - PLACE_BYTES, location->sequence);
+    cc_store32(key + bytes - 4, __builtin_bswap32(location->index));
     return bytes;
 }
 
@@ -295,66 +295,66 @@ static void uncount(struct history_file *file, enum history_table table, const M
     file->next.sums[table] -= cc_load32(bytes + value->mv_size - CRC_BYTES);
 }
 
-static int put(struct history_file *file, const struct history_place *place, const void *row,
+static int put(struct history_file *file, const struct history_location *location, const void *row,
                size_t bytes)
 {
     uint8_t key_bytes[KEY_BYTES_MAX], value_bytes[HISTORY_ROW_BYTES_MAX + CRC_BYTES];
 
-    INVARIANT(bytes <= HISTORY_ROW_BYTES_MAX && place->table < HISTORY_TABLES);
-    size_t key_size = key_of(place, key_bytes);
+    INVARIANT(bytes <= HISTORY_ROW_BYTES_MAX && location->table < HISTORY_TABLES);
+    size_t key_size = key_of(location, key_bytes);
     memcpy(value_bytes, row, bytes);
-    uint32_t crc = history_check_row_crc(place->table, key_bytes, value_bytes, bytes);
+    uint32_t crc = history_check_row_crc(location->table, key_bytes, value_bytes, bytes);
     cc_store32(value_bytes + bytes, crc);
     MDB_val key = { .mv_size = key_size, .mv_data = key_bytes };
     MDB_val value = { .mv_size = bytes + CRC_BYTES, .mv_data = value_bytes }, found = value;
-    MDB_dbi table = file->tables[place->table];
+    MDB_dbi table = file->tables[location->table];
     int code = mdb_put(file->write, table, &key, &found, MDB_NOOVERWRITE);
     if (code == MDB_KEYEXIST) { /* and `found` is the row that is there */
-        uncount(file, place->table, &found);
+        uncount(file, location->table, &found);
         code = mdb_put(file->write, table, &key, &value, 0);
     }
-    file->next.rows[place->table]++;
-    file->next.sums[place->table] += crc;
+    file->next.rows[location->table]++;
+    file->next.sums[location->table] += crc;
     return error_of(code);
 }
 
-/* Whether a gap ends with the minute or hour of the place: 1 or 0, or -errno. A row there would
+/* Whether a gap ends with the minute or hour of the location: 1 or 0, or -errno. A row there would
  * hide the gap from those who look for rows below it. */
-static int ends_gap(struct history_file *file, const struct history_place *place)
+static int ends_gap(struct history_file *file, const struct history_location *location)
 {
-    struct history_place gap = *place;
+    struct history_location gap = *location;
     uint8_t key_bytes[KEY_BYTES_MAX];
     MDB_val key, value;
 
     gap.index = GAP_INDEX;
     key.mv_size = key_of(&gap, key_bytes);
     key.mv_data = key_bytes;
-    int code = mdb_get(file->write, file->tables[place->table], &key, &value);
+    int code = mdb_get(file->write, file->tables[location->table], &key, &value);
     if (code == MDB_NOTFOUND)
         return 0;
     return code == 0 ? 1 : error_of(code);
 }
 
-int history_file_put(struct history_file *file, const struct history_place *place, const void *row,
-                     size_t bytes)
+int history_file_put(struct history_file *file, const struct history_location *location,
+                     const void *row, size_t bytes)
 {
-    INVARIANT(bytes != 0 && place->index != GAP_INDEX);
-    INVARIANT(!history_check_has_sequence(place->table) || bytes >= sizeof(uint64_t));
-    int is_lost = history_check_is_timed(place->table) ? ends_gap(file, place) : 0;
-    return is_lost == 0 ? put(file, place, row, bytes) : is_lost < 0 ? is_lost : 0;
+    INVARIANT(bytes != 0 && location->index != GAP_INDEX);
+    INVARIANT(!history_check_has_sequence(location->table) || bytes >= sizeof(uint64_t));
+    int is_lost = history_check_is_timed(location->table) ? ends_gap(file, location) : 0;
+    return is_lost == 0 ? put(file, location, row, bytes) : is_lost < 0 ? is_lost : 0;
 }
 
 int history_file_put_gap(struct history_file *file, enum history_table table, uint64_t key,
                          uint64_t sequence, uint64_t after)
 {
-    struct history_place place = {
+    struct history_location location = {
         .table = table, .key = key, .sequence = sequence, .index = GAP_INDEX
     };
 
     INVARIANT(table < HISTORY_LISTS && table != HISTORY_ORDERS);
     if (!history_check_is_timed(table) && file->next.from <= sequence)
         file->next.from = sequence + 1;
-    return put(file, &place, &after, sizeof after);
+    return put(file, &location, &after, sizeof after);
 }
 
 void history_file_put_id_gap(struct history_file *file, uint64_t sequence, uint64_t newest_ms,
@@ -502,53 +502,54 @@ static int renew(struct history_cursor *cursor, enum history_table table)
     return code;
 }
 
-static int decode_row(const MDB_val *key, const MDB_val *value, struct history_place *place,
+static int decode_row(const MDB_val *key, const MDB_val *value, struct history_location *location,
                       void *row, size_t *bytes)
 {
     const uint8_t *from = value->mv_data;
 
-    if (key->mv_size != history_check_key_bytes(place->table) || value->mv_size < CRC_BYTES ||
+    if (key->mv_size != history_check_key_bytes(location->table) || value->mv_size < CRC_BYTES ||
         value->mv_size > HISTORY_ROW_BYTES_MAX + CRC_BYTES)
         return -EBADMSG;
     *bytes = value->mv_size - CRC_BYTES;
-    if (history_check_row_crc(place->table, key->mv_data, from, *bytes) != cc_load32(from + *bytes))
+    if (history_check_row_crc(location->table, key->mv_data, from, *bytes) !=
+        cc_load32(from + *bytes))
         return -EBADMSG;
     memcpy(row, from, *bytes);
     const uint8_t *key_bytes = key->mv_data;
-    place->sequence = sequence_of(key);
-    place->index = __builtin_bswap32(cc_load32(key_bytes + key->mv_size - 4));
+    location->sequence = sequence_of(key);
+    location->index = __builtin_bswap32(cc_load32(key_bytes + key->mv_size - 4));
     return 1;
 }
 
-/* Whether an entry is one of the table, key and id whose place `wanted` is. */
+/* Whether an entry is one of the table, key and id whose location `wanted` is. */
 static bool is_of(const MDB_val *key, const uint8_t *wanted, size_t bytes)
 {
     return key->mv_size == bytes && memcmp(key->mv_data, wanted, bytes - PLACE_BYTES) == 0;
 }
 
 /* Whether a gap has rows below `wanted`, which is at or below the gap. */
-static bool covers(const MDB_val *value, const struct history_place *wanted)
+static bool covers(const MDB_val *value, const struct history_location *wanted)
 {
     uint64_t first = cc_load64(value->mv_data) + 1; /* sequence of a row that may be lost */
     return wanted->sequence > first || (wanted->sequence == first && wanted->index != 0);
 }
 
-int history_file_cursor_below(struct history_cursor *cursor, struct history_place *place, void *row,
-                              size_t *bytes)
+int history_file_cursor_below(struct history_cursor *cursor, struct history_location *location,
+                              void *row, size_t *bytes)
 {
     uint8_t wanted[KEY_BYTES_MAX];
     MDB_val key, value;
 
-    INVARIANT(place->table < HISTORY_TABLES);
-    int code = renew(cursor, place->table);
+    INVARIANT(location->table < HISTORY_TABLES);
+    int code = renew(cursor, location->table);
     if (code != 0)
         return error_of(code);
-    size_t key_bytes = key_of(place, wanted);
+    size_t key_bytes = key_of(location, wanted);
     key = (MDB_val){ .mv_size = key_bytes, .mv_data = wanted };
-    MDB_cursor *at = cursor->tables[place->table];
+    MDB_cursor *at = cursor->tables[location->table];
     code = mdb_cursor_get(at, &key, &value, MDB_SET_RANGE);
     if (code == 0) {
-        if (!is_of(&key, wanted, key_bytes) || !is_gap(&key) || !covers(&value, place))
+        if (!is_of(&key, wanted, key_bytes) || !is_gap(&key) || !covers(&value, location))
             code = mdb_cursor_get(at, &key, &value, MDB_PREV);
     } else if (code == MDB_NOTFOUND) {
         code = mdb_cursor_get(at, &key, &value, MDB_LAST);
@@ -559,8 +560,8 @@ int history_file_cursor_below(struct history_cursor *cursor, struct history_plac
         return error_of(code);
     if (!is_of(&key, wanted, key_bytes))
         return 0;
-    int got = decode_row(&key, &value, place, row, bytes);
-    if (got > 0 && place->index == GAP_INDEX)
+    int got = decode_row(&key, &value, location, row, bytes);
+    if (got > 0 && location->index == GAP_INDEX)
         *bytes = 0;
     return got;
 }

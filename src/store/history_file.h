@@ -3,9 +3,9 @@
  *   table, key (account or market), (sequence, index) ──> bytes of a row, never changed
  *   table by id, id, key (account), (sequence, index) ──> the same
  *
- * The sequence of a place is that of the command that made the row. But an order lies where it was
- * placed, and a piece of a candle at the minute or hour that it is of: the sequence of its place is
- * that number. Their rows begin with the sequence u64 of the command that made them.
+ * The sequence of a location is that of the command that made the row. But an order lies where it
+ * was placed, and a piece of a candle at the minute or hour that it is of: the sequence of its
+ * location is that number. Their rows begin with the sequence u64 of the command that made them.
  *
  * Rows are made again from the journal, so the file may lag: each commit carries `applied`, and
  * rows above it are not in the file. Rows that the file will never get, because a start began with
@@ -13,7 +13,7 @@
  * below its sequence and above another, `after`. Tables by id have no gaps of their own: an id that
  * is dated at or before gap_ms and is not there may be one of the rows that never came. Nor have
  * orders: of the first gap_accounts accounts, those that were placed below `from` may be missing.
- * A gap of a table of candles names minutes or hours as its places do, and a cut leaves it.
+ * A gap of a table of candles names minutes or hours as its locations do, and a cut leaves it.
  *
  * Order.  A commit is all or nothing. A crash of the machine may undo the newest commits that
  *         were not synced, whole and newest first.
@@ -50,7 +50,7 @@ struct history_file;
 struct history_cursor;
 
 /* Where a row lies. */
-struct history_place {
+struct history_location {
     enum history_table table;
     uint64_t key;
     uint64_t sequence;
@@ -91,9 +91,9 @@ uint64_t history_file_gap_accounts(const struct history_file *file);
 /* Begins a write; history_file_commit or history_file_cancel ends it. */
 CC_MUST_USE int history_file_begin(struct history_file *file);
 
-/* Adds a row of 1 to HISTORY_ROW_BYTES_MAX bytes with an index below UINT32_MAX. The same place
+/* Adds a row of 1 to HISTORY_ROW_BYTES_MAX bytes with an index below UINT32_MAX. The same location
  * again replaces it. A piece of a candle in the last minute or hour of a gap is not added. */
-CC_MUST_USE int history_file_put(struct history_file *file, const struct history_place *place,
+CC_MUST_USE int history_file_put(struct history_file *file, const struct history_location *location,
                                  const void *row, size_t bytes);
 
 /* Adds a gap: rows above `after` and up to `sequence`, of candles minutes or hours, will never be
@@ -121,12 +121,13 @@ CC_MUST_USE int history_file_sync(struct history_file *file);
 struct history_cursor *history_file_cursor_create(struct history_file *file);
 void history_file_cursor_destroy(struct history_cursor *cursor);
 
-/* The newest row of place's table, key and, in a table by id, id that is below its (sequence,
- * index): 1, and *place, row (HISTORY_ROW_BYTES_MAX) and *bytes are it; or 0, there is none. If a
- * gap lies between: 1, *bytes is 0 and *place is the gap's end. Sees one commit from the first
+/* The newest row of location's table, key and, in a table by id, id that is below its (sequence,
+ * index): 1, and *location, row (HISTORY_ROW_BYTES_MAX) and *bytes are it; or 0, there is none. If
+ * a gap lies between: 1, *bytes is 0 and *location is the gap's end. Sees one commit from the first
  * call until history_file_cursor_end. */
 CC_MUST_USE int history_file_cursor_below(struct history_cursor *cursor,
-                                          struct history_place *place, void *row, size_t *bytes);
+                                          struct history_location *location, void *row,
+                                          size_t *bytes);
 void history_file_cursor_end(struct history_cursor *cursor);
 
 #endif

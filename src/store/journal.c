@@ -267,7 +267,7 @@ static int frame_submit(struct journal *journal, uint64_t position, uint32_t rec
 
     memcpy(header.journal_id, journal->config.exchange->journal_id, sizeof header.journal_id);
     memcpy(header.previous_hash, journal->tail_frame.hash, sizeof header.previous_hash);
-    record_buffer_take(&journal->buffer, position, flight->bytes + FRAME_HEADER_BYTES,
+    record_buffer_copy(&journal->buffer, position, flight->bytes + FRAME_HEADER_BYTES,
                        record_bytes);
     memset(flight->bytes + used, 0, length - used);
     frame_seal(flight->bytes, &header);
@@ -288,7 +288,7 @@ static int gather(struct journal *journal)
         return 0;
     if (journal_in_flight(journal) > 0 && tail - position < journal->config.group_bytes)
         return 0;
-    if (journal_is_clustered(journal) && !journal_cluster_has_place(journal))
+    if (journal_is_clustered(journal) && !journal_cluster_has_slot(journal))
         return 0;
     record_bytes =
         record_buffer_measure(&journal->buffer, position, tail,
@@ -531,7 +531,7 @@ struct journal *journal_create(const struct journal_config *config)
                                                 .exchange = config->exchange,
                                                 .clock = config->clock,
                                                 .boot = config->boot,
-                                                .place = config->witness };
+                                                .location = config->witness };
     int error = witness_writer_open(&journal->witness, &journal->durable, journal->segment);
     if (error < 0)
         atomic_init(&journal->error, error);

@@ -62,9 +62,9 @@ struct journal_config {
     const struct exchange_file *exchange; /* outlives the journal */
     struct segment_pool *pool;            /* whose first segment is position.segment */
     struct journal_position position;
-    struct slot_place witness;  /* what recovery wrote to `witness` */
-    const struct clock *clock;  /* for the witness; NULL: none is due by time */
-    struct frame_board *frames; /* told of each durable frame, but with durability none; NULL */
+    struct slot_location witness; /* what recovery wrote to `witness` */
+    const struct clock *clock;    /* for the witness; NULL: none is due by time */
+    struct frame_board *frames;   /* told of each durable frame, but with durability none; NULL */
     enum journal_durability durability;
     uint64_t boot;         /* of this start */
     uint64_t buffer_bytes; /* a power of two */

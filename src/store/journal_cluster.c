@@ -17,7 +17,7 @@ uint32_t journal_cluster_join(struct journal *journal)
     return FRAME_BYTES_MAX; /* another leader's frames may be longer than this one's */
 }
 
-bool journal_cluster_has_place(struct journal *journal)
+bool journal_cluster_has_slot(struct journal *journal)
 {
     uint32_t writing = 1; /* the witness's */
 
@@ -100,7 +100,7 @@ int journal_cluster_adopt(struct journal *journal, const uint8_t *bytes, size_t 
     INVARIANT(!journal->leads);
     if (LOAD(journal->error, relaxed) != 0)
         return LOAD(journal->error, relaxed);
-    if (!journal_cluster_has_place(journal))
+    if (!journal_cluster_has_slot(journal))
         return 0;
     if (!frame_adopt(journal, bytes, count, &header) ||
         !frame_chains(&journal->tail_frame, &header))

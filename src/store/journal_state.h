@@ -118,7 +118,7 @@ static inline uint32_t journal_in_flight(const struct journal *journal)
 CC_MUST_USE uint32_t journal_cluster_join(struct journal *journal);
 
 /* Whether a flight and a write of the disk are free. */
-CC_MUST_USE bool journal_cluster_has_place(struct journal *journal);
+CC_MUST_USE bool journal_cluster_has_slot(struct journal *journal);
 
 /* Releases the frames that count, and are durable here if the mode asks for it. The number. */
 int journal_cluster_release(struct journal *journal);

@@ -47,7 +47,7 @@ uint32_t record_buffer_measure(const struct record_buffer *buffer, uint64_t posi
     return bytes;
 }
 
-void record_buffer_take(const struct record_buffer *buffer, uint64_t position, uint8_t *out,
+void record_buffer_copy(const struct record_buffer *buffer, uint64_t position, uint8_t *out,
                         uint32_t count)
 {
     const uint8_t *bytes = (const uint8_t *)(const void *)buffer->words;

@@ -1,6 +1,6 @@
 /* record_buffer.h - the bytes of published records on their way to the disk: a ring of words.
  *
- *   matcher: record_buffer_put(position) ──> journal thread: measure, take
+ *   matcher: record_buffer_put(position) ──> journal thread: measure, copy
  *                                       └──> follower: length, load, while the words may change
  *
  * Positions are bytes since the start; the words of a position are those of position modulo size.
@@ -39,7 +39,7 @@ CC_MUST_USE uint32_t record_buffer_measure(const struct record_buffer *buffer, u
                                            uint64_t tail, uint32_t limit, uint32_t *count);
 
 /* Copies `count` bytes from `position` on, which nobody overwrites meanwhile. */
-void record_buffer_take(const struct record_buffer *buffer, uint64_t position, uint8_t *out,
+void record_buffer_copy(const struct record_buffer *buffer, uint64_t position, uint8_t *out,
                         uint32_t count);
 
 /* Returns the length that the record at `position` has, or nonsense when it was overwritten. */

@@ -78,7 +78,7 @@ struct recovery_result {
     uint64_t discarded_first, discarded_last; /* sequences of their records; 0: none */
     bool clean_stop;                          /* the chain ends with a closing frame */
     struct witness witness;                   /* that the start found; frame 0: none, or no frame */
-    struct slot_place witness_slots;          /* of `witness`, as it is now */
+    struct slot_location witness_slots;       /* of `witness`, as it is now */
     uint32_t witness_damaged;                 /* slots that were not whole, bit by bit; mended */
     uint32_t exchange_damaged;                /* the same of `exchange` */
     uint64_t archive_relisted; /* segments, if archive/index was made again; else 0 */

@@ -11,13 +11,13 @@ static bool slot_is_whole(const uint8_t bytes[SLOT_BYTES], const struct file_kin
 }
 
 int slot_file_read(struct disk *disk, const char *name, const struct file_kind *kind,
-                   uint8_t bytes[SLOT_BYTES], struct slot_place *place)
+                   uint8_t bytes[SLOT_BYTES], struct slot_location *location)
 {
     uint8_t slot[SLOT_BYTES];
     int64_t count = 0;
     int file = disk_open(disk, name, 0);
 
-    *place = (struct slot_place){ 0 };
+    *location = (struct slot_location){ 0 };
     if (file < 0)
         return file;
     int64_t size = disk_size(disk, file);
@@ -26,21 +26,21 @@ int slot_file_read(struct disk *disk, const char *name, const struct file_kind *
         if (count >= 0 && count < SLOT_BYTES && size >= (int64_t)(i + 1) * SLOT_BYTES)
             count = -EIO; /* a read that failed is no damage */
         if (count != SLOT_BYTES || !slot_is_whole(slot, kind)) {
-            place->damaged |= 1U << i;
+            location->damaged |= 1U << i;
             continue;
         }
         uint64_t counter = cc_load64(slot + SLOT_COUNTER_OFFSET);
-        if (counter <= place->counter)
+        if (counter <= location->counter)
             continue;
-        place->counter = counter;
-        place->at = i;
+        location->counter = counter;
+        location->at = i;
         memcpy(bytes, slot, sizeof slot);
     }
     explicit_bzero(slot, sizeof slot); /* it may hold a key */
     disk_close(disk, file);
     if (count < 0 || size < 0)
         return (int)(count < 0 ? count : size);
-    return place->counter > 0 ? 0 : -EBADMSG;
+    return location->counter > 0 ? 0 : -EBADMSG;
 }
 
 int slot_file_read_slot(struct disk *disk, const char *name, const struct file_kind *kind,
@@ -58,11 +58,11 @@ int slot_file_read_slot(struct disk *disk, const char *name, const struct file_k
 }
 
 uint32_t slot_file_seal(uint8_t bytes[SLOT_BYTES], const struct file_kind *kind,
-                        const struct slot_place *place)
+                        const struct slot_location *location)
 {
-    cc_store64(bytes + SLOT_COUNTER_OFFSET, place->counter + 1);
+    cc_store64(bytes + SLOT_COUNTER_OFFSET, location->counter + 1);
     file_head_seal(bytes, SLOT_BYTES, kind);
-    return place->counter == 0 ? 0 : (place->at + 1) % SLOT_COUNT;
+    return location->counter == 0 ? 0 : (location->at + 1) % SLOT_COUNT;
 }
 
 /* Writes one slot and syncs it. */
@@ -74,10 +74,10 @@ static int slot_write(struct disk *disk, int file, uint32_t at, const uint8_t by
 }
 
 int slot_file_write(struct disk *disk, const char *name, const struct file_kind *kind,
-                    uint8_t bytes[SLOT_BYTES], struct slot_place *place)
+                    uint8_t bytes[SLOT_BYTES], struct slot_location *location)
 {
-    uint32_t at = slot_file_seal(bytes, kind, place);
-    uint32_t damaged = place->damaged & ~(1U << at);
+    uint32_t at = slot_file_seal(bytes, kind, location);
+    uint32_t damaged = location->damaged & ~(1U << at);
     int file = disk_open(disk, name, DISK_WRITE);
 
     if (file < 0)
@@ -88,21 +88,21 @@ int slot_file_write(struct disk *disk, const char *name, const struct file_kind 
             error = slot_write(disk, file, i, bytes);
     disk_close(disk, file);
     if (error == 0)
-        *place = (struct slot_place){ .counter = place->counter + 1, .at = at };
+        *location = (struct slot_location){ .counter = location->counter + 1, .at = at };
     return error;
 }
 
 int slot_file_replace(struct disk *disk, const char *name, const struct file_kind *kind,
-                      uint8_t bytes[SLOT_BYTES], struct slot_place *place)
+                      uint8_t bytes[SLOT_BYTES], struct slot_location *location)
 {
     uint8_t all[SLOT_FILE_BYTES];
 
-    (void)slot_file_seal(bytes, kind, place);
+    (void)slot_file_seal(bytes, kind, location);
     for (uint32_t i = 0; i < SLOT_COUNT; i++)
         memcpy(all + i * SLOT_BYTES, bytes, SLOT_BYTES);
     int error = small_file_replace(disk, name, all, sizeof all);
     explicit_bzero(all, sizeof all); /* they may hold a key */
     if (error == 0)
-        *place = (struct slot_place){ .counter = place->counter + 1 };
+        *location = (struct slot_location){ .counter = location->counter + 1 };
     return error;
 }

@@ -21,7 +21,7 @@ enum {
 };
 
 /* What was found in a file, or was written last. */
-struct slot_place {
+struct slot_location {
     uint64_t counter; /* of the newest whole slot; 0: none is whole */
     uint32_t at;      /* that slot */
     uint32_t damaged; /* bit i: slot i is not whole */
@@ -30,7 +30,7 @@ struct slot_place {
 /* Reads the newest whole slot of `kind` into `bytes` and says what was found. Returns 0; -ENOENT
  * without the file; -EBADMSG when no slot is whole; or -errno. `bytes` is undefined after those. */
 CC_MUST_USE int slot_file_read(struct disk *disk, const char *name, const struct file_kind *kind,
-                               uint8_t bytes[SLOT_BYTES], struct slot_place *place);
+                               uint8_t bytes[SLOT_BYTES], struct slot_location *location);
 
 /* Reads one slot of `kind`, newest or not. Returns 0; -ENOENT without the file; -EBADMSG when it
  * is not whole; or -errno. */
@@ -38,19 +38,19 @@ CC_MUST_USE int slot_file_read_slot(struct disk *disk, const char *name,
                                     const struct file_kind *kind, uint32_t slot,
                                     uint8_t bytes[SLOT_BYTES]);
 
-/* Sets the counter that follows `place` in `bytes` and seals them as `kind`. Returns the slot that
- * they belong to. */
+/* Sets the counter that follows `location` in `bytes` and seals them as `kind`. Returns the slot
+ * that they belong to. */
 uint32_t slot_file_seal(uint8_t bytes[SLOT_BYTES], const struct file_kind *kind,
-                        const struct slot_place *place);
+                        const struct slot_location *location);
 
 /* Writes `bytes` to the slot after the newest one, and then to each damaged slot. Durable when it
- * returns 0, and `place` says so; on -errno the newest slot of before or the new one counts. */
+ * returns 0, and `location` says so; on -errno the newest slot of before or the new one counts. */
 CC_MUST_USE int slot_file_write(struct disk *disk, const char *name, const struct file_kind *kind,
-                                uint8_t bytes[SLOT_BYTES], struct slot_place *place);
+                                uint8_t bytes[SLOT_BYTES], struct slot_location *location);
 
 /* Makes the file or replaces it whole, with `bytes` in each slot; otherwise like
  * small_file_replace and slot_file_write. */
 CC_MUST_USE int slot_file_replace(struct disk *disk, const char *name, const struct file_kind *kind,
-                                  uint8_t bytes[SLOT_BYTES], struct slot_place *place);
+                                  uint8_t bytes[SLOT_BYTES], struct slot_location *location);
 
 #endif

@@ -49,9 +49,9 @@ void witness_encode(uint8_t out[SLOT_BYTES], const struct exchange_file *exchang
     memcpy(out, &image, sizeof image);
 }
 
-uint32_t witness_seal(uint8_t bytes[SLOT_BYTES], const struct slot_place *place)
+uint32_t witness_seal(uint8_t bytes[SLOT_BYTES], const struct slot_location *location)
 {
-    return slot_file_seal(bytes, &slot_kind, place);
+    return slot_file_seal(bytes, &slot_kind, location);
 }
 
 /* Returns 0, or -EBADMSG for a slot of another journal or exchange. */
@@ -73,10 +73,10 @@ static int decode(const uint8_t bytes[SLOT_BYTES], const struct exchange_file *e
 }
 
 int witness_read(struct disk *disk, const struct exchange_file *exchange, struct witness *out,
-                 struct slot_place *place)
+                 struct slot_location *location)
 {
     uint8_t bytes[SLOT_BYTES];
-    int error = slot_file_read(disk, "witness", &slot_kind, bytes, place);
+    int error = slot_file_read(disk, "witness", &slot_kind, bytes, location);
 
     memset(out, 0, sizeof *out);
     return error < 0 ? error : decode(bytes, exchange, out);
@@ -93,12 +93,12 @@ int witness_read_slot(struct disk *disk, const struct exchange_file *exchange, u
 }
 
 int witness_write(struct disk *disk, const struct exchange_file *exchange,
-                  const struct witness *witness, struct slot_place *place)
+                  const struct witness *witness, struct slot_location *location)
 {
     uint8_t bytes[SLOT_BYTES];
 
     witness_encode(bytes, exchange, witness);
-    if (place->counter == 0)
-        return slot_file_replace(disk, "witness", &slot_kind, bytes, place);
-    return slot_file_write(disk, "witness", &slot_kind, bytes, place);
+    if (location->counter == 0)
+        return slot_file_replace(disk, "witness", &slot_kind, bytes, location);
+    return slot_file_write(disk, "witness", &slot_kind, bytes, location);
 }

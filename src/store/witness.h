@@ -26,21 +26,21 @@ void witness_encode(uint8_t out[SLOT_BYTES], const struct exchange_file *exchang
                     const struct witness *witness);
 
 /* Sets counter and checksum of an encoded slot. Returns the slot it belongs to. */
-uint32_t witness_seal(uint8_t bytes[SLOT_BYTES], const struct slot_place *place);
+uint32_t witness_seal(uint8_t bytes[SLOT_BYTES], const struct slot_location *location);
 
 /* Reads the newest slot. Returns 0; -ENOENT without the file; -EBADMSG when no slot is whole, or
  * the newest is of another journal or exchange; or -errno. */
 CC_MUST_USE int witness_read(struct disk *disk, const struct exchange_file *exchange,
-                             struct witness *out, struct slot_place *place);
+                             struct witness *out, struct slot_location *location);
 
 /* Reads one slot, newest or not. Returns 0; -ENOENT without the file; -EBADMSG when it is not
  * whole, or of another journal or exchange; or -errno. */
 CC_MUST_USE int witness_read_slot(struct disk *disk, const struct exchange_file *exchange,
                                   uint32_t slot, struct witness *out);
 
-/* Writes the next slot, durable when it returns 0; makes the file if `place` says that no slot is
- * whole. Blocking. -errno. */
+/* Writes the next slot, durable when it returns 0; makes the file if `location` says that no slot
+ * is whole. Blocking. -errno. */
 CC_MUST_USE int witness_write(struct disk *disk, const struct exchange_file *exchange,
-                              const struct witness *witness, struct slot_place *place);
+                              const struct witness *witness, struct slot_location *location);
 
 #endif

@@ -20,7 +20,7 @@ struct frame_mark {
 
 struct witness_check {
     struct witness named;           /* by the newest slot */
-    struct slot_place slots;        /* as found */
+    struct slot_location slots;     /* as found */
     bool is_there;                  /* a slot is whole and of this journal */
     bool is_met;                    /* the chain came past the frame ... */
     uint8_t hash[HASH_BYTES];       /* ... and this is its hash there */

@@ -55,7 +55,7 @@ int witness_writer_step(struct witness_writer *writer, const struct frame_tail *
     }
     memcpy(witness.hash, durable->hash, sizeof witness.hash);
     witness_encode(writer->bytes, writer->exchange, &witness);
-    writer->at = witness_seal(writer->bytes, &writer->place);
+    writer->at = witness_seal(writer->bytes, &writer->location);
     writer->flying = durable->number;
     writer->segment = segment;
     int error = disk_submit(writer->disk, writer->file, (uint64_t)writer->at * SLOT_BYTES,
@@ -72,7 +72,8 @@ int witness_writer_done(struct witness_writer *writer, int64_t result)
         return (int)result;
     if (result != SLOT_BYTES)
         return -EIO;
-    writer->place = (struct slot_place){ .counter = writer->place.counter + 1, .at = writer->at };
+    writer->location =
+        (struct slot_location){ .counter = writer->location.counter + 1, .at = writer->at };
     writer->frame = writer->flying;
     return 0;
 }

@@ -25,7 +25,7 @@ struct witness_writer {
     const struct exchange_file *exchange;
     const struct clock *clock; /* NULL: written for segments and the closing frame only */
     uint64_t boot;
-    struct slot_place place;
+    struct slot_location location;
     uint64_t frame;      /* that the newest slot names */
     uint64_t segment;    /* of the frame that was submitted last */
     uint64_t written_ns; /* CLOCK_MONOTONIC of the last submission */
@@ -36,7 +36,7 @@ struct witness_writer {
     int file; /* -1: none */
 };
 
-/* Opens the file, which recovery has written: `place` and `tail` say what is in it. Returns 0 or
+/* Opens the file, which recovery has written: `location` and `tail` say what is in it. Returns 0 or
  * -errno; witness_writer_close is due either way. */
 CC_MUST_USE int witness_writer_open(struct witness_writer *writer, const struct frame_tail *tail,
                                     uint64_t segment);

@@ -25,7 +25,7 @@ static void *run(void *number)
         if (mine[slot]) {
             drop(base + slot);
             mine[slot] = false;
-        } else if (address_claims_take(&claims, base + slot, 42, MOST)) {
+        } else if (address_claims_add(&claims, base + slot, 42, MOST)) {
             int now = atomic_fetch_add(&held, 1) + 1;
             int before = atomic_load(&highest);
             while (before < now && !atomic_compare_exchange_weak(&highest, &before, now))
@@ -45,14 +45,14 @@ int main(void)
     uint32_t numbers[THREADS];
 
     CHECK(address_claims_init(&claims, THREADS * SLOTS_EACH) == 0);
-    CHECK(address_claims_take(&claims, 3, 0, 2)); /* 0 is an address: that of ::1 */
-    CHECK(address_claims_take(&claims, 30, 0, 2));
-    CHECK(!address_claims_take(&claims, 9, 0, 2));
-    CHECK(address_claims_take(&claims, 9, 1, 2)); /* the refused slot is free */
-    CHECK(!address_claims_take(&claims, 31, 0, 2));
+    CHECK(address_claims_add(&claims, 3, 0, 2)); /* 0 is an address: that of ::1 */
+    CHECK(address_claims_add(&claims, 30, 0, 2));
+    CHECK(!address_claims_add(&claims, 9, 0, 2));
+    CHECK(address_claims_add(&claims, 9, 1, 2)); /* the refused slot is free */
+    CHECK(!address_claims_add(&claims, 31, 0, 2));
     address_claims_drop(&claims, 3);
-    CHECK(address_claims_take(&claims, 31, 0, 2));
-    CHECK(!address_claims_take(&claims, 0, 7, 0));
+    CHECK(address_claims_add(&claims, 31, 0, 2));
+    CHECK(!address_claims_add(&claims, 0, 7, 0));
     address_claims_drop(&claims, 30);
     address_claims_drop(&claims, 31);
     address_claims_drop(&claims, 9);
@@ -65,8 +65,8 @@ int main(void)
         CHECK(pthread_join(threads[i], NULL) == 0);
     CHECK(highest >= 1 && highest <= MOST);
     for (uint32_t slot = 0; slot < MOST; slot++)
-        CHECK(address_claims_take(&claims, slot, 42, MOST)); /* nothing was left behind */
-    CHECK(!address_claims_take(&claims, MOST, 42, MOST));
+        CHECK(address_claims_add(&claims, slot, 42, MOST)); /* nothing was left behind */
+    CHECK(!address_claims_add(&claims, MOST, 42, MOST));
     address_claims_free(&claims);
     return 0;
 }

@@ -37,6 +37,13 @@ NAMES = [
     ("clean name", TICK_C, None),
     ("a function that takes", TICK_C + "/* take(value) */\n", "'take('"),
     ("a function that tells rows", TICK_C + "/* tell_rows(value) */\n", "'tell_rows('"),
+    ("an exported take", TICK_C + "void tick_take(struct tick *tick);\n", "accept, pop, copy"),
+    ("an exported give", TICK_C + "void tick_give(uint32_t line);\n", "accept, pop, copy"),
+    ("a place that is no order's", TICK_C + "uint32_t tick_place(const struct tick *tick);\n",
+     "orders are placed"),
+    ("a struct of entries", TICK_C + "struct tick_entry;\n", "location or row"),
+    ("a shadow", TICK_C + "/* shadow->order */\n", "location or row"),
+    ("an order that is placed", TICK_C + "/* conditional_order_place(engine); place.h */\n", None),
     ("tokens of a bucket", TICK_C + "/* rate_take(rates), take_over(node) */\n", None),
 ]
 

@@ -230,7 +230,7 @@ static const struct left_out {
       "cancel_queued cancel_market cancel_sequence cancel_subaccount cancel_portfolio master_head "
       "counts share_class cash zero ended_head pad " },
     { __LINE__, "credential", CREDENTIAL_CACHES(TEXT),
-      "account_next next prev key_place sequence_place passkey zero " },
+      "account_next next prev key_slot sequence_slot passkey zero " },
     /* Sums of the records' figures, and which rows are in a list or queue. */
     { __LINE__, "portfolio", PORTFOLIO_CACHES(TEXT),
       "holding_head holding_count account_next value maintenance initial loose figure_epoch "
@@ -238,9 +238,9 @@ static const struct left_out {
       "conditional_head conditional_tail conditional_count subaccount liquidation_queued zero " },
     /* Links and the scratch of one walk; a cursor is told with its cancellation list. */
     { __LINE__, "holding", HOLDING_CACHES(TEXT),
-      "walk_quantity walk_equity walk_stamp order_head order_tail next map_place "
+      "walk_quantity walk_equity walk_stamp order_head order_tail next map_slot "
       "cancel_cursor leverage mmp account_position zero2 " },
-    { __LINE__, "leverage", LEVERAGE_CACHES(TEXT), "next map_place " },
+    { __LINE__, "leverage", LEVERAGE_CACHES(TEXT), "next map_slot " },
     { __LINE__, "market", MARKET_CACHES(TEXT), "funding_queued open_interest book holders zero " },
     { __LINE__, "order", IMAGE_ORDER_CACHES(TEXT), "next prev map_slot holding has_extra " },
     { __LINE__, "engine", STATE_CACHES(TEXT), "effects.count effects.zero zero " },

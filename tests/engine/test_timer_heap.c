@@ -61,6 +61,6 @@ int main(void)
     }
     check_same(&heap);
     CHECK(heap.count == 0);
-    rig_free(heap.entries, bytes);
+    rig_free(heap.rows, bytes);
     return 0;
 }

@@ -147,7 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(exchange_file_write(disk, &exchange) == 0);
     frame_tail_start(&start_of_chain, exchange.exchange_id);
     memcpy(witness.hash, start_of_chain.hash, sizeof witness.hash);
-    must(witness_write(disk, &exchange, &witness, &(struct slot_place){ 0 }) == 0);
+    must(witness_write(disk, &exchange, &witness, &(struct slot_location){ 0 }) == 0);
     segments_put(disk, &exchange, data + 1, size - 1, data[0]);
     read = frames_read(disk, &exchange, &end);
     enum refusal_kind kind = start(disk, &first, &last);

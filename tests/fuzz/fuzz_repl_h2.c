@@ -30,7 +30,7 @@ static void collect(struct h2 *h2)
     const char *text = NULL;
     for (uint32_t call = 0; call < CALLS; call++) {
         struct h2_message *message = NULL;
-        while ((message = h2_take(h2, call)) != NULL) {
+        while ((message = h2_pop(h2, call)) != NULL) {
             if (message->count > ETCD_ANSWER_BYTES)
                 abort();
             free(message);

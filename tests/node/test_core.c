@@ -322,7 +322,7 @@ static void check_idle(void)
     CHECK(pass(44) == 44);
     CHECK(pass(60) <= 1);
     CHECK(pass(3600) == 0);
-    struct slot_place place;
+    struct slot_location place;
     struct witness witness; /* a slot a minute tells what time it was */
     CHECK(witness_read(core_rig.disk, &core_rig.core.exchange, &witness, &place) == 0);
     CHECK(witness.wall_ns + 61 * SECOND_NS >= clock_now_ns(&core_rig.clock));

@@ -166,7 +166,7 @@ static struct answer take(const char *status, const char *type, const char *body
     for (size_t part = 0; part < head + count; part++)
         CHECK(answer_bytes(text, part) == 0);
     CHECK(answer_bytes(text, head + count + 4) == head + count);
-    answer_take(&answer, text, head + count, is_read, outcomes);
+    answer_accept(&answer, text, head + count, is_read, outcomes);
     return answer;
 }
 

@@ -160,7 +160,7 @@ static void follow(struct node *node)
         expect(frame.number > acked_most || acked_hash[frame.number] == hash_of(&frame),
                "a standby takes what was acknowledged");
         node->frames[++node->last] = frame;
-        tail_take(&node->tail);
+        tail_pop(&node->tail);
     }
 }
 

@@ -163,7 +163,7 @@ static uint64_t take_all(void)
         pass(1);
         for (; tail_next(&tail, &bytes, &count); taken++) {
             CHECK(count == 5 && memcmp(bytes, "frame", 5) == 0);
-            tail_take(&tail);
+            tail_pop(&tail);
         }
     }
     return taken;

@@ -21,7 +21,7 @@ static void add(uint64_t n, uint32_t records)
 
 static bool finds(uint64_t sequence, uint64_t n)
 {
-    struct frame_place place;
+    struct frame_location place;
 
     return frame_board_find(&board, sequence, &place) && place.number == n &&
            place.first_sequence == 10 * n + 1 && place.last_sequence == 10 * n + 10 &&
@@ -31,7 +31,7 @@ static bool finds(uint64_t sequence, uint64_t n)
 
 int main(void)
 {
-    struct frame_place place;
+    struct frame_location place;
     uint64_t n = 0;
 
     CHECK(frame_board_init(&board) == 0);

@@ -56,13 +56,13 @@ static uint16_t model[HISTORY_TABLES][KEYS][SEQUENCES];
 static uint16_t gap_after[HISTORY_TABLES][KEYS][SEQUENCES];
 
 /* Keys of a table by id have ids that differ in one bit: in the first byte or in the last. */
-static struct history_place place_of(uint64_t table, uint64_t key, uint64_t sequence,
-                                     uint64_t index)
+static struct history_location place_of(uint64_t table, uint64_t key, uint64_t sequence,
+                                        uint64_t index)
 {
-    struct history_place place = { .table = (enum history_table)table,
-                                   .key = key,
-                                   .sequence = sequence,
-                                   .index = (uint32_t)index };
+    struct history_location place = { .table = (enum history_table)table,
+                                      .key = key,
+                                      .sequence = sequence,
+                                      .index = (uint32_t)index };
 
     if (table >= HISTORY_LISTS) {
         place.key = key / 2;
@@ -72,7 +72,7 @@ static struct history_place place_of(uint64_t table, uint64_t key, uint64_t sequ
 }
 
 /* The key that it was made of. */
-static uint64_t key_of(const struct history_place *place)
+static uint64_t key_of(const struct history_location *place)
 {
     return place->table < HISTORY_LISTS ? place->key : place->id[0] != 0 ? 2 : place->id[15];
 }
@@ -91,7 +91,7 @@ static uint64_t made_by(uint64_t table, uint64_t key, uint64_t sequence)
     return sequence + (sequence * 7 + key * 31) % (SEQUENCES - sequence);
 }
 
-static void row_of(const struct history_place *place, uint8_t *row, size_t bytes)
+static void row_of(const struct history_location *place, uint8_t *row, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
         row[i] = (uint8_t)(place->table * 31 + key_of(place) * 7 + place->sequence * 13 + i);
@@ -99,7 +99,7 @@ static void row_of(const struct history_place *place, uint8_t *row, size_t bytes
         cc_store64(row, made_by(place->table, key_of(place), place->sequence));
 }
 
-static void check_below(struct history_cursor *cursor, struct history_place place)
+static void check_below(struct history_cursor *cursor, struct history_location place)
 {
     uint8_t row[HISTORY_ROW_BYTES_MAX], want[HISTORY_ROW_BYTES_MAX];
     size_t bytes = 0;
@@ -130,7 +130,7 @@ static void check_all(struct history_file *file)
 
     CHECK(cursor != NULL);
     for (int i = 0; i < 2000; i++) {
-        struct history_place place =
+        struct history_location place =
             place_of(below(HISTORY_TABLES), below(KEYS), below(SEQUENCES + 2), 0);
         if (below(20) == 0)
             place.sequence = UINT64_MAX;
@@ -141,7 +141,7 @@ static void check_all(struct history_file *file)
     history_file_cursor_destroy(cursor);
 }
 
-static void put(struct history_file *file, struct history_place place, size_t bytes)
+static void put(struct history_file *file, struct history_location place, size_t bytes)
 {
     uint8_t row[HISTORY_ROW_BYTES_MAX];
     uint64_t key = key_of(&place);
@@ -228,7 +228,7 @@ static void write_on(int told)
     for (uint64_t applied = history_file_applied(file) + 1;; applied++) {
         CHECK(history_file_begin(file) == 0);
         for (uint32_t i = 0; i < ROWS_A_COMMIT; i++) {
-            struct history_place place = place_of(HISTORY_FILLS, i % KEYS, applied, i);
+            struct history_location place = place_of(HISTORY_FILLS, i % KEYS, applied, i);
             row_of(&place, row, 100);
             CHECK(history_file_put(file, &place, row, 100) == 0);
         }
@@ -248,7 +248,7 @@ static uint64_t check_whole(void)
 
     CHECK(cursor != NULL);
     for (uint64_t key = 0; key < KEYS; key++) {
-        struct history_place place = place_of(HISTORY_FILLS, key, UINT64_MAX, 0);
+        struct history_location place = place_of(HISTORY_FILLS, key, UINT64_MAX, 0);
         while (history_file_cursor_below(cursor, &place, row, &bytes) == 1) {
             CHECK(place.sequence <= applied && place.index % KEYS == key && bytes == 100);
             row_of(&place, want, bytes);
@@ -363,7 +363,7 @@ static void write_commits(uint64_t first, uint64_t last, uint32_t rows)
     for (uint64_t applied = first; applied <= last; applied++) {
         CHECK(history_file_begin(file) == 0);
         for (uint32_t i = 0; i < rows; i++) {
-            struct history_place place = place_of(HISTORY_FILLS, i % KEYS, applied, i);
+            struct history_location place = place_of(HISTORY_FILLS, i % KEYS, applied, i);
             row_of(&place, row, 100);
             CHECK(history_file_put(file, &place, row, 100) == 0);
         }

@@ -36,7 +36,7 @@ static struct store_options options_timed(void)
 
 static struct witness newest(struct disk *disk, const struct exchange_file *exchange)
 {
-    struct slot_place place;
+    struct slot_location place;
     struct witness witness;
 
     CHECK(witness_read(disk, exchange, &witness, &place) == 0);

@@ -111,8 +111,8 @@ void account_list_image(const struct engine *engine, uint32_t index, struct imag
 }
 
 /* Whether the list may be there. */
-static bool is_place(const struct engine *engine, uint32_t index, uint64_t subaccount,
-                     uint64_t portfolio)
+static bool is_cursor(const struct engine *engine, uint32_t index, uint64_t subaccount,
+                      uint64_t portfolio)
 {
     uint32_t count = engine->accounts.rows[index].subaccount_count;
 
@@ -134,7 +134,7 @@ bool account_list_load(struct engine *engine, uint32_t index, struct image_read 
     struct account *account = &engine->accounts.rows[index];
     if (stamp == 0 || stamp >> ORDER_STAMP_BITS > engine->sequence ||
         (market >= engine->markets.count && market != ACCOUNT_MARKETS_ALL) ||
-        !has_many_portfolios(engine, account) || !is_place(engine, index, subaccount, portfolio))
+        !has_many_portfolios(engine, account) || !is_cursor(engine, index, subaccount, portfolio))
         return image_read_refuse(read, "a list of an account that cannot be");
     account->cancel_queued = true;
     account->cancel_sequence = stamp;

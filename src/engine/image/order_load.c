@@ -11,7 +11,7 @@
 enum { ORDER_LOAD_RUNS = 32, ORDER_LOAD_FLAGS = (1 << (ORDER_TIF_SHIFT + 2)) - 1 };
 
 /* The position of the previous row in the books. */
-struct place {
+struct book_location {
     uint32_t market, side, tick;
     uint64_t stamp, handle;
     uint64_t market_rows; /* rows of the market so far */
@@ -62,7 +62,7 @@ static const char *wrong_terms(const struct engine *engine, const struct order *
 }
 
 /* Checks that rows come by market, side, price and queue, as image.h writes them. */
-static const char *wrong_place(const struct order *order, const struct place *last)
+static const char *wrong_location(const struct order *order, const struct book_location *last)
 {
     if (order->market != last->market)
         return order->market > last->market ? NULL : "the orders are not in the order of markets";
@@ -76,7 +76,7 @@ static const char *wrong_place(const struct order *order, const struct place *la
 /* Reads the handle of a row. Before version 3 rows had none: they get the first numbers of their
  * market, which are below every handle to come, for each order has raised its sequence. */
 static const char *load_handle(struct image_read *read, struct engine *engine, uint32_t index,
-                               const struct place *last)
+                               const struct book_location *last)
 {
     const struct order *order = &engine->orders.hot[index];
     bool is_level =
@@ -263,7 +263,7 @@ static size_t row_bytes(const struct image_read *read)
 bool order_load(struct engine *engine, struct image_read *read)
 {
     struct order_table *orders = &engine->orders;
-    struct place last = { 0 }; /* market 0 begins with 0 rows */
+    struct book_location last = { 0 }; /* market 0 begins with 0 rows */
     struct order_record record;
 
     for (; image_read_begins(read, row_bytes(read)); read->row++) {
@@ -278,20 +278,21 @@ bool order_load(struct engine *engine, struct image_read *read)
         if (wrong == NULL && !order_record_put(orders, index, &record))
             wrong = "an order has an expiry that is not of its time in force";
         if (wrong == NULL)
-            wrong = wrong_place(order, &last);
+            wrong = wrong_location(order, &last);
         if (wrong == NULL)
             wrong = load_handle(read, engine, index, &last);
         if (wrong == NULL)
             wrong = enter(engine, index, portfolio);
         if (wrong != NULL)
             return image_read_refuse(read, wrong);
-        last = (struct place){ .market = order->market,
-                               .side = order->side,
-                               .tick = order->tick,
-                               .stamp = order->stamp,
-                               .handle = orders->cold[index].handle,
-                               .market_rows =
-                                   order->market == last.market ? last.market_rows + 1 : 1 };
+        last =
+            (struct book_location){ .market = order->market,
+                                    .side = order->side,
+                                    .tick = order->tick,
+                                    .stamp = order->stamp,
+                                    .handle = orders->cold[index].handle,
+                                    .market_rows =
+                                        order->market == last.market ? last.market_rows + 1 : 1 };
     }
     for (uint32_t i = 1; i <= engine->holdings.slots.count; i++)
         if (read->wrong == NULL && !order_list(orders, &engine->holdings.rows[i]))

@@ -33,22 +33,23 @@ static int128 initial_of_worst(const struct market *market, uint32_t leverage, i
 
 /* What the tiers of entry count for the taker's market: `elsewhere` is the sum of |s| of the
  * account's other portfolios in it. */
-struct entry {
+struct entry_terms {
     const struct market *market;
     uint64_t elsewhere;
     uint32_t leverage; /* as set, 0: the default */
 };
 
 /* R4, tiers of entry: max(IM(worst * mark), cdiv(IM(G * mark) * worst, G)). */
-static int128 initial_of_entry(const struct entry *entry, int64_t size, int64_t buys, int64_t sells)
+static int128 initial_of_entry(const struct entry_terms *terms, int64_t size, int64_t buys,
+                               int64_t sells)
 {
-    const struct market *market = entry->market;
-    uint64_t worst = worst_of(size, buys, sells), whole = worst + entry->elsewhere;
-    uint32_t leverage = leverage_in_force(market, entry->leverage);
+    const struct market *market = terms->market;
+    uint64_t worst = worst_of(size, buys, sells), whole = worst + terms->elsewhere;
+    uint32_t leverage = leverage_in_force(market, terms->leverage);
     const struct market_tier *tiers = market->record.tiers;
     int128 alone = tier_initial(tiers, (uint128)worst * market->mark, leverage);
 
-    if (CC_LIKELY(entry->elsewhere == 0) || worst == 0)
+    if (CC_LIKELY(terms->elsewhere == 0) || worst == 0)
         return alone;
     int128 together = money_cdiv(
         tier_initial(tiers, (uint128)whole * market->mark, leverage) * (int128)worst, whole);
@@ -248,20 +249,20 @@ static bool reducing_rule(const struct reduction *is)
 /* What IM_m may become when the effect is to reduce (IM' <= IM): what it was. An old rest lets a
  * smaller one rest in its place and pays for nothing else: where something trades it is left
  * out. */
-static int128 reduced_bound(const struct entry *entry, const struct holding *holding,
+static int128 reduced_bound(const struct entry_terms *terms, const struct holding *holding,
                             const struct margin_change *change)
 {
     int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
     bool trades = change->size_after != holding->size;
 
     if (!trades || change->out_size == 0)
-        return initial_of_entry(entry, holding->size, buys, sells);
+        return initial_of_entry(terms, holding->size, buys, sells);
     if (change->side == ORDER_LONG)
         buys -= change->out_size;
     else
         sells -= change->out_size;
-    return initial_of_entry(entry, holding->size, buys, sells) -
-           order_loss(entry->market, change->side, change->out_price, change->out_size);
+    return initial_of_entry(terms, holding->size, buys, sells) -
+           order_loss(terms->market, change->side, change->out_price, change->out_size);
 }
 
 /* --- frozen markets and tiers of entry -------------------------------------------------------- */
@@ -308,11 +309,11 @@ int128 margin_entry_surcharge(const struct engine *engine, uint32_t index, uint3
          at = engine->holdings.rows[at].next) {
         const struct holding *holding = &engine->holdings.rows[at];
         const struct market *market = &engine->markets.rows[holding->market];
-        struct entry entry = { market, size_elsewhere(engine, holding), holding->leverage };
+        struct entry_terms terms = { market, size_elsewhere(engine, holding), holding->leverage };
         int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
-        if (holding->market == without || entry.elsewhere == 0)
+        if (holding->market == without || terms.elsewhere == 0)
             continue;
-        more += initial_of_entry(&entry, holding->size, buys, sells) -
+        more += initial_of_entry(&terms, holding->size, buys, sells) -
                 initial_of_worst(market, holding->leverage, holding->size, buys, sells);
     }
     return more;
@@ -351,21 +352,21 @@ bool margin_beyond_position_limit(const struct engine *engine, uint32_t portfoli
 
 /* R4: an effect that makes the position or the resting part larger must stay below the limits of
  * the account's position and of the market's open interest. */
-static bool beyond_limits(const struct entry *entry, const struct holding *holding,
+static bool beyond_limits(const struct entry_terms *terms, const struct holding *holding,
                           const struct margin_change *change, uint64_t worst)
 {
-    const struct market_record *record = &entry->market->record;
+    const struct market_record *record = &terms->market->record;
     bool grows = margin_abs(change->size_after) > margin_abs(holding->size) ||
                  change->rest_size > change->out_size;
 
     if (CC_LIKELY(record->position_limit == 0 && record->open_interest_limit == 0) || !grows)
         return false;
     if (record->position_limit != 0 &&
-        (uint128)(worst + entry->elsewhere) * entry->market->mark > record->position_limit)
+        (uint128)(worst + terms->elsewhere) * terms->market->mark > record->position_limit)
         return true;
     return record->open_interest_limit != 0 && change->size_after != holding->size &&
-           (uint128)(entry->market->open_interest + (uint64_t)change->interest) *
-                   entry->market->mark >
+           (uint128)(terms->market->open_interest + (uint64_t)change->interest) *
+                   terms->market->mark >
                record->open_interest_limit;
 }
 
@@ -381,7 +382,7 @@ static __attribute__((noinline)) bool passes_in_full(struct engine *engine, uint
     struct portfolio *portfolio = state_portfolio(engine, index);
     int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
     int64_t buys_before = buys, sells_before = sells;
-    struct entry entry = {
+    struct entry_terms terms = {
         .market = market,
         .elsewhere = elsewhere_of(engine, index, market_index, holding_index),
         .leverage = holding_index == HOLDING_NONE ? leverage_setting(engine, index, market_index)
@@ -392,9 +393,9 @@ static __attribute__((noinline)) bool passes_in_full(struct engine *engine, uint
         buys += change->rest_size - change->out_size;
     else
         sells += change->rest_size - change->out_size;
-    if (beyond_limits(&entry, holding, change, worst_of(change->size_after, buys, sells)))
+    if (beyond_limits(&terms, holding, change, worst_of(change->size_after, buys, sells)))
         return false;
-    int128 becomes = initial_of_entry(&entry, change->size_after, buys, sells) +
+    int128 becomes = initial_of_entry(&terms, change->size_after, buys, sells) +
                      order_loss(market, change->side, change->rest_price, change->rest_size);
     if (CC_UNLIKELY(change->out_size != 0))
         becomes -= order_loss(market, change->side, change->out_price, change->out_size);
@@ -407,7 +408,7 @@ static __attribute__((noinline)) bool passes_in_full(struct engine *engine, uint
     int128 initial = portfolio->initial + margin_entry_surcharge(engine, index, market_index);
     if (equity_after - stress >= initial + becomes)
         return true; /* whatever the record's part of IM was */
-    int128 was = initial_of_worst(market, entry.leverage, holding->size, buys_before, sells_before);
+    int128 was = initial_of_worst(market, terms.leverage, holding->size, buys_before, sells_before);
     if (equity_after - stress >= initial - was + becomes)
         return true;
 
@@ -425,7 +426,7 @@ static __attribute__((noinline)) bool passes_in_full(struct engine *engine, uint
         .closed_value =
             closes ? (int128)(moved < before ? moved : before) * (int128)market->mark : 0,
     };
-    if (becomes <= reduced_bound(&entry, holding, change) && reducing_rule(&reduction))
+    if (becomes <= reduced_bound(&terms, holding, change) && reducing_rule(&reduction))
         return true;
     if (equity_after - stress < initial - portfolio->loose - was + becomes)
         return false;

@@ -56,7 +56,7 @@ uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BY
 {
     struct account_table *table = &engine->accounts;
 
-    uint32_t id = free_rows_take(&table->free, &table->count);
+    uint32_t id = free_rows_alloc(&table->free, &table->count);
     INVARIANT(id < table->slots);
     table->rows[id] = (struct account){
         .generation = table->rows[id].generation,

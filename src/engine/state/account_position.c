@@ -52,7 +52,7 @@ uint32_t account_position_enter(struct engine *engine, uint32_t account, uint32_
         table->rows[index] = (struct account_position){
             .account = account,
             .market = (uint16_t)market,
-            .map_place = hash_index_insert(&table->map, key_hash(engine, account, market), index),
+            .map_slot = hash_index_insert(&table->map, key_hash(engine, account, market), index),
         };
     }
     table->rows[index].count++;
@@ -69,7 +69,7 @@ void account_position_leave(struct engine *engine, uint32_t index)
         return;
     INVARIANT(row->size == 0);
     uint64_t hash = key_hash(engine, row->account, row->market);
-    hash_index_remove(&table->map, (uint32_t)(hash >> 32), row->map_place);
+    hash_index_remove(&table->map, (uint32_t)(hash >> 32), row->map_slot);
     *row = (struct account_position){ .next = slot_table_free(&table->slots, index) };
 }
 

@@ -21,7 +21,7 @@ struct account_position {
     uint64_t size;  /* sum of |s| of its holdings */
     uint32_t count; /* of its holdings */
     uint32_t account;
-    uint32_t map_place;
+    uint32_t map_slot;
     uint32_t next; /* in the free list */
     uint16_t market;
     uint8_t zero[6];

@@ -142,7 +142,7 @@ void conditional_enter(struct engine *engine, uint32_t index)
     struct conditional *row = &table->rows[index];
 
     INVARIANT(row->quantity != 0 && conditional_is_kind(row->order_type));
-    row->map_place = hash_index_insert(&table->map, row->hash, index);
+    row->map_slot = hash_index_insert(&table->map, row->hash, index);
     link_row(engine, index);
     if (is_timed(row)) {
         timer_heap_set(&table->expiries, index, row->expiry_ns, conditional_rank(row));
@@ -158,7 +158,7 @@ void conditional_leave(struct engine *engine, uint32_t index)
     const struct conditional *row = &table->rows[index];
 
     trigger_forget(engine, index);
-    hash_index_remove(&table->map, (uint32_t)(row->hash >> 32), row->map_place);
+    hash_index_remove(&table->map, (uint32_t)(row->hash >> 32), row->map_slot);
     unlink_row(engine, index);
     timer_heap_remove(&table->expiries, index);
 }

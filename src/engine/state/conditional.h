@@ -64,7 +64,7 @@ struct conditional {
     uint32_t list_prev;
     uint32_t market_next; /* of the market */
     uint32_t market_prev;
-    uint32_t map_place;
+    uint32_t map_slot;
     uint32_t zero[2];
 };
 
@@ -87,7 +87,7 @@ struct conditional_origin {
     X(order_type) X(flags) X(source) X(live_tif) X(kill_reason) X(armed)
 #define CONDITIONAL_CACHES(X) \
     X(hash) X(waits_in) X(state) X(reason) X(left) X(right) X(batch) X(list_next) X(list_prev) \
-    X(market_next) X(market_prev) X(map_place) X(zero)
+    X(market_next) X(market_prev) X(map_slot) X(zero)
 #define CONDITIONAL_ORIGIN_FIELDS(X) \
     X(trigger_price) X(oco) X(source) X(live_tif)
 #define CONDITIONAL_ORIGIN_CACHES(X) X(zero)

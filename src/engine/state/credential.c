@@ -202,7 +202,7 @@ static void end(struct engine *engine, uint32_t index, enum effect_credential_ac
 
     INVARIANT(credential->ended_sequence == 0);
     credential->ended_sequence = engine->sequence;
-    hash_index_remove(&engine->credentials.by_key, (uint32_t)(hash >> 32), credential->key_place);
+    hash_index_remove(&engine->credentials.by_key, (uint32_t)(hash >> 32), credential->key_slot);
     emit(engine, index, action);
 }
 
@@ -294,7 +294,7 @@ static void release(struct engine *engine, uint32_t index)
     if (credential->passkey != PASSKEY_NONE)
         passkey_release(engine, credential->passkey);
     share_drop(engine, credential->account, SHARE_credentials);
-    hash_index_remove(&table->by_sequence, (uint32_t)(hash >> 32), credential->sequence_place);
+    hash_index_remove(&table->by_sequence, (uint32_t)(hash >> 32), credential->sequence_slot);
     timer_heap_remove(&table->releases, index);
     *(credential->prev != CREDENTIAL_NONE ? &table->rows[credential->prev].next : &table->head) =
         credential->next;
@@ -383,8 +383,8 @@ uint32_t credential_create(struct engine *engine, const struct credential_make *
         memcpy(credential->label, make->label, sizeof credential->label);
     link_last(table, index);
     uint64_t hash = key_hash(engine, make->account, make->key, make->key_bytes);
-    credential->key_place = hash_index_insert(&table->by_key, hash, index);
-    credential->sequence_place =
+    credential->key_slot = hash_index_insert(&table->by_key, hash, index);
+    credential->sequence_slot =
         hash_index_insert(&table->by_sequence, sequence_hash(engine, engine->sequence), index);
     if (credential_expires(credential)) {
         uint64_t keep_ns = credential_keep_until(engine);
@@ -551,10 +551,10 @@ static void enter(struct engine *engine, uint32_t index)
 
     link_last(table, index);
     share_add(engine, row->account, SHARE_credentials);
-    row->sequence_place =
+    row->sequence_slot =
         hash_index_insert(&table->by_sequence, sequence_hash(engine, row->created_sequence), index);
     if (row->ended_sequence == 0)
-        row->key_place = hash_index_insert(
+        row->key_slot = hash_index_insert(
             &table->by_key, key_hash(engine, row->account, row->key, row->key_bytes), index);
     if (credential_expires(row) || row->ended_sequence != 0)
         set_release(table, index);

@@ -44,8 +44,8 @@ struct credential {
                               newest first; or of those that are not live, newest first */
     uint32_t next;         /* all credentials in order of creation; in the free list: next free */
     uint32_t prev;
-    uint32_t key_place; /* in by_key, until it ends */
-    uint32_t sequence_place;
+    uint32_t key_slot; /* in by_key, until it ends */
+    uint32_t sequence_slot;
     uint32_t passkey; /* of a master key that is one (passkey.h), else PASSKEY_NONE */
     uint8_t zero[4];
 };
@@ -55,7 +55,7 @@ struct credential {
     X(created_sequence) X(created_ns) X(expires_ns) X(ended_sequence) X(release_ns) \
     X(parent_sequence) X(label) X(key) X(key_bytes) X(kind) X(scope) X(pin) X(account)
 #define CREDENTIAL_CACHES(X) \
-    X(account_next) X(next) X(prev) X(key_place) X(sequence_place) X(passkey) X(zero)
+    X(account_next) X(next) X(prev) X(key_slot) X(sequence_slot) X(passkey) X(zero)
 /* clang-format on */
 
 struct credential_table {

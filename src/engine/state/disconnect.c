@@ -83,7 +83,7 @@ static void add(struct engine *engine, const struct disconnect_arm *arm)
 
     struct disconnect_arm *row = &table->rows[index];
     *row = *arm;
-    row->id_place = hash_index_insert(&table->by_id, id_hash(engine, row->id), index);
+    row->id_slot = hash_index_insert(&table->by_id, id_hash(engine, row->id), index);
     link_last(table, index);
     share_add(engine, row->account, SHARE_arms);
 }
@@ -94,7 +94,7 @@ void disconnect_drop(struct engine *engine, uint32_t index)
     struct disconnect_arm *arm = &table->rows[index];
     uint64_t by_id = id_hash(engine, arm->id);
 
-    hash_index_remove(&table->by_id, (uint32_t)(by_id >> 32), arm->id_place);
+    hash_index_remove(&table->by_id, (uint32_t)(by_id >> 32), arm->id_slot);
     unlink_row(table, index);
     share_drop(engine, arm->account, SHARE_arms);
     *arm = (struct disconnect_arm){ .next = slot_table_free(&table->slots, index) };

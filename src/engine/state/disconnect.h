@@ -24,13 +24,13 @@ struct disconnect_arm {
     uint32_t grace_ms;
     uint32_t next; /* all arms in the order of arming; in the free list: next free */
     uint32_t prev;
-    uint32_t id_place; /* in by_id */
+    uint32_t id_slot; /* in by_id */
     uint8_t zero[8];
 };
 
 /* clang-format off */
 #define DISCONNECT_FIELDS(X) X(id) X(armed_sequence) X(account) X(subaccount_index) X(grace_ms)
-#define DISCONNECT_CACHES(X) X(next) X(prev) X(id_place) X(zero)
+#define DISCONNECT_CACHES(X) X(next) X(prev) X(id_slot) X(zero)
 /* clang-format on */
 
 struct disconnect_table {

@@ -117,7 +117,7 @@ static void enter(struct engine *engine, uint32_t index)
     uint64_t hash = key_hash(engine, holding->portfolio, holding->market);
 
     uint32_t account = engine->portfolios.rows[holding->portfolio].account;
-    holding->map_place = hash_index_insert(&engine->holdings.map, hash, index);
+    holding->map_slot = hash_index_insert(&engine->holdings.map, hash, index);
     holding->account_position = account_position_enter(engine, account, holding->market);
     share_add(engine, account, SHARE_positions);
     portfolio_link(engine, index);
@@ -159,7 +159,7 @@ void holding_free_empty(struct engine *engine, uint32_t index)
     portfolio_unlink(engine, index);
     holders_remove(&engine->markets.rows[holding->market], holding->portfolio);
     uint64_t hash = key_hash(engine, holding->portfolio, holding->market);
-    hash_index_remove(&table->map, (uint32_t)(hash >> 32), holding->map_place);
+    hash_index_remove(&table->map, (uint32_t)(hash >> 32), holding->map_slot);
     *holding = (struct holding){ .next = slot_table_free(&table->slots, index) };
 }
 

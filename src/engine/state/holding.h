@@ -53,7 +53,7 @@ struct holding {
     uint32_t order_head; /* list of its orders, oldest placing sequence first */
     uint32_t order_tail;
     uint32_t next; /* next holding of the portfolio; in the free list: next free */
-    uint32_t map_place;
+    uint32_t map_slot;
     uint32_t cancel_cursor;    /* order that a cancellation list goes on at (work.h) */
     uint32_t leverage;         /* copy of the portfolio's setting (leverage.h), 0: none */
     uint32_t mmp;              /* its setting in the table of mmp.h, 0: none */
@@ -81,7 +81,7 @@ static_assert(sizeof(struct holding) == 5 * CC_CACHE_LINE, "rows stay on lines")
     X(figure_loose) X(figure_value) X(figure_maintenance) X(figure_mark)
 #define HOLDING_CACHES(X) \
     X(walk_quantity) X(walk_equity) X(walk_stamp) X(order_head) X(order_tail) X(next) \
-    X(map_place) X(cancel_cursor) X(leverage) X(mmp) X(account_position) X(zero2)
+    X(map_slot) X(cancel_cursor) X(leverage) X(mmp) X(account_position) X(zero2)
 /* clang-format on */
 
 struct holding_table {
@@ -91,10 +91,10 @@ struct holding_table {
 };
 
 /* Prefetch: where the map has a record that may be given back. */
-static inline void holding_prefetch_place(const struct holding_table *table,
-                                          const struct holding *holding)
+static inline void holding_prefetch_slot(const struct holding_table *table,
+                                         const struct holding *holding)
 {
-    CC_PREFETCH(&table->map.buckets[holding->map_place >> HASH_INDEX_PLACE_BITS]);
+    CC_PREFETCH(&table->map.buckets[holding->map_slot >> HASH_INDEX_BUCKET_SHIFT]);
 }
 
 struct engine;

@@ -53,7 +53,7 @@ static void map_out(struct engine *engine, uint32_t index)
     struct leverage_table *table = &engine->leverages;
     uint64_t hash = key_hash(engine, table->rows[index].portfolio);
 
-    hash_index_remove(&table->map, (uint32_t)(hash >> 32), table->rows[index].map_place);
+    hash_index_remove(&table->map, (uint32_t)(hash >> 32), table->rows[index].map_slot);
 }
 
 static void map_in(struct engine *engine, uint32_t index)
@@ -61,7 +61,7 @@ static void map_in(struct engine *engine, uint32_t index)
     struct leverage_table *table = &engine->leverages;
     uint64_t hash = key_hash(engine, table->rows[index].portfolio);
 
-    table->rows[index].map_place = hash_index_insert(&table->map, hash, index);
+    table->rows[index].map_slot = hash_index_insert(&table->map, hash, index);
 }
 
 static uint32_t account_of(const struct engine *engine, uint32_t portfolio)

@@ -21,15 +21,15 @@ enum { LEVERAGE_NONE = 0 };
 
 struct leverage {
     uint32_t portfolio;
-    uint16_t market;    /* index in the market table */
-    uint16_t setting;   /* 1..max_leverage when it was set */
-    uint32_t next;      /* of the portfolio; in the free list: next free */
-    uint32_t map_place; /* of the portfolio's first */
+    uint16_t market;   /* index in the market table */
+    uint16_t setting;  /* 1..max_leverage when it was set */
+    uint32_t next;     /* of the portfolio; in the free list: next free */
+    uint32_t map_slot; /* of the portfolio's first */
 };
 
 /* clang-format off */
 #define LEVERAGE_FIELDS(X) X(portfolio) X(market) X(setting)
-#define LEVERAGE_CACHES(X) X(next) X(map_place)
+#define LEVERAGE_CACHES(X) X(next) X(map_slot)
 /* clang-format on */
 
 struct leverage_table {

@@ -25,8 +25,8 @@ uint32_t market_find(const struct engine *engine, uint32_t asset_id)
 {
     if (asset_id >= CC_COUNT(engine->markets.by_asset))
         return MARKET_NONE;
-    uint8_t place = engine->markets.by_asset[asset_id];
-    return place == 0 ? MARKET_NONE : place - 1u;
+    uint8_t number = engine->markets.by_asset[asset_id];
+    return number == 0 ? MARKET_NONE : number - 1u;
 }
 
 enum status market_of_asset(const struct engine *engine, uint16_t asset_id, uint32_t *index)
@@ -131,17 +131,17 @@ static bool symbol_is_taken(const struct engine *engine, const struct market_rec
     return false;
 }
 
-/* Puts the newest market at its place among the sorted ones. */
+/* Puts the newest market in order among the sorted ones. */
 static void sort_in(struct market_table *table)
 {
-    uint32_t place = table->count - 1;
-    uint16_t asset_id = table->rows[place].record.asset_id;
+    uint32_t at = table->count - 1;
+    uint16_t asset_id = table->rows[at].record.asset_id;
 
-    while (place > 0 && table->rows[table->sorted[place - 1]].record.asset_id > asset_id) {
-        table->sorted[place] = table->sorted[place - 1];
-        place--;
+    while (at > 0 && table->rows[table->sorted[at - 1]].record.asset_id > asset_id) {
+        table->sorted[at] = table->sorted[at - 1];
+        at--;
     }
-    table->sorted[place] = (uint8_t)(table->count - 1);
+    table->sorted[at] = (uint8_t)(table->count - 1);
 }
 
 void market_enter(struct engine *engine)

@@ -85,14 +85,14 @@ static void map_out(struct engine *engine, uint32_t index)
     struct mmp_table *table = &engine->mmps;
     uint64_t hash = key_hash(engine, table->rows[index].portfolio);
 
-    hash_index_remove(&table->map, (uint32_t)(hash >> 32), table->rows[index].map_place);
+    hash_index_remove(&table->map, (uint32_t)(hash >> 32), table->rows[index].map_slot);
 }
 
 static void map_in(struct engine *engine, uint32_t index)
 {
     struct mmp_table *table = &engine->mmps;
 
-    table->rows[index].map_place =
+    table->rows[index].map_slot =
         hash_index_insert(&table->map, key_hash(engine, table->rows[index].portfolio), index);
 }
 
@@ -442,7 +442,7 @@ bool mmp_load(struct engine *engine, struct image_read *read)
         last = add(engine, row->portfolio, row->market);
         struct mmp *kept = &engine->mmps.rows[last];
         read_row.next = kept->next;
-        read_row.map_place = kept->map_place;
+        read_row.map_slot = kept->map_slot;
         *kept = read_row;
         set_timer(engine, last);
     }

@@ -43,7 +43,7 @@ struct mmp {
     uint8_t zero;
     struct mmp_bucket buckets[MMP_STEPS]; /* by step mod 64 */
     uint32_t next;                        /* of the portfolio; in the free list: next free */
-    uint32_t map_place;                   /* of the portfolio's first */
+    uint32_t map_slot;                    /* of the portfolio's first */
     uint32_t reached_next;
     uint8_t zero2[4];
 };
@@ -52,7 +52,7 @@ struct mmp {
 #define MMP_FIELDS(X) \
     X(portfolio) X(market) X(max_quantity) X(max_net_quantity) X(frozen_until) X(step) \
     X(window_ms) X(frozen_ms) X(buckets)
-#define MMP_CACHES(X) X(is_reached) X(zero) X(next) X(map_place) X(reached_next) X(zero2)
+#define MMP_CACHES(X) X(is_reached) X(zero) X(next) X(map_slot) X(reached_next) X(zero2)
 /* clang-format on */
 
 struct mmp_table {

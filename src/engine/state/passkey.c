@@ -85,7 +85,7 @@ static void enter_id(struct engine *engine, uint32_t passkey)
     struct passkey_table *table = &engine->passkeys;
     struct passkey *row = &table->rows[passkey];
 
-    row->id_place =
+    row->id_slot =
         hash_index_insert(&table->by_id, id_hash(engine, row->id, row->id_bytes), passkey);
 }
 
@@ -116,7 +116,7 @@ void passkey_end(struct engine *engine, uint32_t passkey)
     const struct passkey *row = &engine->passkeys.rows[passkey];
     uint64_t hash = id_hash(engine, row->id, row->id_bytes);
 
-    hash_index_remove(&engine->passkeys.by_id, (uint32_t)(hash >> 32), row->id_place);
+    hash_index_remove(&engine->passkeys.by_id, (uint32_t)(hash >> 32), row->id_slot);
 }
 
 void passkey_release(struct engine *engine, uint32_t passkey)

@@ -21,13 +21,13 @@ struct passkey {
     uint16_t id_bytes;         /* 1..256 */
     uint8_t zero[2];
     uint8_t id[ASSERTION_CREDENTIAL_MAX]; /* zeros after id_bytes */
-    uint32_t id_place;                    /* in by_id, until the credential ends */
+    uint32_t id_slot;                     /* in by_id, until the credential ends */
     uint32_t next;                        /* in the free list: next free */
 };
 
 /* clang-format off */
 #define PASSKEY_FIELDS(X) X(created_sequence) X(sign_count) X(id_bytes) X(zero) X(id)
-#define PASSKEY_CACHES(X) X(id_place) X(next)
+#define PASSKEY_CACHES(X) X(id_slot) X(next)
 /* clang-format on */
 
 struct passkey_table {

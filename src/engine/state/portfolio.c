@@ -50,7 +50,7 @@ struct effect_portfolio_id portfolio_effect_id(const struct engine *engine, uint
 }
 
 /* Places of the heap of deadlines count from 1. */
-static uint32_t place_of(uint32_t portfolio)
+static uint32_t timer_index(uint32_t portfolio)
 {
     return portfolio + 1;
 }
@@ -58,11 +58,11 @@ static uint32_t place_of(uint32_t portfolio)
 static uint64_t key_hash(const struct engine *engine, uint32_t account, uint32_t subaccount_index,
                          uint32_t portfolio_index)
 {
-    uint64_t place = (uint64_t)subaccount_index << 32 | portfolio_index;
+    uint64_t key = (uint64_t)subaccount_index << 32 | portfolio_index;
 
-    place = mix_fold(account ^ engine->key.low,
-                     place ^ engine->key.high ^ UINT64_C(0xE7037ED1A0B428DB));
-    return mix_fold(place ^ engine->key.high, UINT64_C(0x8CB92BA72F3D8DD7));
+    key =
+        mix_fold(account ^ engine->key.low, key ^ engine->key.high ^ UINT64_C(0xE7037ED1A0B428DB));
+    return mix_fold(key ^ engine->key.high, UINT64_C(0x8CB92BA72F3D8DD7));
 }
 
 /* An account's first portfolio is its 0/0, which is in no map. */
@@ -112,7 +112,7 @@ uint32_t portfolio_find_sequence(const struct engine *engine, uint64_t sequence)
 static void enter(struct engine *engine, uint32_t index, uint32_t subaccount)
 {
     struct portfolio_table *table = &engine->portfolios;
-    uint32_t place;
+    uint32_t slot;
     struct portfolio *portfolio = &table->rows[index];
     struct account *owner = &engine->accounts.rows[portfolio->account];
     bool is_first = owner->portfolio_head == PORTFOLIO_NONE;
@@ -128,14 +128,14 @@ static void enter(struct engine *engine, uint32_t index, uint32_t subaccount)
         return;
     if (is_second)
         account_position_begin(engine, owner->portfolio_head);
-    place = hash_index_insert(&table->map,
-                              key_hash(engine, portfolio->account, portfolio->subaccount_index,
-                                       portfolio->portfolio_index),
-                              index);
+    slot = hash_index_insert(&table->map,
+                             key_hash(engine, portfolio->account, portfolio->subaccount_index,
+                                      portfolio->portfolio_index),
+                             index);
     if (has_sequence(portfolio))
-        place = hash_index_insert(&table->by_sequence,
-                                  sequence_hash(engine, portfolio->created_sequence), index);
-    (void)place; /* it is searched when one is taken out, which is rare */
+        slot = hash_index_insert(&table->by_sequence,
+                                 sequence_hash(engine, portfolio->created_sequence), index);
+    (void)slot; /* it is searched when one is taken out, which is rare */
 }
 
 void portfolio_give_back(struct engine *engine, uint32_t index)
@@ -147,15 +147,15 @@ void portfolio_give_back(struct engine *engine, uint32_t index)
     INVARIANT(portfolio->holding_count == 0 && portfolio->cash == 0 && !portfolio->changed);
     leverage_forget(engine, index);
     mmp_forget(engine, index);
-    timer_heap_remove(&engine->dead_men, place_of(index));
+    timer_heap_remove(&engine->dead_men, timer_index(index));
     if ((portfolio->subaccount_index | portfolio->portfolio_index) != 0)
-        hash_index_take(
+        hash_index_erase(
             &table->map,
             key_hash(engine, account, portfolio->subaccount_index, portfolio->portfolio_index),
             index);
     if (has_sequence(portfolio))
-        hash_index_take(&table->by_sequence, sequence_hash(engine, portfolio->created_sequence),
-                        index);
+        hash_index_erase(&table->by_sequence, sequence_hash(engine, portfolio->created_sequence),
+                         index);
     engine->subaccounts.rows[portfolio->subaccount].portfolio_count--;
     share_drop(engine, account, SHARE_portfolios);
     table->rows[index] = free_portfolio;
@@ -167,7 +167,7 @@ uint32_t portfolio_add(struct engine *engine, uint32_t subaccount, const char *n
     struct portfolio_table *table = &engine->portfolios;
     const struct subaccount *owner = &engine->subaccounts.rows[subaccount];
 
-    uint32_t index = free_rows_take(&table->free, &table->count);
+    uint32_t index = free_rows_alloc(&table->free, &table->count);
     INVARIANT(index < table->slots);
     struct portfolio *portfolio = &table->rows[index];
     *portfolio = (struct portfolio){
@@ -214,10 +214,10 @@ void portfolio_enter_dead_man(struct engine *engine, uint32_t index)
     uint64_t deadline_ns = state_portfolio(engine, index)->dead_man_ns;
 
     if (deadline_ns == 0) {
-        timer_heap_remove(&engine->dead_men, place_of(index));
+        timer_heap_remove(&engine->dead_men, timer_index(index));
         return;
     }
-    timer_heap_set(&engine->dead_men, place_of(index), deadline_ns, index);
+    timer_heap_set(&engine->dead_men, timer_index(index), deadline_ns, index);
     work_queue_timer_set(engine, deadline_ns);
 }
 

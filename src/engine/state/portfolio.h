@@ -118,8 +118,8 @@ static inline void portfolio_move(struct portfolio *portfolio, enum portfolio_st
 
 struct portfolio_table {
     struct portfolio *rows;        /* [slots] */
-    struct hash_index map;         /* by account and indexes, but 0/0: place in rows */
-    struct hash_index by_sequence; /* those of a 24: place in rows */
+    struct hash_index map;         /* by account and indexes, but 0/0: index in rows */
+    struct hash_index by_sequence; /* those of a 24: index in rows */
     struct free_rows free;
     uint32_t slots;
     uint32_t limit;

@@ -14,7 +14,7 @@ void samples_init(struct sample_table *table, void *memory)
     table->rows = memory;
 }
 
-static struct sample *place(const struct engine *engine, uint32_t market, uint64_t second)
+static struct sample *sample_at(const struct engine *engine, uint32_t market, uint64_t second)
 {
     return &engine->samples.rows[(size_t)market * SAMPLES_MAX + second % SAMPLES_MAX];
 }
@@ -25,7 +25,7 @@ void samples_append(struct engine *engine, uint32_t market)
 
     if (state_market(engine, market)->taken_ns == engine->t_ns) /* taken by this command */
         state_market(engine, market)->reference_from = second + 1;
-    *place(engine, market, second) = (struct sample){
+    *sample_at(engine, market, second) = (struct sample){
         .second = second,
         .price = state_market(engine, market)->index_price,
     };
@@ -38,7 +38,7 @@ uint64_t samples_mean(const struct engine *engine, uint32_t market, uint32_t lea
     uint32_t count = 0;
 
     for (uint64_t age = 0; age < SAMPLES_MAX && age < now; age++) {
-        const struct sample *sample = place(engine, market, now - age);
+        const struct sample *sample = sample_at(engine, market, now - age);
         if (sample->second != now - age)
             continue;
         sum += sample->price;
@@ -63,7 +63,7 @@ uint64_t samples_reference(const struct engine *engine, uint32_t market)
     uint32_t count = 0;
 
     for (uint64_t age = 0; age < SAMPLES_REFERENCE && age < now; age++) {
-        const struct sample *sample = place(engine, market, now - age);
+        const struct sample *sample = sample_at(engine, market, now - age);
         if (sample->second == now - age &&
             sample->second >= engine->markets.rows[market].reference_from)
             insert_sorted(prices, count++, sample->price);
@@ -75,7 +75,7 @@ void samples_begin_reference(struct engine *engine, uint32_t index)
 {
     struct market *market = state_market(engine, index);
     uint64_t second = engine->t_ns / MARKET_SECOND_NS;
-    bool is_sampled = place(engine, index, second)->second == second;
+    bool is_sampled = sample_at(engine, index, second)->second == second;
 
     market->taken_ns = engine->t_ns;
     market->reference_from = is_sampled ? second + 1 : second;
@@ -90,7 +90,7 @@ static void image_market(const struct engine *engine, uint32_t market, struct im
     uint64_t first = last < SAMPLES_MAX ? 1 : last - SAMPLES_MAX + 1;
 
     for (uint64_t second = first; second <= last; second++) {
-        const struct sample *sample = place(engine, market, second);
+        const struct sample *sample = sample_at(engine, market, second);
         const struct sample_row made = { market, sample->second, sample->price }, *row = &made;
         if (sample->second == second) {
             SAMPLE_ROW_FIELDS(IMAGE_FIELD)
@@ -118,7 +118,7 @@ bool samples_load(struct engine *engine, struct image_read *read)
             return image_read_refuse(read, "a sample that cannot be");
         if (row->market < last.market || (row->market == last.market && row->second <= last.second))
             return image_read_refuse(read, "the samples are not in the order of their seconds");
-        *place(engine, row->market, row->second) = (struct sample){ row->second, row->price };
+        *sample_at(engine, row->market, row->second) = (struct sample){ row->second, row->price };
         last = *row;
     }
     return read->wrong == NULL;

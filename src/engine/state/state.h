@@ -41,15 +41,15 @@ enum state_own_order { OWN_ORDER_TAKER, OWN_ORDER_MAKER };
 struct applying {
     const struct command *command;
     struct engine_sink *sink;
-    uint32_t id_count;    /* ids made by it so far (R3) */
-    uint32_t order_count; /* orders that it has entered: below the sequence in a stamp */
-    uint32_t portfolio;   /* of its portfolio_id after row portfolio, else PORTFOLIO_NONE */
-    uint32_t credential;  /* that signed it, or CREDENTIAL_NONE */
-    uint32_t account;     /* of that credential */
-    uint32_t resting;     /* the order whose evidence is wanted, while it rests, else ORDER_NONE */
-    uint32_t untriggered; /* likewise, while it waits (conditional.h), else CONDITIONAL_NONE */
-    uint32_t makers;      /* that the last walk met */
-    uint32_t places;      /* orders that an atomic batch would make, while it is checked */
+    uint32_t id_count;     /* ids made by it so far (R3) */
+    uint32_t order_count;  /* orders that it has entered: below the sequence in a stamp */
+    uint32_t portfolio;    /* of its portfolio_id after row portfolio, else PORTFOLIO_NONE */
+    uint32_t credential;   /* that signed it, or CREDENTIAL_NONE */
+    uint32_t account;      /* of that credential */
+    uint32_t resting;      /* the order whose evidence is wanted, while it rests, else ORDER_NONE */
+    uint32_t untriggered;  /* likewise, while it waits (conditional.h), else CONDITIONAL_NONE */
+    uint32_t makers;       /* that the last walk met */
+    uint32_t batch_orders; /* orders that an atomic batch would make, while it is checked */
     struct engine_result *answer; /* that the evidence goes to */
 };
 
@@ -171,9 +171,9 @@ static inline uint64_t state_next_stamp(struct engine *engine)
 }
 
 /* Index of an order that the engine makes itself (own_order.h): after the slots of the table. */
-static inline uint32_t state_own_order(const struct engine *engine, enum state_own_order place)
+static inline uint32_t state_own_order(const struct engine *engine, enum state_own_order which)
 {
-    return engine->orders.slots + 1 + (uint32_t)place;
+    return engine->orders.slots + 1 + (uint32_t)which;
 }
 
 /* The id of the account in a slot. */

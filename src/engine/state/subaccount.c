@@ -37,9 +37,9 @@ void subaccount_table_init(struct subaccount_table *table, void *memory, uint32_
 
 static uint64_t key_hash(const struct engine *engine, uint32_t account, uint32_t subaccount_index)
 {
-    uint64_t place = mix_fold(account ^ engine->key.low,
-                              subaccount_index ^ engine->key.high ^ UINT64_C(0x8EBC6AF09C88C6E3));
-    return mix_fold(place ^ engine->key.high, UINT64_C(0x589965CC75374CC3));
+    uint64_t key = mix_fold(account ^ engine->key.low,
+                            subaccount_index ^ engine->key.high ^ UINT64_C(0x8EBC6AF09C88C6E3));
+    return mix_fold(key ^ engine->key.high, UINT64_C(0x589965CC75374CC3));
 }
 
 uint32_t subaccount_find(const struct engine *engine, uint32_t account, uint32_t subaccount_index)
@@ -96,7 +96,7 @@ uint32_t subaccount_find_sequence(const struct engine *engine, uint64_t sequence
 static void enter(struct engine *engine, uint32_t record)
 {
     struct subaccount_table *table = &engine->subaccounts;
-    uint32_t account = table->rows[record].account, place;
+    uint32_t account = table->rows[record].account, slot;
     uint32_t index = engine->accounts.rows[account].subaccount_count++;
 
     INVARIANT(table->rows[record].subaccount_index == index);
@@ -105,12 +105,12 @@ static void enter(struct engine *engine, uint32_t record)
         engine->accounts.rows[account].subaccount_head = record;
         return;
     }
-    place = hash_index_insert(&table->map, key_hash(engine, account, index), record + 1);
+    slot = hash_index_insert(&table->map, key_hash(engine, account, index), record + 1);
     if (has_sequence(engine, &table->rows[record]))
-        place = hash_index_insert(&table->by_sequence,
-                                  sequence_hash(engine, table->rows[record].created_sequence),
-                                  record + 1);
-    (void)place; /* it is searched when one is taken out, which is rare */
+        slot = hash_index_insert(&table->by_sequence,
+                                 sequence_hash(engine, table->rows[record].created_sequence),
+                                 record + 1);
+    (void)slot; /* it is searched when one is taken out, which is rare */
 }
 
 void subaccount_give_back(struct engine *engine, uint32_t record)
@@ -120,11 +120,11 @@ void subaccount_give_back(struct engine *engine, uint32_t record)
 
     INVARIANT(row->portfolio_count == 0 && row->withdrawals_pending == 0);
     if (row->subaccount_index != 0)
-        hash_index_take(&table->map, key_hash(engine, row->account, row->subaccount_index),
-                        record + 1);
+        hash_index_erase(&table->map, key_hash(engine, row->account, row->subaccount_index),
+                         record + 1);
     if (has_sequence(engine, row))
-        hash_index_take(&table->by_sequence, sequence_hash(engine, row->created_sequence),
-                        record + 1);
+        hash_index_erase(&table->by_sequence, sequence_hash(engine, row->created_sequence),
+                         record + 1);
     share_drop(engine, row->account, SHARE_subaccounts);
     *row = free_subaccount;
     free_rows_add(&table->free, record);
@@ -134,7 +134,7 @@ uint32_t subaccount_add(struct engine *engine, uint32_t account)
 {
     struct subaccount_table *table = &engine->subaccounts;
 
-    uint32_t record = free_rows_take(&table->free, &table->count);
+    uint32_t record = free_rows_alloc(&table->free, &table->count);
     INVARIANT(record < table->slots);
     table->rows[record] = (struct subaccount){
         .created_sequence = engine->sequence,

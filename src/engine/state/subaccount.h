@@ -33,7 +33,7 @@ struct subaccount {
 
 struct subaccount_table {
     struct subaccount *rows;       /* [slots] */
-    struct hash_index map;         /* by account and index, but index 0: 1 + place in rows */
+    struct hash_index map;         /* by account and index, but index 0: 1 + index in rows */
     struct hash_index by_sequence; /* those of a 22, likewise */
     struct free_rows free;
     uint32_t slots; /* as many as portfolios: each has one at least */

@@ -87,11 +87,11 @@ bool withdrawal_read(const struct engine *engine, uint32_t at, struct row_withdr
 
     if (withdrawal->created_sequence == 0)
         return false;
-    struct effect_portfolio_id place = portfolio_effect_id(engine, withdrawal->portfolio);
+    struct effect_portfolio_id id = portfolio_effect_id(engine, withdrawal->portfolio);
     *row = (struct row_withdrawal){
-        .account_id = place.account_id,
-        .subaccount_index = place.subaccount_index,
-        .portfolio_index = place.portfolio_index,
+        .account_id = id.account_id,
+        .subaccount_index = id.subaccount_index,
+        .portfolio_index = id.portfolio_index,
         .amount = withdrawal->amount,
         .requested_at_ns = withdrawal->created_ns,
         .sequence = withdrawal->created_sequence,
@@ -119,7 +119,7 @@ uint32_t withdrawal_add(struct engine *engine, const struct withdrawal *row)
     table->rows[index].next = WITHDRAWAL_NONE;
     *(table->tail != WITHDRAWAL_NONE ? &table->rows[table->tail].next : &table->head) = index;
     table->tail = index;
-    table->rows[index].map_place =
+    table->rows[index].map_slot =
         hash_index_insert(&table->map, sequence_hash(engine, row->created_sequence), index);
     if (row->ended_sequence == 0)
         subaccount_of(engine, row)->withdrawals_pending++;
@@ -136,7 +136,7 @@ static void release(struct engine *engine, uint32_t index)
 
     INVARIANT(row->ended_sequence != 0);
     share_drop(engine, engine->portfolios.rows[row->portfolio].account, SHARE_withdrawals);
-    hash_index_remove(&table->map, (uint32_t)(hash >> 32), row->map_place);
+    hash_index_remove(&table->map, (uint32_t)(hash >> 32), row->map_slot);
     timer_heap_remove(&table->releases, index);
     *(row->prev != WITHDRAWAL_NONE ? &table->rows[row->prev].next : &table->head) = row->next;
     *(row->next != WITHDRAWAL_NONE ? &table->rows[row->next].prev : &table->tail) = row->prev;

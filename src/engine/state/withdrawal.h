@@ -35,7 +35,7 @@ struct withdrawal {
     uint32_t id_index; /* of its id among those of its command (R3) */
     uint32_t next;     /* all in order of creation; in the free list: next free */
     uint32_t prev;
-    uint32_t map_place;
+    uint32_t map_slot;
     uint8_t destination[20]; /* where it goes; decides nothing here */
 };
 
@@ -43,7 +43,7 @@ struct withdrawal {
 #define WITHDRAWAL_FIELDS(X) \
     X(created_sequence) X(created_ns) X(amount) X(ended_sequence) X(release_ns) X(portfolio) \
     X(id_index) X(destination)
-#define WITHDRAWAL_CACHES(X) X(next) X(prev) X(map_place)
+#define WITHDRAWAL_CACHES(X) X(next) X(prev) X(map_slot)
 /* clang-format on */
 
 struct withdrawal_table {

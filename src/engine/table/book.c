@@ -77,11 +77,11 @@ static bool book_page_is_empty(const struct book_page *page)
  * changes. */
 static BOOK_RARE bool book_open_level(struct book *book, struct book_side *side, uint32_t tick)
 {
-    uint32_t *entry = &side->directory[tick / BOOK_PAGE_LEVELS];
+    uint32_t *line = &side->directory[tick / BOOK_PAGE_LEVELS];
 
-    if (*entry == 0)
-        *entry = book_pages_take(book->pages);
-    if (*entry == 0)
+    if (*line == 0)
+        *line = book_pages_alloc(book->pages);
+    if (*line == 0)
         return false;
     uint64_t *word = &book_page(side, tick)->words[(tick >> BOOK_WORD_BITS) % BOOK_PAGE_WORDS];
     for (uint32_t depth = 0, bit = tick;;) {
@@ -124,7 +124,7 @@ static uint32_t book_find(const struct book_side *side, uint32_t tick, uint32_t 
  * finds the next best level. */
 static BOOK_RARE void book_close_level(struct book *book, struct book_side *side, uint32_t tick)
 {
-    uint32_t *entry = &side->directory[tick / BOOK_PAGE_LEVELS];
+    uint32_t *line = &side->directory[tick / BOOK_PAGE_LEVELS];
     struct book_page *page = book_page(side, tick);
     uint64_t *word = &page->words[(tick >> BOOK_WORD_BITS) % BOOK_PAGE_WORDS];
 
@@ -136,8 +136,8 @@ static BOOK_RARE void book_close_level(struct book *book, struct book_side *side
         word = &side->bitmap[depth - 1][bit >> BOOK_WORD_BITS];
     }
     if (book_page_is_empty(page)) {
-        book_pages_give(book->pages, *entry);
-        *entry = 0;
+        book_pages_free(book->pages, *line);
+        *line = 0;
     }
     if (tick == side->best)
         side->best = book_find(side, tick, book->top);

@@ -19,7 +19,7 @@ void book_pages_init(struct book_pages *pages, void *memory, uint32_t capacity)
     };
 }
 
-uint32_t book_pages_take(struct book_pages *pages)
+uint32_t book_pages_alloc(struct book_pages *pages)
 {
     uint32_t line = pages->free;
 
@@ -36,7 +36,7 @@ uint32_t book_pages_take(struct book_pages *pages)
     return pages->untouched++ * BOOK_PAGE_LINES;
 }
 
-void book_pages_give(struct book_pages *pages, uint32_t line)
+void book_pages_free(struct book_pages *pages, uint32_t line)
 {
     INVARIANT(pages->used > 0 && line != 0);
     book_pages_at(pages->pool, line)->next_free = pages->free;

@@ -49,12 +49,12 @@ size_t book_pages_bytes(uint32_t capacity);
  * book_pages_bytes(capacity) zero bytes, 64-byte aligned, and outlives the pool. */
 void book_pages_init(struct book_pages *pages, void *memory, uint32_t capacity);
 
-/* Takes a page of zeros, the last one given back before one that was never used. Returns its line;
+/* Hands out a page of zeros, the last one freed before one that was never used. Returns its line;
  * 0 at the limit, and then nothing changes. */
-CC_MUST_USE uint32_t book_pages_take(struct book_pages *pages);
+CC_MUST_USE uint32_t book_pages_alloc(struct book_pages *pages);
 
-/* Gives back a page that is all zeros again. */
-void book_pages_give(struct book_pages *pages, uint32_t line);
+/* Frees a page that is all zeros again. */
+void book_pages_free(struct book_pages *pages, uint32_t line);
 
 /* The page that begins at a line of the pool. */
 static inline struct book_page *book_pages_at(uint8_t *pool, uint32_t line)

@@ -135,12 +135,12 @@ static void duplicate_free_dead(struct duplicate *set)
     uint32_t dead = set->dead_head;
     struct duplicate_slot *slot = &set->rows[dead];
     uint32_t *fetching = &set->fetching[set->freed++ % CC_COUNT(set->fetching)];
-    uint32_t near = set->rows[*fetching].place;
+    uint32_t near = set->rows[*fetching].map_slot;
 
-    CC_PREFETCH(&set->index.buckets[near >> HASH_INDEX_PLACE_BITS]);
+    CC_PREFETCH(&set->index.buckets[near >> HASH_INDEX_BUCKET_SHIFT]);
     CC_PREFETCH(&set->rows[slot->ahead]);
     *fetching = slot->ahead;
-    hash_index_remove(&set->index, slot->home, slot->place);
+    hash_index_remove(&set->index, slot->home, slot->map_slot);
     set->dead_head = slot->next;
     slot->next = set->free_head;
     set->free_head = dead;
@@ -228,7 +228,7 @@ void duplicate_insert(struct duplicate *set, uint64_t hash, const struct duplica
     struct duplicate_slot *slot = &set->rows[index];
     slot->row = *row;
     slot->home = (uint32_t)(hash >> 32);
-    slot->place = hash_index_insert(&set->index, hash, index);
+    slot->map_slot = hash_index_insert(&set->index, hash, index);
     slot->next = slice->head;
     slice->tail = slice->head != 0 ? slice->tail : index;
     slice->head = index;

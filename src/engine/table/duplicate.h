@@ -46,10 +46,10 @@ static_assert(sizeof(struct duplicate_row) == 40, "W5: a row is 40 bytes");
 /* A row and its links: one cache line. */
 struct duplicate_slot {
     struct duplicate_row row;
-    uint32_t next;  /* in its slice, then in the dead list, then in the free list; 0: last */
-    uint32_t ahead; /* the row DUPLICATE_AHEAD further in that list, or 0; only a hint */
-    uint32_t place; /* bucket and slot in the index */
-    uint32_t home;  /* upper half of the hash */
+    uint32_t next;     /* in its slice, then in the dead list, then in the free list; 0: last */
+    uint32_t ahead;    /* the row DUPLICATE_AHEAD further in that list, or 0; only a hint */
+    uint32_t map_slot; /* bucket and slot in the index */
+    uint32_t home;     /* upper half of the hash */
     uint32_t spare[2];
 };
 

@@ -28,7 +28,7 @@ static inline void free_rows_add(struct free_rows *free, uint32_t row)
 }
 
 /* The lowest free row, else the next one that was never used: there is one. */
-static inline uint32_t free_rows_take(struct free_rows *free, uint32_t *count)
+static inline uint32_t free_rows_alloc(struct free_rows *free, uint32_t *count)
 {
     uint32_t first = timer_heap_first(&free->heap);
 

@@ -1,6 +1,6 @@
 #include "engine/table/hash_index.h"
 
-static_assert((1 << HASH_INDEX_PLACE_BITS) >= HASH_INDEX_SLOTS, "a slot fits its bits");
+static_assert((1 << HASH_INDEX_BUCKET_SHIFT) >= HASH_INDEX_SLOTS, "a slot fits its bits");
 
 /* There are more slots than records, so an insert below the bound always ends. */
 static uint32_t hash_index_buckets(uint32_t records)
@@ -39,20 +39,20 @@ uint32_t hash_index_insert(struct hash_index *map, uint64_t hash, uint32_t index
     uint32_t slot = (uint32_t)__builtin_ctz(vacant) / 2;
     map->buckets[bucket].tag[slot] = hash_index_tag(hash);
     map->buckets[bucket].index[slot] = index;
-    return bucket << HASH_INDEX_PLACE_BITS | slot;
+    return bucket << HASH_INDEX_BUCKET_SHIFT | slot;
 }
 
-void hash_index_remove(struct hash_index *map, uint32_t home, uint32_t place)
+void hash_index_remove(struct hash_index *map, uint32_t home, uint32_t slot)
 {
-    uint32_t bucket = place >> HASH_INDEX_PLACE_BITS;
-    uint32_t slot = place & ((1u << HASH_INDEX_PLACE_BITS) - 1);
+    uint32_t bucket = slot >> HASH_INDEX_BUCKET_SHIFT;
+    uint32_t in_bucket = slot & ((1u << HASH_INDEX_BUCKET_SHIFT) - 1);
     uint32_t passed = hash_index_home(map, (uint64_t)home << 32);
 
-    INVARIANT(bucket < map->bucket_count && slot < HASH_INDEX_SLOTS);
-    INVARIANT(map->buckets[bucket].tag[slot] != 0);
+    INVARIANT(bucket < map->bucket_count && in_bucket < HASH_INDEX_SLOTS);
+    INVARIANT(map->buckets[bucket].tag[in_bucket] != 0);
     INVARIANT(map->count > 0);
     map->count--;
-    map->buckets[bucket].tag[slot] = 0;
+    map->buckets[bucket].tag[in_bucket] = 0;
     while (CC_UNLIKELY(passed != bucket)) {
         INVARIANT(map->buckets[passed].overflow > 0);
         map->buckets[passed].overflow--;
@@ -60,7 +60,7 @@ void hash_index_remove(struct hash_index *map, uint32_t home, uint32_t place)
     }
 }
 
-void hash_index_take(struct hash_index *map, uint64_t hash, uint32_t index)
+void hash_index_erase(struct hash_index *map, uint64_t hash, uint32_t index)
 {
     struct hash_index_probe probe = hash_index_probe(map, hash);
     uint32_t slot = 0;
@@ -72,5 +72,5 @@ void hash_index_take(struct hash_index *map, uint64_t hash, uint32_t index)
     const struct hash_index_bucket *bucket = &map->buckets[probe.bucket];
     while (bucket->index[slot] != index || bucket->tag[slot] != probe.tag)
         slot++;
-    hash_index_remove(map, (uint32_t)(hash >> 32), probe.bucket << HASH_INDEX_PLACE_BITS | slot);
+    hash_index_remove(map, (uint32_t)(hash >> 32), probe.bucket << HASH_INDEX_BUCKET_SHIFT | slot);
 }

@@ -21,7 +21,7 @@
 enum {
     HASH_INDEX_SLOTS = 10,          /* records in a bucket at most */
     HASH_INDEX_LOAD = 6,            /* mean records in a bucket of a full table: 4 % overflow */
-    HASH_INDEX_PLACE_BITS = 4,      /* place = bucket << 4 | slot */
+    HASH_INDEX_BUCKET_SHIFT = 4,    /* a slot number is bucket << 4 | slot in it */
     HASH_INDEX_SLOT_BITS = 0x55555, /* bit 2i for each slot i */
 };
 
@@ -59,17 +59,17 @@ void hash_index_init(struct hash_index *map, void *memory, uint32_t records);
  * table has fewer than `records` records. The owner checks for a key that is there already. */
 CC_MUST_USE uint32_t hash_index_insert(struct hash_index *map, uint64_t hash, uint32_t index);
 
-/* Removes the record at `place` (of hash_index_insert). `home` is the upper half of its hash. */
-void hash_index_remove(struct hash_index *map, uint32_t home, uint32_t place);
+/* Removes the record at `slot` (of hash_index_insert). `home` is the upper half of its hash. */
+void hash_index_remove(struct hash_index *map, uint32_t home, uint32_t slot);
 
-/* Removes a record of which the owner has not kept the place. */
-void hash_index_take(struct hash_index *map, uint64_t hash, uint32_t index);
+/* Removes a record of which the owner has not kept the slot. */
+void hash_index_erase(struct hash_index *map, uint64_t hash, uint32_t index);
 
 /* Removes a record that is in its home bucket. */
-static inline void hash_index_vacate(struct hash_index *map, uint32_t place)
+static inline void hash_index_vacate(struct hash_index *map, uint32_t slot)
 {
-    uint16_t *tag = &map->buckets[place >> HASH_INDEX_PLACE_BITS]
-                         .tag[place & ((1u << HASH_INDEX_PLACE_BITS) - 1)];
+    uint16_t *tag = &map->buckets[slot >> HASH_INDEX_BUCKET_SHIFT]
+                         .tag[slot & ((1u << HASH_INDEX_BUCKET_SHIFT) - 1)];
 
     INVARIANT(*tag != 0);
     INVARIANT(map->count > 0);

@@ -26,24 +26,24 @@ uint32_t order_map_find(const struct order_map *map, uint64_t hash, uint32_t acc
 
 void order_map_insert(struct order_map *map, uint64_t hash, uint32_t order)
 {
-    uint32_t place = hash_index_insert(&map->index, hash, order);
-    bool is_home = place >> HASH_INDEX_PLACE_BITS == hash_index_home(&map->index, hash);
+    uint32_t slot = hash_index_insert(&map->index, hash, order);
+    bool is_home = slot >> HASH_INDEX_BUCKET_SHIFT == hash_index_home(&map->index, hash);
 
-    INVARIANT((place & ORDER_MAP_DISPLACED) == 0);
-    map->orders[order].map_slot = is_home ? place : place | ORDER_MAP_DISPLACED;
+    INVARIANT((slot & ORDER_MAP_DISPLACED) == 0);
+    map->orders[order].map_slot = is_home ? slot : slot | ORDER_MAP_DISPLACED;
 }
 
 void order_map_remove(struct order_map *map, struct mix_key key, uint32_t order)
 {
     const struct order *record = &map->orders[order];
-    uint32_t place = order_map_place(record);
-    struct hash_index_bucket *bucket = &map->index.buckets[place >> HASH_INDEX_PLACE_BITS];
+    uint32_t slot = order_map_slot(record);
+    struct hash_index_bucket *bucket = &map->index.buckets[slot >> HASH_INDEX_BUCKET_SHIFT];
 
-    INVARIANT(bucket->index[place & ((1u << HASH_INDEX_PLACE_BITS) - 1)] == order);
+    INVARIANT(bucket->index[slot & ((1u << HASH_INDEX_BUCKET_SHIFT) - 1)] == order);
     if (CC_LIKELY((record->map_slot & ORDER_MAP_DISPLACED) == 0)) {
-        hash_index_vacate(&map->index, place);
+        hash_index_vacate(&map->index, slot);
         return;
     }
     uint64_t hash = mix_id(key, record->account, (const uint8_t *)record->id);
-    hash_index_remove(&map->index, (uint32_t)(hash >> 32), place);
+    hash_index_remove(&map->index, (uint32_t)(hash >> 32), slot);
 }

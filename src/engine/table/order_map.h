@@ -41,7 +41,7 @@ void order_map_insert(struct order_map *map, uint64_t hash, uint32_t order);
 void order_map_remove(struct order_map *map, struct mix_key key, uint32_t order);
 
 /* Returns the order's bucket and slot in the index. */
-static inline uint32_t order_map_place(const struct order *order)
+static inline uint32_t order_map_slot(const struct order *order)
 {
     return order->map_slot & ~ORDER_MAP_DISPLACED;
 }
@@ -53,9 +53,9 @@ static inline void order_map_prefetch(const struct order_map *map, uint64_t hash
 }
 
 /* Prefetches the bucket of an order that will be removed (a maker about to be filled). */
-static inline void order_map_prefetch_place(const struct order_map *map, const struct order *order)
+static inline void order_map_prefetch_slot(const struct order_map *map, const struct order *order)
 {
-    CC_PREFETCH(&map->index.buckets[order_map_place(order) >> HASH_INDEX_PLACE_BITS]);
+    CC_PREFETCH(&map->index.buckets[order_map_slot(order) >> HASH_INDEX_BUCKET_SHIFT]);
 }
 
 /* Returns the likely order of a hash for order_prefetch, the second step. It is not checked; 0:

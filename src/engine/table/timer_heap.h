@@ -11,15 +11,15 @@
 
 #include "base/compiler.h"
 
-struct timer_heap_entry {
+struct timer_heap_row {
     uint64_t time_ns;
     uint64_t rank;
     uint32_t index;
 };
 
 struct timer_heap {
-    struct timer_heap_entry *entries; /* [records + 1]; the root is entries[1] */
-    uint32_t *places;                 /* by index: its position in entries, or 0 */
+    struct timer_heap_row *rows; /* [records + 1]; the root is rows[1] */
+    uint32_t *slots;             /* by index: its slot in rows, or 0 */
     uint32_t records;
     uint32_t count;
 };
@@ -40,13 +40,13 @@ void timer_heap_remove(struct timer_heap *heap, uint32_t index);
 /* Returns the record with the earliest deadline, or 0 if none has one. */
 static inline uint32_t timer_heap_first(const struct timer_heap *heap)
 {
-    return heap->count == 0 ? 0 : heap->entries[1].index;
+    return heap->count == 0 ? 0 : heap->rows[1].index;
 }
 
 /* Returns the earliest deadline, or UINT64_MAX if there is none. */
 static inline uint64_t timer_heap_deadline(const struct timer_heap *heap)
 {
-    return heap->count == 0 ? UINT64_MAX : heap->entries[1].time_ns;
+    return heap->count == 0 ? UINT64_MAX : heap->rows[1].time_ns;
 }
 
 #endif

@@ -161,8 +161,8 @@ static void close_list(struct engine *engine, uint32_t head, uint8_t flag, uint6
     *list = 0;
 }
 
-static void keep_place(struct engine *engine, const struct order_request *request,
-                       const struct resting_terms *terms)
+static void keep_priority(struct engine *engine, const struct order_request *request,
+                          const struct resting_terms *terms)
 {
     const struct order *order = &engine->orders.hot[request->replaced];
     struct holding *holding = state_holding(engine, order->holding);
@@ -183,8 +183,8 @@ void amend_replace_act(struct engine *engine, const struct order_request *reques
     struct resting_terms terms = { .expiry_ns = request->expiry,
                                    .flags = order_request_flags(request) };
 
-    if (request->keeps_place) {
-        keep_place(engine, request, &terms);
+    if (request->keeps_priority) {
+        keep_priority(engine, request, &terms);
         evidence_of_order(engine, result, request->replaced);
         return;
     }

@@ -77,8 +77,8 @@ enum status batch_check_id(const struct engine *engine, const struct command *co
     return STATUS_request_completed;
 }
 
-void batch_entry(const struct engine *engine, const struct batch_item *item,
-                 struct order_request *request)
+void batch_order_request(const struct engine *engine, const struct batch_item *item,
+                         struct order_request *request)
 {
     *request = (struct order_request){
         .price = item->price,
@@ -136,7 +136,7 @@ static enum status apply_place(struct engine *engine, const struct batch_item *i
     };
     struct order_request request;
 
-    batch_entry(engine, item, &request);
+    batch_order_request(engine, item, &request);
     enum status status = place_rows(engine, &name, &request, NULL);
     *reason = request.reason;
     return status;
@@ -161,7 +161,7 @@ static enum status apply_replace(struct engine *engine, const struct batch_item 
 {
     struct order_request request;
 
-    batch_entry(engine, item, &request);
+    batch_order_request(engine, item, &request);
     enum status status = amend_replace_rows(engine, target, &request, NULL);
     *reason = request.reason;
     return status;

@@ -65,8 +65,8 @@ CC_MUST_USE enum status batch_check_id(const struct engine *engine, const struct
                                        const struct batch_item *item);
 
 /* Fills the item's part of a request (ops 0 and 2). */
-void batch_entry(const struct engine *engine, const struct batch_item *item,
-                 struct order_request *request);
+void batch_order_request(const struct engine *engine, const struct batch_item *item,
+                         struct order_request *request);
 
 /* True if the item is a reduction below 0: row size. Read as unsigned it would be a cancel. */
 CC_MUST_USE static inline bool batch_cut_is_negative(const struct batch_item *item)

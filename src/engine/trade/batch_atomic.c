@@ -13,7 +13,7 @@
 #define NO_ACCOUNT UINT32_MAX /* of an order that nobody finds */
 
 /* An order that the items name or make, as they have left it so far. */
-struct shadow {
+struct trial {
     uint32_t order;    /* in the table, ORDER_NONE: a new one */
     bool is_gone;      /* canceled */
     bool is_moved;     /* is not where the book has it, or is new */
@@ -36,11 +36,11 @@ struct check {
     const struct command *command;
     uint32_t count;
     uint32_t enter_count; /* items that would make an order, or enter one again */
-    uint32_t shadow_count;
+    uint32_t trial_count;
     uint32_t kept_count;
     uint32_t open_order_count;           /* of the portfolio, before */
     uint8_t statuses[MESSAGE_ITEMS_MAX]; /* enum status */
-    struct shadow shadows[MESSAGE_ITEMS_MAX];
+    struct trial trials[MESSAGE_ITEMS_MAX];
     struct kept kept[MESSAGE_ITEMS_MAX];
 };
 
@@ -67,16 +67,16 @@ static void count_orders(struct engine *engine, int32_t more)
 
 static void put_back(struct engine *engine, const struct check *check)
 {
-    for (uint32_t i = 0; i < check->shadow_count; i++) {
-        const struct shadow *shadow = &check->shadows[i];
-        struct order *order = &engine->orders.hot[shadow->order];
-        if (shadow->order == ORDER_NONE)
+    for (uint32_t i = 0; i < check->trial_count; i++) {
+        const struct trial *trial = &check->trials[i];
+        struct order *order = &engine->orders.hot[trial->order];
+        if (trial->order == ORDER_NONE)
             continue;
-        order->flags = shadow->was_flags;
-        order->tick = shadow->was_tick;
-        order->account = shadow->was_account;
-        order->remaining = shadow->was_remaining;
-        order->stamp = shadow->was_stamp;
+        order->flags = trial->was_flags;
+        order->tick = trial->was_tick;
+        order->account = trial->was_account;
+        order->remaining = trial->was_remaining;
+        order->stamp = trial->was_stamp;
     }
     for (uint32_t i = 0; i < check->kept_count; i++)
         memcpy(state_holding(engine, check->kept[i].holding)->sides, check->kept[i].sides,
@@ -99,14 +99,14 @@ static void give_back(struct engine *engine, const struct check *check)
     }
 }
 
-static struct shadow *shadow_of(struct engine *engine, struct check *check, uint32_t order)
+static struct trial *trial_of(struct engine *engine, struct check *check, uint32_t order)
 {
-    for (uint32_t i = 0; i < check->shadow_count; i++)
-        if (check->shadows[i].order == order)
-            return &check->shadows[i];
-    struct shadow *shadow = &check->shadows[check->shadow_count++];
+    for (uint32_t i = 0; i < check->trial_count; i++)
+        if (check->trials[i].order == order)
+            return &check->trials[i];
+    struct trial *trial = &check->trials[check->trial_count++];
     const struct order *found = &engine->orders.hot[order];
-    *shadow = (struct shadow){
+    *trial = (struct trial){
         .order = order,
         .was_flags = found->flags,
         .was_tick = found->tick,
@@ -115,67 +115,67 @@ static struct shadow *shadow_of(struct engine *engine, struct check *check, uint
         .was_stamp = found->stamp,
         .now = *found,
     };
-    return shadow;
+    return trial;
 }
 
 /* The order leaves the sums as it is, or enters them as it has become. */
-static void subtract_sums(struct engine *engine, struct check *check, const struct shadow *shadow)
+static void subtract_sums(struct engine *engine, struct check *check, const struct trial *trial)
 {
-    struct holding *holding = state_holding(engine, shadow->now.holding);
+    struct holding *holding = state_holding(engine, trial->now.holding);
 
-    keep_sides(engine, check, shadow->now.holding);
-    resting_subtract_sums(holding, &shadow->now, resting_price(engine, &shadow->now),
-                          shadow->now.remaining, true);
+    keep_sides(engine, check, trial->now.holding);
+    resting_subtract_sums(holding, &trial->now, resting_price(engine, &trial->now),
+                          trial->now.remaining, true);
 }
 
-static void add_sums(struct engine *engine, struct check *check, struct shadow *shadow)
+static void add_sums(struct engine *engine, struct check *check, struct trial *trial)
 {
-    struct holding *holding = state_holding(engine, shadow->now.holding);
+    struct holding *holding = state_holding(engine, trial->now.holding);
 
-    keep_sides(engine, check, shadow->now.holding);
-    resting_add_sums(holding, &shadow->now, resting_price(engine, &shadow->now));
-    if (shadow->order != ORDER_NONE)
-        engine->orders.hot[shadow->order] = shadow->now;
+    keep_sides(engine, check, trial->now.holding);
+    resting_add_sums(holding, &trial->now, resting_price(engine, &trial->now));
+    if (trial->order != ORDER_NONE)
+        engine->orders.hot[trial->order] = trial->now;
 }
 
 static void move_out(struct engine *engine, struct check *check, uint32_t order)
 {
-    struct shadow *shadow = shadow_of(engine, check, order);
+    struct trial *trial = trial_of(engine, check, order);
 
-    subtract_sums(engine, check, shadow);
-    shadow->is_gone = true;
-    shadow->now.remaining = 0; /* no open loss */
-    shadow->now.account = NO_ACCOUNT;
-    engine->orders.hot[order] = shadow->now;
+    subtract_sums(engine, check, trial);
+    trial->is_gone = true;
+    trial->now.remaining = 0; /* no open loss */
+    trial->now.account = NO_ACCOUNT;
+    engine->orders.hot[order] = trial->now;
     count_orders(engine, -1);
 }
 
 /* A replaced order keeps its time in force here: its new expiry is in no row of extras yet. It is
  * alive by either. */
-static void move_entry(struct engine *engine, struct check *check,
-                       const struct order_request *request)
+static void move_request(struct engine *engine, struct check *check,
+                         const struct order_request *request)
 {
-    struct shadow *shadow = &check->shadows[check->shadow_count];
+    struct trial *trial = &check->trials[check->trial_count];
 
     if (request->replaced != ORDER_NONE) {
-        shadow = shadow_of(engine, check, request->replaced);
-        subtract_sums(engine, check, shadow);
-        shadow->is_moved |= !request->keeps_place;
+        trial = trial_of(engine, check, request->replaced);
+        subtract_sums(engine, check, trial);
+        trial->is_moved |= !request->keeps_priority;
     } else {
-        *shadow = (struct shadow){
+        *trial = (struct trial){
             .is_moved = true,
             .now = { .market = (uint16_t)request->market_index, .side = request->side },
         };
-        shadow->now.holding = holding_get(engine, request->portfolio, request->market_index);
-        check->shadow_count++;
+        trial->now.holding = holding_get(engine, request->portfolio, request->market_index);
+        check->trial_count++;
         count_orders(engine, 1);
     }
-    shadow->now.tick = request->tick;
-    shadow->now.remaining = request->quantity;
-    shadow->now.flags = (uint8_t)((order_request_flags(request) & ~ORDER_TIF_MASK) |
-                                  (shadow->now.flags & ORDER_TIF_MASK));
-    shadow->now.stamp = state_stamp(engine); /* no list made before covers what it has become */
-    add_sums(engine, check, shadow);
+    trial->now.tick = request->tick;
+    trial->now.remaining = request->quantity;
+    trial->now.flags = (uint8_t)((order_request_flags(request) & ~ORDER_TIF_MASK) |
+                                 (trial->now.flags & ORDER_TIF_MASK));
+    trial->now.stamp = state_stamp(engine); /* no list made before covers what it has become */
+    add_sums(engine, check, trial);
 }
 
 /* --- row post_only_crosses -------------------------------------------------------------------- */
@@ -183,9 +183,9 @@ static void move_entry(struct engine *engine, struct check *check,
 /* Whether the book still has the order where the items have left it. */
 static bool stands(const struct check *check, uint32_t order)
 {
-    for (uint32_t i = 0; i < check->shadow_count; i++)
-        if (check->shadows[i].order == order)
-            return !check->shadows[i].is_gone && !check->shadows[i].is_moved;
+    for (uint32_t i = 0; i < check->trial_count; i++)
+        if (check->trials[i].order == order)
+            return !check->trials[i].is_gone && !check->trials[i].is_moved;
     return true;
 }
 
@@ -219,12 +219,12 @@ static bool crosses_book(struct engine *engine, const struct check *check,
 static bool crosses_batch(const struct engine *engine, const struct check *check,
                           const struct order_request *request)
 {
-    for (uint32_t i = 0; i < check->shadow_count; i++) {
-        const struct shadow *shadow = &check->shadows[i];
-        if (!shadow->is_moved || shadow->is_gone || shadow->now.market != request->market_index ||
-            shadow->now.side == request->side)
+    for (uint32_t i = 0; i < check->trial_count; i++) {
+        const struct trial *trial = &check->trials[i];
+        if (!trial->is_moved || trial->is_gone || trial->now.market != request->market_index ||
+            trial->now.side == request->side)
             continue;
-        uint64_t price = resting_price(engine, &shadow->now);
+        uint64_t price = resting_price(engine, &trial->now);
         if (request->side == ORDER_LONG ? request->price >= price : request->price <= price)
             return true;
     }
@@ -260,7 +260,7 @@ static struct amend_target amend_target_of(const struct engine *engine,
 static void request_of(const struct engine *engine, const struct batch_item *item,
                        struct order_request *request)
 {
-    batch_entry(engine, item, request);
+    batch_order_request(engine, item, request);
     request->pads |= item->post_only != 1 || item->op >= BATCH_OP_COUNT;
 }
 
@@ -308,10 +308,10 @@ static enum status check_reduce(struct engine *engine, struct check *check,
         move_out(engine, check, order);
         return status;
     }
-    struct shadow *shadow = shadow_of(engine, check, order);
-    subtract_sums(engine, check, shadow);
-    shadow->now.remaining -= (uint64_t)item->quantity;
-    add_sums(engine, check, shadow);
+    struct trial *trial = trial_of(engine, check, order);
+    subtract_sums(engine, check, trial);
+    trial->now.remaining -= (uint64_t)item->quantity;
+    add_sums(engine, check, trial);
     return status;
 }
 
@@ -356,12 +356,12 @@ static enum status check_enter(struct engine *engine, struct check *check, uint3
         status = terms_of(engine, check->command, item, &request);
     if (status != STATUS_request_completed)
         return status;
-    if (!request.keeps_place &&
+    if (!request.keeps_priority &&
         (crosses_book(engine, check, &request) || crosses_batch(engine, check, &request)))
         return ROW_STATUS(post_only_crosses);
     if (!has_room(engine, check, &request))
         return ROW_STATUS(room);
-    move_entry(engine, check, &request);
+    move_request(engine, check, &request);
     return STATUS_request_completed;
 }
 
@@ -382,11 +382,11 @@ static int128 new_loss(const struct engine *engine, const struct check *check)
 {
     int128 loss = 0;
 
-    for (uint32_t i = 0; i < check->shadow_count; i++) {
-        const struct order *order = &check->shadows[i].now;
+    for (uint32_t i = 0; i < check->trial_count; i++) {
+        const struct order *order = &check->trials[i].now;
         uint64_t mark = engine->markets.rows[order->market].mark;
         uint64_t price = resting_price(engine, order);
-        if (check->shadows[i].order == ORDER_NONE && (order->flags & ORDER_REDUCE_ONLY) == 0 &&
+        if (check->trials[i].order == ORDER_NONE && (order->flags & ORDER_REDUCE_ONLY) == 0 &&
             margin_price_is_worse((enum order_side)order->side, price, mark))
             loss += (int128)(order->side == ORDER_LONG ? price - mark : mark - price) *
                     (int64_t)order->remaining;
@@ -436,7 +436,7 @@ static enum status check_all(struct engine *engine, struct check *check)
     before.initial += margin_entry_surcharge(engine, engine->applying.portfolio, MARKET_NONE);
     for (uint32_t i = 0; i < check->count; i++) {
         batch_decode(check->command, i, &item);
-        engine->applying.places += item.op == BATCH_PLACE;
+        engine->applying.batch_orders += item.op == BATCH_PLACE;
         check->enter_count += item.op == BATCH_PLACE || item.op == BATCH_REPLACE;
         if (item.op == BATCH_CANCEL)
             check->statuses[i] = (uint8_t)check_cancel(engine, check, &item);
@@ -453,7 +453,7 @@ static enum status check_all(struct engine *engine, struct check *check)
         status = (enum status)check->statuses[i];
     if (status == STATUS_request_completed && !margin_holds(engine, check, &before))
         status = ROW_STATUS(margin_to_place);
-    engine->applying.places = 0;
+    engine->applying.batch_orders = 0;
     put_back(engine, check);
     return status;
 }
@@ -484,7 +484,7 @@ static void plan_rest(struct engine *engine, const struct order_request *request
 {
     plan->taker = order_plan_taker(request);
     bool crosses = match_crosses(engine, &plan->taker, &plan->match);
-    INVARIANT(!crosses || request->keeps_place); /* in its place it meets nobody (I5) */
+    INVARIANT(!crosses || request->keeps_priority); /* in its place it meets nobody (I5) */
 }
 
 static void act_enter(struct engine *engine, const struct command *command,
@@ -570,7 +570,7 @@ enum status batch_atomic_apply(struct engine *engine, const struct command *comm
     check.command = command;
     check.count = count;
     check.enter_count = 0;
-    check.shadow_count = check.kept_count = 0;
+    check.trial_count = check.kept_count = 0;
     check.open_order_count = state_portfolio(engine, engine->applying.portfolio)->open_order_count;
     enum status status = check_all(engine, &check);
     if (status == STATUS_request_completed) {

@@ -204,12 +204,12 @@ static void fetch_for_act(const struct engine *engine, uint32_t met)
 
     CC_PREFETCH(&hot[far]);
     CC_PREFETCH(&engine->orders.cold[middle]);
-    order_map_prefetch_place(&engine->order_map, &hot[middle]);
+    order_map_prefetch_slot(&engine->order_map, &hot[middle]);
     fetch_lines(&engine->holdings.rows[hot[middle].holding], sizeof(struct holding));
     fetch_lines(&engine->accounts.rows[hot[middle].account], offsetof(struct account, label));
     fetch_lines(&engine->portfolios.rows[holding->portfolio], offsetof(struct portfolio, name));
     if (holding->order_head == holding->order_tail) /* it may be freed */
-        holding_prefetch_place(&engine->holdings, holding);
+        holding_prefetch_slot(&engine->holdings, holding);
 }
 
 /* Notes a maker in the path. */

@@ -106,7 +106,7 @@ enum status order_plan_decide(struct engine *engine, const struct order_request 
     struct match *match = &plan->match;
 
     plan->taker = order_plan_taker(request);
-    if (request->keeps_place) { /* the other side has no order at its price (I5) */
+    if (request->keeps_priority) { /* the other side has no order at its price (I5) */
         *match = (struct match){ .remaining = request->quantity, .stop = MATCH_BOOK };
         return check_margin(engine, request, match);
     }

@@ -259,7 +259,7 @@ static enum status check_price(struct engine *engine, struct order_request *requ
     uint64_t ticks = record->tick_size == 1 ? request->price : request->price / record->tick_size;
     request->tick =
         book_tick(&request->market->book, (enum order_side)request->side, (uint32_t)ticks);
-    request->keeps_place =
+    request->keeps_priority =
         order_request_replaces(request) && request->price == request->out_price &&
         request->quantity <= request->out_quantity && !joins_list(engine, request);
     return STATUS_request_completed;
@@ -356,7 +356,7 @@ static bool rests_too_often(const struct engine *engine, const struct order_requ
  * at once. */
 static bool table_is_full(const struct engine *engine, const struct order_request *request)
 {
-    uint32_t wanted = engine->applying.places != 0 ? engine->applying.places : 1;
+    uint32_t wanted = engine->applying.batch_orders != 0 ? engine->applying.batch_orders : 1;
 
     return !order_request_replaces(request) && engine->orders.limit - engine->orders.count < wanted;
 }

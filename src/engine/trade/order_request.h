@@ -33,10 +33,10 @@ struct order_request {
     bool fires;   /* a conditional order that fires: with an IOC it goes on after makers_max */
     bool goes_on; /* one that has gone on so: its record is there */
 
-    uint8_t reason;   /* beside a refusal by order_request_form: enum reason */
-    uint8_t side;     /* enum order_side */
-    uint8_t tif;      /* enum order_tif */
-    bool keeps_place; /* a replacement at its price with no more than it had (R3) */
+    uint8_t reason;      /* beside a refusal by order_request_form: enum reason */
+    uint8_t side;        /* enum order_side */
+    uint8_t tif;         /* enum order_tif */
+    bool keeps_priority; /* a replacement at its price with no more than it had (R3) */
     uint32_t market_index;
     uint32_t holding; /* HOLDING_NONE: the portfolio has nothing in the market */
     uint32_t tick;    /* in the order's own ladder */

@@ -40,12 +40,12 @@ uint64_t own_order_price_up(const struct engine *engine, uint32_t index, uint64_
     return within(market, (price + tick - 1) / tick * tick);
 }
 
-uint32_t own_order_make(struct engine *engine, enum state_own_order place,
+uint32_t own_order_make(struct engine *engine, enum state_own_order which,
                         const struct own_order_terms *terms)
 {
     const struct holding *holding = state_holding(engine, terms->holding);
     const struct market *market = state_market(engine, holding->market);
-    uint32_t index = state_own_order(engine, place);
+    uint32_t index = state_own_order(engine, which);
     struct uuid id = uuid_engine(engine->t_ns, engine->sequence, state_next_id(engine));
     struct order *order = &engine->orders.hot[index];
     uint64_t price = within(market, terms->price);
@@ -135,10 +135,10 @@ static void emit(struct engine *engine, uint32_t index, uint64_t price)
     effects_emit(engine, EFFECT_order_state, index, asset_id, &body);
 }
 
-void own_order_end(struct engine *engine, enum state_own_order place, uint64_t price,
+void own_order_end(struct engine *engine, enum state_own_order which, uint64_t price,
                    uint8_t reason)
 {
-    uint32_t index = state_own_order(engine, place);
+    uint32_t index = state_own_order(engine, which);
     struct order *order = &engine->orders.hot[index];
 
     if (order->remaining != 0) {

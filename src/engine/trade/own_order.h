@@ -23,8 +23,8 @@ struct own_order_terms {
     bool reduce_only;
 };
 
-/* Makes the order of that place, with an id of the running command. Gives its index. */
-uint32_t own_order_make(struct engine *engine, enum state_own_order place,
+/* Makes the order `which`, with an id of the running command. Gives its index. */
+uint32_t own_order_make(struct engine *engine, enum state_own_order which,
                         const struct own_order_terms *terms);
 
 /* Matches the taker's order against the book, meeting at most *units makers, which are taken off;
@@ -34,7 +34,7 @@ CC_MUST_USE bool own_order_match(struct engine *engine, enum fill_kind kind, uin
                                  uint8_t *reason);
 
 /* Ends it as FILLED, or as CANCELED for this reason, and emits 2101. */
-void own_order_end(struct engine *engine, enum state_own_order place, uint64_t price,
+void own_order_end(struct engine *engine, enum state_own_order which, uint64_t price,
                    uint8_t reason);
 
 /* The limit of the taker's order. */

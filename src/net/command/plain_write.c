@@ -11,7 +11,7 @@ enum { BODY_MAX = 64 };
 
 /* Checks whether writes are served, and the API key or the cookie. */
 static bool admit(const struct context *context, const struct conn *conn, const char *head_text,
-                  struct pending_plain *plain, struct keyring_row *entry,
+                  struct pending_plain *plain, struct keyring_row *row,
                   struct problem_detail *problem)
 {
     if (!context->config->source.ready(context->config->source.context))
@@ -22,15 +22,15 @@ static bool admit(const struct context *context, const struct conn *conn, const 
     bool takes_cookie = code == REQUEST_portfolio_close || code == REQUEST_portfolio_reopen ||
                         code == REQUEST_rename_portfolio;
     if (!api_caller_find(context->config, context->unix_ns, &conn->head, head_text,
-                         takes_cookie ? API_CALLER_COOKIE : API_CALLER_KEY, entry, problem))
+                         takes_cookie ? API_CALLER_COOKIE : API_CALLER_KEY, row, problem))
         return false;
-    plain->account_id = entry->account_id;
-    if (entry->state == KEYRING_TOMBSTONE)
+    plain->account_id = row->account_id;
+    if (row->state == KEYRING_TOMBSTONE)
         return true; /* R11: the engine refuses it, after the command that revoked the key */
-    if (entry->scope != API_CALLER_READ_WRITE)
+    if (row->scope != API_CALLER_READ_WRITE)
         return problem_detail_set(problem, PROBLEM_read_only_key, NULL,
                                   "the API key has scope READ");
-    return api_caller_may_reach(entry->subaccount_pin, plain->subaccount_index, problem);
+    return api_caller_may_reach(row->subaccount_pin, plain->subaccount_index, problem);
 }
 
 /* The portfolio in the path of a rename. */
@@ -49,11 +49,11 @@ static bool parse_portfolio(const struct conn *conn, struct pending_plain *plain
 
 /* Writes the body of W3b; returns its size. */
 static uint16_t fill_body(const struct symbols *symbols, uint16_t code,
-                          const struct pending_plain *plain, const struct keyring_row *entry,
+                          const struct pending_plain *plain, const struct keyring_row *row,
                           uint8_t body[BODY_MAX])
 {
     memset(body, 0, BODY_MAX);
-    memcpy(body, entry->credential_id.bytes, 16);
+    memcpy(body, row->credential_id.bytes, 16);
     cc_store64(body + 16, plain->account_id);
     cc_store32(body + 24, plain->subaccount_index);
     cc_store32(body + 28, plain->portfolio_index);
@@ -77,18 +77,18 @@ void plain_write_accept(struct job_table *jobs, struct conn *conn, const char *h
     const struct context *context = jobs->context;
     uint16_t code = conn->route.path->codes[0];
     struct pending_plain plain;
-    struct keyring_row entry;
+    struct keyring_row row;
     struct problem_detail problem;
     uint8_t bytes[BODY_MAX];
 
     if (!plain_body_read(&plain, code, body, count, &problem) ||
         (code == REQUEST_rename_portfolio && !parse_portfolio(conn, &plain, &problem)) ||
-        !admit(context, conn, head_text, &plain, &entry, &problem)) {
+        !admit(context, conn, head_text, &plain, &row, &problem)) {
         pipeline_refuse(jobs->pipeline, conn, &problem, NULL);
         return;
     }
-    uint16_t body_bytes = fill_body(context->config->symbols, code, &plain, &entry, bytes);
+    uint16_t body_bytes = fill_body(context->config->symbols, code, &plain, &row, bytes);
     struct pending *pending = job_accept_plain(jobs, conn, code, bytes, body_bytes);
     pending->plain = plain;
-    pending->by_device = entry.key.kind == KEYRING_DEVICE;
+    pending->by_device = row.key.kind == KEYRING_DEVICE;
 }

@@ -45,7 +45,7 @@ static void write_rule(struct writer *writer, const struct answer *answer)
     JSON_FIELD_WORD(writer, "rule", rule);
 }
 
-static void write_place(struct writer *writer, const struct answer *answer)
+static void write_moment(struct writer *writer, const struct answer *answer)
 {
     WRITER_TEXT(writer, ",\"processed_at_ns\":");
     writer_uint(writer, answer->processed_at_ns);
@@ -246,7 +246,7 @@ void ack_write(struct writer *writer, const struct answer *answer, const uint8_t
         WRITER_TEXT(writer, "{\"status\":\"");
         writer_text(writer, status_name(answer->status));
         WRITER_TEXT(writer, "\"");
-        write_place(writer, answer);
+        write_moment(writer, answer);
         write_reason(writer, answer);
         write_rule(writer, answer);
         write_retry(writer, answer);
@@ -257,7 +257,7 @@ void ack_write(struct writer *writer, const struct answer *answer, const uint8_t
         writer_text(writer, status_name(answer->status));
         WRITER_TEXT(writer, "\"");
         write_reason(writer, answer);
-        write_place(writer, answer);
+        write_moment(writer, answer);
         write_retry(writer, answer);
     }
     write_original(writer, answer);

@@ -129,8 +129,8 @@ static void write_levels(struct writer *writer, const struct row_book *book, con
     WRITER_TEXT(writer, "]");
 }
 
-static void write_book_place(struct writer *writer, const struct reply *reply,
-                             const struct row_book *book)
+static void write_book_moment(struct writer *writer, const struct reply *reply,
+                              const struct row_book *book)
 {
     WRITER_TEXT(writer, "{\"market\":");
     json_field_padded(writer, book->market, sizeof book->market);
@@ -143,7 +143,7 @@ void json_market_book_orders(struct writer *writer, const struct reply *reply, c
 {
     struct row_book book;
     memcpy(&book, rows, sizeof book);
-    write_book_place(writer, reply, &book);
+    write_book_moment(writer, reply, &book);
     WRITER_TEXT(writer, ",");
     json_market_orders(writer, rows);
     WRITER_TEXT(writer, "}");
@@ -197,7 +197,7 @@ void json_market_book(struct writer *writer, const struct reply *reply, const ui
     struct row_book book;
     memcpy(&book, rows, sizeof book);
     const uint8_t *levels = rows + sizeof book;
-    write_book_place(writer, reply, &book);
+    write_book_moment(writer, reply, &book);
     WRITER_TEXT(writer, ",\"bids\":");
     write_levels(writer, &book, levels, book.bid_count);
     WRITER_TEXT(writer, ",\"asks\":");

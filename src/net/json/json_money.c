@@ -195,11 +195,11 @@ void json_money_house(struct writer *writer, const struct reply *reply, const ui
 static const char *const outcome_names[] = { "pending", "settled", "reverted" };
 
 /* The place of a name in a list. False: it is none of them. */
-static bool find_name(const char *const *names, size_t count, const char *name, uint8_t *place)
+static bool find_name(const char *const *names, size_t count, const char *name, uint8_t *index)
 {
     for (uint8_t i = 0; i < count; i++)
         if (strcmp(name, names[i]) == 0) {
-            *place = i;
+            *index = i;
             return true;
         }
     return false;

@@ -6,15 +6,15 @@
 #include "net/request/bearer.h"
 
 bool api_caller_is_live(const struct net_config *config, uint64_t unix_ns,
-                        const struct keyring_key *key, struct keyring_row *entry)
+                        const struct keyring_key *key, struct keyring_row *row)
 {
     const struct net_source *source = &config->source;
-    if (!keyring_find(config->keyring, key, entry))
+    if (!keyring_find(config->keyring, key, row))
         return false;
-    if (entry->expires_at_ns != 0 && entry->expires_at_ns <= unix_ns)
+    if (row->expires_at_ns != 0 && row->expires_at_ns <= unix_ns)
         return false;
     /* Loaded now: the client may have read an answer that another thread has just released. */
-    return entry->state == KEYRING_LIVE || entry->sequence > source->durable(source->context);
+    return row->state == KEYRING_LIVE || row->sequence > source->durable(source->context);
 }
 
 bool api_caller_refuse(const struct keyring_key *key, struct problem_detail *problem)
@@ -39,15 +39,15 @@ static bool hash_of(const struct net_config *config, const char *text, size_t co
 }
 
 static bool find(const struct net_config *config, uint64_t unix_ns, enum keyring_kind kind,
-                 const uint8_t hash[HASH_BYTES], struct keyring_row *entry,
+                 const uint8_t hash[HASH_BYTES], struct keyring_row *row,
                  struct problem_detail *problem)
 {
     struct keyring_key key = keyring_key(kind, 0, hash);
-    return api_caller_is_live(config, unix_ns, &key, entry) || api_caller_refuse(&key, problem);
+    return api_caller_is_live(config, unix_ns, &key, row) || api_caller_refuse(&key, problem);
 }
 
 bool api_caller_of_secret(const struct net_config *config, uint64_t unix_ns, enum keyring_kind kind,
-                          const char *text, size_t count, struct keyring_row *entry,
+                          const char *text, size_t count, struct keyring_row *row,
                           struct problem_detail *problem)
 {
     uint8_t hash[HASH_BYTES];
@@ -57,7 +57,7 @@ bool api_caller_of_secret(const struct net_config *config, uint64_t unix_ns, enu
         return problem_detail_set(problem, code, NULL, "the key is not the Base64 of %d bytes",
                                   SECRET_BYTES);
     struct keyring_key key = keyring_key(kind, 0, hash);
-    return api_caller_is_live(config, unix_ns, &key, entry) ||
+    return api_caller_is_live(config, unix_ns, &key, row) ||
            problem_detail_set(problem, code, NULL, "there is no live key of this secret");
 }
 
@@ -103,7 +103,7 @@ bool api_caller_is_own_page(const struct http_head *head, const char *text)
 
 static bool find_cookie(const struct net_config *config, uint64_t unix_ns,
                         const struct http_head *head, const char *text, struct http_span value,
-                        struct keyring_row *entry, struct problem_detail *problem)
+                        struct keyring_row *row, struct problem_detail *problem)
 {
     uint8_t hash[HASH_BYTES];
     if (!api_caller_is_own_page(head, text))
@@ -114,7 +114,7 @@ static bool find_cookie(const struct net_config *config, uint64_t unix_ns,
         return problem_detail_set(problem, PROBLEM_invalid_device_key, NULL,
                                   "the cookie device_key is not the Base64 of %d bytes",
                                   SECRET_BYTES);
-    return find(config, unix_ns, KEYRING_DEVICE, hash, entry, problem);
+    return find(config, unix_ns, KEYRING_DEVICE, hash, row, problem);
 }
 
 bool api_caller_device_hash(const struct net_config *config, const struct http_head *head,
@@ -141,7 +141,7 @@ bool api_caller_token_hash(const struct net_config *config, const struct http_he
 
 bool api_caller_find(const struct net_config *config, uint64_t unix_ns,
                      const struct http_head *head, const char *text, enum api_caller_takes takes,
-                     struct keyring_row *entry, struct problem_detail *problem)
+                     struct keyring_row *row, struct problem_detail *problem)
 {
     uint8_t hash[HASH_BYTES];
     if (takes == API_CALLER_DEVICE_ALONE && !head->has_device_key)
@@ -150,18 +150,18 @@ bool api_caller_find(const struct net_config *config, uint64_t unix_ns,
     if (takes == API_CALLER_DEVICE_ALONE ||
         (!head->has_api_key && takes == API_CALLER_DEVICE && head->has_device_key))
         return api_caller_device_hash(config, head, text, hash, problem) &&
-               find(config, unix_ns, KEYRING_DEVICE, hash, entry, problem);
+               find(config, unix_ns, KEYRING_DEVICE, hash, row, problem);
     if (!head->has_api_key && takes == API_CALLER_COOKIE) {
         struct http_span value = device_cookie(head, text);
         if (value.count > 0)
-            return find_cookie(config, unix_ns, head, text, value, entry, problem);
+            return find_cookie(config, unix_ns, head, text, value, row, problem);
     }
     if (!head->has_api_key)
         return problem_detail_set(problem, PROBLEM_invalid_api_key, NULL, "X-API-KEY is missing");
     if (!hash_of(config, text + head->api_key.at, head->api_key.count, hash))
         return problem_detail_set(problem, PROBLEM_invalid_api_key, NULL,
                                   "X-API-KEY is not the Base64 of %d bytes", SECRET_BYTES);
-    return find(config, unix_ns, KEYRING_API, hash, entry, problem);
+    return find(config, unix_ns, KEYRING_API, hash, row, problem);
 }
 
 bool api_caller_may_reach(int32_t pin, uint32_t subaccount_index, struct problem_detail *problem)

@@ -29,7 +29,7 @@ enum api_caller_takes {
  * durable. A revocation that is not durable yet does not count here; the engine refuses what it
  * sequences after it (R11). */
 CC_MUST_USE bool api_caller_is_live(const struct net_config *config, uint64_t unix_ns,
-                                    const struct keyring_key *key, struct keyring_row *entry);
+                                    const struct keyring_key *key, struct keyring_row *row);
 
 /* Sets invalid_api_key or, for a key of that kind, invalid_device_key ("no live key"); returns
  * false. */
@@ -40,14 +40,14 @@ bool api_caller_refuse(const struct keyring_key *key, struct problem_detail *pro
  * taken from pages of this origin alone (W7). `text` is the head's first byte. */
 CC_MUST_USE bool api_caller_find(const struct net_config *config, uint64_t unix_ns,
                                  const struct http_head *head, const char *text,
-                                 enum api_caller_takes takes, struct keyring_row *entry,
+                                 enum api_caller_takes takes, struct keyring_row *row,
                                  struct problem_detail *problem);
 
 /* The live API key (KEYRING_API) or device key (KEYRING_DEVICE) whose Base64 `text` is. False with
  * invalid_api_key or invalid_device_key in *problem. */
 CC_MUST_USE bool api_caller_of_secret(const struct net_config *config, uint64_t unix_ns,
                                       enum keyring_kind kind, const char *text, size_t count,
-                                      struct keyring_row *entry, struct problem_detail *problem);
+                                      struct keyring_row *row, struct problem_detail *problem);
 
 /* The hash of the device key in the header; false with invalid_device_key in *problem. The head has
  * one. */

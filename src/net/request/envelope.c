@@ -13,7 +13,7 @@ enum {
     PLAIN_MAX = 8192, /* the longest text of a member */
 };
 
-enum member_place {
+enum member {
     PAYLOAD,
     SIGNATURE,
     PUBLIC_KEY,
@@ -231,10 +231,10 @@ static bool skip(struct cursor *cursor, char c)
 
 /* Reads the name of one of the three members, its colon and the opening quote of its value.
  * MEMBERS: something else is there. */
-static enum member_place parse_name(struct cursor *cursor)
+static enum member parse_name(struct cursor *cursor)
 {
     skip_space(cursor);
-    for (enum member_place place = PAYLOAD; place <= PUBLIC_KEY; place++) {
+    for (enum member place = PAYLOAD; place <= PUBLIC_KEY; place++) {
         const char *name = member_names[place];
         size_t count = strlen(name);
         if ((size_t)(cursor->end - cursor->at) >= count + 2 && cursor->at[0] == '"' &&
@@ -259,7 +259,7 @@ static bool parse_members(struct cursor *cursor, struct parts *parts)
     if (!skip(cursor, '{'))
         return false;
     do {
-        enum member_place place = parse_name(cursor);
+        enum member place = parse_name(cursor);
         size_t used;
         if (place == MEMBERS || parts->count[place] >= 0)
             return false;

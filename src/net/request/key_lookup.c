@@ -49,18 +49,18 @@ bool key_lookup_is_known(const struct net_config *config, const struct request *
                          const struct command *command)
 {
     const uint8_t *key = command_key(command);
-    struct keyring_row entry;
+    struct keyring_row row;
     if (request->signer == SIGNER_OPERATOR)
         return operator_key_fits(config->options, request->code, key);
     if (request->signer == SIGNER_NEW_SECP256K1 || request->signer == SIGNER_NEW_PASSKEY)
         return false;
     if (command->kind == COMMAND_PASSKEY)
-        return key_lookup_passkey(config, request, command, &entry);
+        return key_lookup_passkey(config, request, command, &row);
     uint64_t account = admission_account(request, command_body(command));
     bool is_session = command->bytes[1] == SIGNATURE_ED25519;
     struct keyring_key name =
         keyring_key(is_session ? KEYRING_SESSION : KEYRING_MASTER, account, key);
-    return keyring_find(config->keyring, &name, &entry) && is_named(&entry, request, command);
+    return keyring_find(config->keyring, &name, &row) && is_named(&row, request, command);
 }
 
 bool key_lookup_owner(const struct net_config *config, const struct request *request,

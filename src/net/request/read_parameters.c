@@ -310,16 +310,16 @@ static bool find_caller(const struct net_config *config, uint64_t unix_ns, const
                         const char *head_text, struct query *query, struct keyring_key *caller,
                         struct problem_detail *problem)
 {
-    struct keyring_row entry;
+    struct keyring_row row;
     unsigned has = parameters_of[conn->route.query];
     enum api_caller_takes takes = (has & IS_DEVICE) != 0    ? API_CALLER_DEVICE_ALONE
                                   : (has & HAS_DEVICE) != 0 ? API_CALLER_DEVICE
                                                             : API_CALLER_KEY;
-    if (!api_caller_find(config, unix_ns, &conn->head, head_text, takes, &entry, problem))
+    if (!api_caller_find(config, unix_ns, &conn->head, head_text, takes, &row, problem))
         return false;
-    *caller = entry.key;
-    query->account_id = entry.account_id;
-    query->pin = entry.subaccount_pin;
+    *caller = row.key;
+    query->account_id = row.account_id;
+    query->pin = row.subaccount_pin;
     return true;
 }
 

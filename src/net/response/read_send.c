@@ -105,10 +105,10 @@ static void wait_for_credit(struct read_sender *sender, struct pending *pending)
 /* A read takes effect after the writes before it, one of which may have revoked its key. */
 static bool may_still_ask(struct read_sender *sender, struct pending *pending)
 {
-    struct keyring_row entry;
+    struct keyring_row row;
     if (pending->caller.kind == 0 ||
         api_caller_is_live(sender->context->config, sender->context->unix_ns, &pending->caller,
-                           &entry))
+                           &row))
         return true;
     const struct keyring_key caller = pending->caller;
     pending->kind = PENDING_PROBLEM;

@@ -276,8 +276,8 @@ void stream_answer(struct stream *stream, const struct writer *writer)
 static bool claim(const struct streams *streams, const struct conn *conn)
 {
     const struct context *context = streams->pipeline->context;
-    return address_claims_take(context->config->streams_of, context_claim_slot(context, conn),
-                               conn->address, context->config->stream_connections);
+    return address_claims_add(context->config->streams_of, context_claim_slot(context, conn),
+                              conn->address, context->config->stream_connections);
 }
 
 static void drop_claim(const struct streams *streams, const struct conn *conn)

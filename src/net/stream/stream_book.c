@@ -54,8 +54,9 @@ void stream_book_catch_up(struct stream *stream)
     if (stream_unsent(stream) > backlog_of(stream) / STALE_PART / 2)
         return;
     for (unsigned channel = STREAM_BBO; channel <= STREAM_BOOK; channel++)
-        for (uint32_t place = 0; place < SYMBOLS_MAX && stream->stale_count != 0; place++) {
-            struct stream_sub *sub = stream->subs[channel][place];
+        for (uint32_t symbol_index = 0; symbol_index < SYMBOLS_MAX && stream->stale_count != 0;
+             symbol_index++) {
+            struct stream_sub *sub = stream->subs[channel][symbol_index];
             if (sub == NULL || !sub->stale)
                 continue;
             if (!send_whole(stream, sub, channel == STREAM_BBO))
@@ -94,7 +95,7 @@ static void share(struct streams *streams, struct stream_view *view, enum stream
     WRITER_TEXT(&shared, "}");
     INVARIANT(!shared.full);
     for (struct stream *stream = streams->first; stream != NULL; stream = stream->next) {
-        struct stream_sub *sub = stream->subs[channel][view->place];
+        struct stream_sub *sub = stream->subs[channel][view->symbol_index];
         if (sub != NULL && sub->live && sub->view == view)
             send_update(stream, sub, &shared);
     }
@@ -112,7 +113,7 @@ static void share_change(struct streams *streams, struct stream_view *view,
 void stream_book_begin(struct stream *stream, struct stream_sub *sub, const struct reply *reply,
                        const uint8_t *rows)
 {
-    share_change(stream->owner, sub->view, stream_view_take(sub->view, reply, rows));
+    share_change(stream->owner, sub->view, stream_view_refresh(sub->view, reply, rows));
     stream_subs_live(stream, sub);
     if (!send_whole(stream, sub, false))
         stream_subs_stale(stream, sub, true);

@@ -12,7 +12,7 @@ void stream_coded_begin(const struct streams *streams, struct stream_coded *code
     JSON_FIELD_UINT(writer, "time_ns", of->time_ns);
     WRITER_TEXT(writer, ",\"type\":\"update\",\"data\":");
     coded->seq = of->seq;
-    coded->place = symbols_place(streams->pipeline->context->config->symbols, of->asset_id);
+    coded->symbol_index = symbols_index(streams->pipeline->context->config->symbols, of->asset_id);
 }
 
 /* The entry of that number and its text; NULL: it has been overwritten. */
@@ -56,7 +56,7 @@ uint32_t stream_coded_run(struct stream *stream, struct stream_coded *kept,
             break;
         }
         if (coded->channel != STREAM_CHANNELS &&
-            !send(stream, stream->subs[coded->channel][coded->place], coded)) {
+            !send(stream, stream->subs[coded->channel][coded->symbol_index], coded)) {
             pipeline_starve(stream->owner->pipeline, stream->conn);
             return passed;
         }

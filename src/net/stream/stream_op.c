@@ -193,7 +193,7 @@ static void subscribe_private(struct stream *stream, const struct op *op, enum o
 static struct stream_sub *find(const struct stream *stream, const struct op *op)
 {
     const struct symbols *symbols = stream->owner->pipeline->context->config->symbols;
-    return stream->subs[op->channel][symbols_place(symbols, op->asset_id)];
+    return stream->subs[op->channel][symbols_index(symbols, op->asset_id)];
 }
 
 static void subscribe_market(struct stream *stream, const struct op *op, enum op_kind kind)

@@ -184,8 +184,8 @@ static bool send_beat(struct stream *stream, const struct net_facts *facts)
 static bool is_over(struct stream *stream)
 {
     const struct context *context = stream->owner->pipeline->context;
-    struct keyring_row entry;
-    if (api_caller_is_live(context->config, context->unix_ns, &stream->login.key, &entry))
+    struct keyring_row row;
+    if (api_caller_is_live(context->config, context->unix_ns, &stream->login.key, &row))
         return false;
     stream_end(stream, STREAM_CLOSE_POLICY,
                stream->login.key.kind == KEYRING_DEVICE ? "invalid_device_key" : "invalid_api_key");

@@ -54,7 +54,7 @@ struct stream_sub {
     struct stream_view *view; /* of a book or bbo; NULL: another channel */
     uint64_t seq;             /* of the frame sent last */
     char market[SYMBOL_BYTES];
-    uint32_t place; /* of the market (symbols_place) */
+    uint32_t symbol_index; /* of the market (symbols_index) */
     uint16_t asset_id;
     uint8_t channel;
     bool live;  /* its snapshot is sent */
@@ -99,7 +99,7 @@ struct stream {
     uint64_t at;        /* number of the next event that it gets */
     uint64_t orders_at; /* number of the next change of an order that it gets */
     uint64_t beat_ns;   /* of its next heartbeats */
-    uint32_t beat_at;   /* subscriptions that have had theirs, by channel and place */
+    uint32_t beat_at;   /* subscriptions that have had theirs, by channel and symbol */
     bool ended;         /* its close frame is sent */
     bool has_id;        /* of the awaited subscribe */
     int64_t id;
@@ -122,15 +122,15 @@ struct stream {
     uint32_t log_live;    /* those that are both */
     uint32_t orders_live; /* live ones of single orders */
     uint32_t stale_count; /* those that are stale */
-    struct stream_sub *subs[STREAM_CHANNELS][SYMBOLS_MAX]; /* by place; NULL: none */
+    struct stream_sub *subs[STREAM_CHANNELS][SYMBOLS_MAX]; /* by symbol_index; NULL: none */
 };
 
 /* An entry of a log as text from its "engine_seq" to its last brace. */
 struct stream_coded {
     uint64_t number; /* 1 + that of the entry; 0: none */
     uint64_t seq;
-    uint32_t place;   /* of its market */
-    uint32_t channel; /* enum stream_channel; STREAM_CHANNELS: it is of none */
+    uint32_t symbol_index; /* of its market */
+    uint32_t channel;      /* enum stream_channel; STREAM_CHANNELS: it is of none */
     uint32_t count;
     char text[STREAM_CODED_MAX];
 };

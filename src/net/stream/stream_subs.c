@@ -16,12 +16,12 @@ struct stream_sub *stream_subs_add(struct stream *stream, enum stream_channel ch
     struct stream_sub *sub = calloc(1, sizeof *sub);
     if (sub == NULL)
         return NULL;
-    sub->place = symbols_place(symbols, asset_id);
+    sub->symbol_index = symbols_index(symbols, asset_id);
     sub->asset_id = asset_id;
     sub->channel = (uint8_t)channel;
     memcpy(sub->market, market, sizeof sub->market);
     if (stream_subs_is_view(channel)) {
-        sub->view = stream_view_use(stream->owner, sub->place, asset_id, depth_index);
+        sub->view = stream_view_use(stream->owner, sub->symbol_index, asset_id, depth_index);
         if (sub->view == NULL) {
             free(sub);
             return NULL;
@@ -29,8 +29,8 @@ struct stream_sub *stream_subs_add(struct stream *stream, enum stream_channel ch
     }
     if (channel == STREAM_BOOK_L3)
         book_log_want(stream->owner->pipeline->context->config->orders);
-    INVARIANT(stream->subs[channel][sub->place] == NULL);
-    stream->subs[channel][sub->place] = sub;
+    INVARIANT(stream->subs[channel][sub->symbol_index] == NULL);
+    stream->subs[channel][sub->symbol_index] = sub;
     stream->sub_count++;
     stream->log_count += stream_subs_is_log(channel);
     return sub;
@@ -64,7 +64,7 @@ void stream_subs_remove(struct stream *stream, struct stream_sub *sub)
 {
     if (sub == NULL)
         return;
-    stream->subs[sub->channel][sub->place] = NULL;
+    stream->subs[sub->channel][sub->symbol_index] = NULL;
     stream->sub_count--;
     stream->log_count -= stream_subs_is_log(sub->channel);
     stream->live_count -= sub->live;
@@ -83,6 +83,6 @@ void stream_subs_remove(struct stream *stream, struct stream_sub *sub)
 void stream_subs_clear(struct stream *stream)
 {
     for (unsigned channel = 0; channel < STREAM_CHANNELS; channel++)
-        for (uint32_t place = 0; place < SYMBOLS_MAX; place++)
-            stream_subs_remove(stream, stream->subs[channel][place]);
+        for (uint32_t symbol_index = 0; symbol_index < SYMBOLS_MAX; symbol_index++)
+            stream_subs_remove(stream, stream->subs[channel][symbol_index]);
 }

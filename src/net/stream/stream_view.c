@@ -26,11 +26,11 @@ static bool make_levels(struct stream_levels *levels, uint32_t depth)
     return levels->bids != NULL;
 }
 
-struct stream_view *stream_view_use(struct streams *streams, uint32_t place, uint16_t asset_id,
-                                    unsigned depth_index)
+struct stream_view *stream_view_use(struct streams *streams, uint32_t symbol_index,
+                                    uint16_t asset_id, unsigned depth_index)
 {
     struct stream_view *view = streams->views;
-    while (view != NULL && (view->place != place || view->depth_index != depth_index))
+    while (view != NULL && (view->symbol_index != symbol_index || view->depth_index != depth_index))
         view = view->next;
     if (view != NULL) {
         view->users++;
@@ -39,7 +39,7 @@ struct stream_view *stream_view_use(struct streams *streams, uint32_t place, uin
     view = calloc(1, sizeof *view);
     if (view == NULL)
         return NULL;
-    view->place = place;
+    view->symbol_index = symbol_index;
     view->asset_id = asset_id;
     view->depth_index = (uint8_t)depth_index;
     if (!make_levels(&view->levels, depth_of(view)) || !make_levels(&view->spare, depth_of(view))) {
@@ -49,7 +49,7 @@ struct stream_view *stream_view_use(struct streams *streams, uint32_t place, uin
     view->users = 1;
     view->next = streams->views;
     streams->views = view;
-    book_board_want(streams->pipeline->context->config->books, place, asset_id, depth_index);
+    book_board_want(streams->pipeline->context->config->books, symbol_index, asset_id, depth_index);
     return view;
 }
 
@@ -61,7 +61,8 @@ void stream_view_drop(struct streams *streams, struct stream_view *view)
     while (*at != view)
         at = &(*at)->next;
     *at = view->next;
-    book_board_drop(streams->pipeline->context->config->books, view->place, view->depth_index);
+    book_board_drop(streams->pipeline->context->config->books, view->symbol_index,
+                    view->depth_index);
     free_levels(view);
 }
 
@@ -104,8 +105,8 @@ static enum stream_view_change step(struct stream_view *view, uint64_t seq, uint
                : STREAM_VIEW_BEST;
 }
 
-enum stream_view_change stream_view_take(struct stream_view *view, const struct reply *reply,
-                                         const uint8_t *rows)
+enum stream_view_change stream_view_refresh(struct stream_view *view, const struct reply *reply,
+                                            const uint8_t *rows)
 {
     struct row_book book;
     struct stream_levels *spare = &view->spare;
@@ -126,12 +127,13 @@ enum stream_view_change stream_view_take(struct stream_view *view, const struct 
 
 enum stream_view_change stream_view_look(struct stream_view *view, const struct book_board *board)
 {
-    uint64_t version = book_board_version(board, view->place);
+    uint64_t version = book_board_version(board, view->symbol_index);
     struct book_board_head head;
     struct stream_levels *spare = &view->spare;
     if (!view->is_filled || version == view->version)
         return STREAM_VIEW_SAME;
-    if (!book_board_read(board, view->place, depth_of(view), &head, spare->bids, spare->asks))
+    if (!book_board_read(board, view->symbol_index, depth_of(view), &head, spare->bids,
+                         spare->asks))
         return STREAM_VIEW_TORN;
     view->version = version;
     if (head.book_seq <= view->seq || head.depth < depth_of(view))

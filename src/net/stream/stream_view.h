@@ -1,7 +1,7 @@
 /* stream_view.h - a market's best levels as streams have been told of them: one for each market and
  * depth, whose changes are found and encoded once for all streams of the net thread.
  *
- *   snapshot of a subscribe, board (book_board.h) ──> stream_view_take, stream_view_look
+ *   snapshot of a subscribe, board (book_board.h) ──> stream_view_refresh, stream_view_look
  *                                       what has changed, as text <──┘
  *
  * A view that goes from one state to the next tells of the levels that differ between the two: what
@@ -22,7 +22,7 @@ struct stream_levels {
 
 struct stream_view {
     struct stream_view *next;
-    uint32_t place;
+    uint32_t symbol_index;
     uint16_t asset_id;
     uint8_t depth_index; /* in book_board_depths */
     uint8_t price_decimals, size_decimals;
@@ -40,8 +40,8 @@ struct stream_view {
 
 /* Gives the view of that market and depth, which is made if nobody has it; NULL without memory.
  * Each use is ended by stream_view_drop. */
-struct stream_view *stream_view_use(struct streams *streams, uint32_t place, uint16_t asset_id,
-                                    unsigned depth_index);
+struct stream_view *stream_view_use(struct streams *streams, uint32_t symbol_index,
+                                    uint16_t asset_id, unsigned depth_index);
 void stream_view_drop(struct streams *streams, struct stream_view *view);
 
 /* What became of a view. */
@@ -53,9 +53,9 @@ enum stream_view_change {
     STREAM_VIEW_TORN,   /* the board is being written: look again */
 };
 
-/* Takes the state of a snapshot, struct row_book and its levels, or of the board. */
-enum stream_view_change stream_view_take(struct stream_view *view, const struct reply *reply,
-                                         const uint8_t *rows);
+/* Copies the state of a snapshot, struct row_book and its levels, or of the board. */
+enum stream_view_change stream_view_refresh(struct stream_view *view, const struct reply *reply,
+                                            const uint8_t *rows);
 enum stream_view_change stream_view_look(struct stream_view *view, const struct book_board *board);
 
 /* The data of `book`: the whole state, or what the last change changed. */

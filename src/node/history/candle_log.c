@@ -80,7 +80,7 @@ struct candle_piece candle_log_piece(enum candle_unit unit, const struct trade_r
     };
 }
 
-/* Makes a row of the open piece, which is empty afterwards and keeps its last trade's place. */
+/* Makes a row of the open piece, which is empty afterwards and keeps its last trade's location. */
 static void end_piece(struct candle_log *log, enum candle_unit unit, uint16_t asset_id,
                       uint64_t sequence)
 {

@@ -20,14 +20,14 @@ enum history_older history_find_request(struct history_keep *keep, uint64_t acco
                                         const uint8_t *id, const struct request_row **row,
                                         const uint8_t **results, uint64_t *lost)
 {
-    struct history_place place = { .table = HISTORY_REQUESTS,
-                                   .key = account_id,
-                                   .sequence = UINT64_MAX };
+    struct history_location location = { .table = HISTORY_REQUESTS,
+                                         .key = account_id,
+                                         .sequence = UINT64_MAX };
     size_t fixed = sizeof(struct request_row) - sizeof(struct history_link), bytes = 0;
 
     *lost = keep->requests->dropped_sequence;
-    memcpy(place.id, id, sizeof place.id);
-    enum history_older older = history_keep_load(keep, &place, &bytes, lost);
+    memcpy(location.id, id, sizeof location.id);
+    enum history_older older = history_keep_load(keep, &location, &bytes, lost);
     if (older == HISTORY_OLDER_END)
         return not_there(keep, id, lost);
     *row = (const void *)&keep->found;
@@ -39,13 +39,13 @@ enum history_older history_find_request(struct history_keep *keep, uint64_t acco
 
 uint64_t history_find_refusals(struct history_keep *keep, uint64_t account_id, uint64_t sequence)
 {
-    struct history_place place = { .table = HISTORY_REFUSALS,
-                                   .key = account_id,
-                                   .sequence = sequence + 1 };
+    struct history_location location = { .table = HISTORY_REFUSALS,
+                                         .key = account_id,
+                                         .sequence = sequence + 1 };
     size_t bytes;
     uint64_t lost;
 
-    if (history_keep_load(keep, &place, &bytes, &lost) != HISTORY_OLDER_ROW)
+    if (history_keep_load(keep, &location, &bytes, &lost) != HISTORY_OLDER_ROW)
         return 0;
     return cc_load64(keep->found.bytes);
 }
@@ -54,19 +54,19 @@ uint64_t history_find_refusals(struct history_keep *keep, uint64_t account_id, u
 static enum history_older find_placed(struct history_keep *keep, uint64_t account_id,
                                       const uint8_t *id, uint64_t sequence, uint64_t *lost)
 {
-    struct history_place place = { .table = HISTORY_ORDERS,
-                                   .key = account_id,
-                                   .sequence = sequence + 1 };
+    struct history_location location = { .table = HISTORY_ORDERS,
+                                         .key = account_id,
+                                         .sequence = sequence + 1 };
     const struct order_row *row = (const void *)&keep->found;
     size_t bytes;
 
     for (;;) {
-        enum history_older older = history_keep_load(keep, &place, &bytes, lost);
+        enum history_older older = history_keep_load(keep, &location, &bytes, lost);
         if (older != HISTORY_OLDER_ROW)
             return older;
-        if (place.sequence != sequence)
+        if (location.sequence != sequence)
             return HISTORY_OLDER_END;
-        if (memcmp(row->order.id.bytes, id, sizeof place.id) == 0)
+        if (memcmp(row->order.id.bytes, id, sizeof location.id) == 0)
             return HISTORY_OLDER_ROW;
     }
 }
@@ -91,9 +91,9 @@ enum history_older history_find_order(struct history_keep *keep, uint64_t accoun
                                       const uint8_t *id, const struct order_row **row,
                                       uint64_t *lost)
 {
-    struct history_place place = { .table = HISTORY_ORDER_IDS,
-                                   .key = account_id,
-                                   .sequence = UINT64_MAX };
+    struct history_location location = { .table = HISTORY_ORDER_IDS,
+                                         .key = account_id,
+                                         .sequence = UINT64_MAX };
     uint64_t of_request, lost_request;
     size_t bytes;
 
@@ -101,15 +101,15 @@ enum history_older history_find_order(struct history_keep *keep, uint64_t accoun
     *row = (const void *)&keep->found;
     enum history_older of_id = find_request(keep, account_id, id, &of_request, &lost_request);
     /* Places of the id, the newest first; that of its request is one of them. */
-    memcpy(place.id, id, sizeof place.id);
+    memcpy(location.id, id, sizeof location.id);
     for (;;) {
-        enum history_older older = history_keep_load(keep, &place, &bytes, lost);
+        enum history_older older = history_keep_load(keep, &location, &bytes, lost);
         if (older == HISTORY_OLDER_LOST)
             return older; /* it cannot be read */
-        uint64_t sequence = older == HISTORY_OLDER_ROW ? place.sequence : 0;
+        uint64_t sequence = older == HISTORY_OLDER_ROW ? location.sequence : 0;
         if (of_request > sequence) {
-            place.sequence = sequence + 1; /* this one again, afterwards */
-            place.index = 0;
+            location.sequence = sequence + 1; /* this one again, afterwards */
+            location.index = 0;
             sequence = of_request;
             of_request = 0;
         }
@@ -129,14 +129,14 @@ enum history_older history_find_piece(struct history_keep *keep, enum history_ta
                                       uint16_t asset_id, uint64_t *bucket, uint32_t number,
                                       const struct candle_row **row, uint64_t *lost)
 {
-    struct history_place place = {
+    struct history_location location = {
         .table = table, .key = asset_id, .sequence = *bucket, .index = number
     };
     size_t bytes = 0;
 
     *row = (const void *)&keep->found;
-    enum history_older older = history_keep_load(keep, &place, &bytes, lost);
-    *bucket = place.sequence;
+    enum history_older older = history_keep_load(keep, &location, &bytes, lost);
+    *bucket = location.sequence;
     if (older == HISTORY_OLDER_LOST) /* a gap names a minute or an hour */
         *lost = published_get(&keep->from) - 1;
     return older;
@@ -147,14 +147,14 @@ enum history_older history_find_piece(struct history_keep *keep, enum history_ta
 static void find_minute(struct history_keep *keep, struct candle_piece *open, uint16_t asset_id,
                         uint64_t sequence)
 {
-    struct history_place place = { .table = HISTORY_TRADES,
-                                   .key = asset_id,
-                                   .sequence = sequence + 1 };
+    struct history_location location = { .table = HISTORY_TRADES,
+                                         .key = asset_id,
+                                         .sequence = sequence + 1 };
     const struct trade_row *trade = (const void *)&keep->found;
     size_t bytes;
     uint64_t lost, block = 0;
 
-    while (history_keep_load(keep, &place, &bytes, &lost) == HISTORY_OLDER_ROW) {
+    while (history_keep_load(keep, &location, &bytes, &lost) == HISTORY_OLDER_ROW) {
         struct candle_piece piece = candle_log_piece(CANDLE_MINUTE, trade);
         if (open->trade_seq == 0) {
             block = trade->trade_seq - trade->trade_seq % CANDLE_LOG_MINUTE_BLOCK;

@@ -139,14 +139,15 @@ static int put_candle_gap(struct history_keep *keep, const struct engine *engine
                           enum history_table table, uint64_t asset_id)
 {
     enum candle_unit unit = unit_of(table);
-    struct history_place place = {
+    struct history_location location = {
         .table = table, .key = asset_id, .sequence = UINT64_MAX, .index = UINT32_MAX
     };
     uint64_t lost, after = 0;
     size_t bytes;
 
-    if (history_keep_load(keep, &place, &bytes, &lost) != HISTORY_OLDER_END && place.sequence != 0)
-        after = place.sequence == UINT64_MAX ? 0 : place.sequence - 1;
+    if (history_keep_load(keep, &location, &bytes, &lost) != HISTORY_OLDER_END &&
+        location.sequence != 0)
+        after = location.sequence == UINT64_MAX ? 0 : location.sequence - 1;
     return history_file_put_gap(keep->file, table, asset_id,
                                 engine_time(engine) / candle_log_unit_ns(unit), after);
 }
@@ -295,41 +296,41 @@ static uint64_t key_of(enum history_table table, const struct history_link *link
 }
 
 /* An order lies where it was placed. */
-static int write_order(struct history_keep *keep, struct history_place place,
+static int write_order(struct history_keep *keep, struct history_location location,
                        const struct order_row *row)
 {
-    place.sequence = row->order.sequence;
-    place.index = row->order.index;
-    int failed = history_file_put(keep->file, &place, &row->link + 1, sizeof *row - LINK_BYTES);
+    location.sequence = row->order.sequence;
+    location.index = row->order.index;
+    int failed = history_file_put(keep->file, &location, &row->link + 1, sizeof *row - LINK_BYTES);
     if (failed != 0 || row->rejection == 0)
         return failed;
-    place.table = HISTORY_REFUSALS;
-    return history_file_put(keep->file, &place, &row->rejection, sizeof row->rejection);
+    location.table = HISTORY_REFUSALS;
+    return history_file_put(keep->file, &location, &row->rejection, sizeof row->rejection);
 }
 
 /* A piece of a candle lies at its minute or hour. */
-static int write_piece(struct history_keep *keep, struct history_place place,
+static int write_piece(struct history_keep *keep, struct history_location location,
                        const struct candle_row *row)
 {
-    enum candle_unit unit = unit_of(place.table);
+    enum candle_unit unit = unit_of(location.table);
 
-    place.sequence = row->piece.bucket;
-    place.index = candle_log_number(unit, row->piece.trade_seq);
-    return history_file_put(keep->file, &place, &row->link + 1, sizeof *row - LINK_BYTES);
+    location.sequence = row->piece.bucket;
+    location.index = candle_log_number(unit, row->piece.trade_seq);
+    return history_file_put(keep->file, &location, &row->link + 1, sizeof *row - LINK_BYTES);
 }
 
-static int write_order_id(struct history_keep *keep, struct history_place place,
+static int write_order_id(struct history_keep *keep, struct history_location location,
                           const struct order_id_row *row)
 {
-    memcpy(place.id, row->id.bytes, sizeof place.id);
-    place.index = (uint32_t)row->index;
-    return history_file_put(keep->file, &place, &row->index, sizeof row->index);
+    memcpy(location.id, row->id.bytes, sizeof location.id);
+    location.index = (uint32_t)row->index;
+    return history_file_put(keep->file, &location, &row->index, sizeof row->index);
 }
 
 static int write_row(struct history_keep *keep, enum history_table table,
                      const struct history_link *link)
 {
-    struct history_place place = {
+    struct history_location location = {
         .table = table,
         .key = key_of(table, link),
         .sequence = link->sequence,
@@ -340,21 +341,21 @@ static int write_row(struct history_keep *keep, enum history_table table,
     const void *row = link + 1;
 
     if (table == HISTORY_ORDERS)
-        return write_order(keep, place, (const void *)link);
+        return write_order(keep, location, (const void *)link);
     if (table == HISTORY_MINUTES || table == HISTORY_HOURS)
-        return write_piece(keep, place, (const void *)link);
+        return write_piece(keep, location, (const void *)link);
     if (table == HISTORY_ORDER_IDS)
-        return write_order_id(keep, place, (const void *)link);
+        return write_order_id(keep, location, (const void *)link);
     if (table == HISTORY_REQUESTS) {
         const struct request_row *request = (const void *)link;
-        memcpy(place.id, request->id.bytes, sizeof place.id);
+        memcpy(location.id, request->id.bytes, sizeof location.id);
         memcpy(with_results, row, bytes);
         memcpy(with_results + bytes, request_log_results(keep->requests, request),
                request->result_count);
         row = with_results;
         bytes += request->result_count;
     }
-    return history_file_put(keep->file, &place, row, bytes);
+    return history_file_put(keep->file, &location, row, bytes);
 }
 
 /* Rows of one ring up to `sequence`; *at moves over them. */
@@ -497,21 +498,21 @@ static size_t row_bytes(const struct history_keep *keep, enum history_table tabl
     return keep->rings[table]->row_bytes - LINK_BYTES;
 }
 
-enum history_older history_keep_load(struct history_keep *keep, struct history_place *place,
+enum history_older history_keep_load(struct history_keep *keep, struct history_location *location,
                                      size_t *bytes, uint64_t *lost)
 {
     struct history_found *found = &keep->found;
-    size_t least = row_bytes(keep, place->table);
-    size_t most = least + (place->table == HISTORY_REQUESTS ? ROW_RESULTS_MAX : 0);
+    size_t least = row_bytes(keep, location->table);
+    size_t most = least + (location->table == HISTORY_REQUESTS ? ROW_RESULTS_MAX : 0);
 
     if (is_stopped(keep))
         return HISTORY_OLDER_LOST;
-    (void)history_keep_view(keep, place->table);
-    int got = history_file_cursor_below(keep->cursor, place, found->bytes, bytes);
+    (void)history_keep_view(keep, location->table);
+    int got = history_file_cursor_below(keep->cursor, location, found->bytes, bytes);
     if (got == 0)
         return HISTORY_OLDER_END;
     if (got > 0 && *bytes == 0)
-        *lost = place->sequence;
+        *lost = location->sequence;
     if (got > 0 && *bytes != 0 && (*bytes < least || *bytes > most))
         got = -EBADMSG;
     if (got < 0)
@@ -521,8 +522,8 @@ enum history_older history_keep_load(struct history_keep *keep, struct history_p
     found->link = (struct history_link){
         .older = HISTORY_IN_FILE,
         .far = HISTORY_NONE,
-        .sequence = place->sequence,
-        .index = place->index,
+        .sequence = location->sequence,
+        .index = location->index,
     };
     return HISTORY_OLDER_ROW;
 }
@@ -531,14 +532,14 @@ enum history_older history_keep_below(struct history_keep *keep, enum history_ta
                                       uint64_t key, uint64_t sequence, uint32_t index,
                                       const struct history_link **row, uint64_t *lost)
 {
-    struct history_place place = {
+    struct history_location location = {
         .table = table, .key = key, .sequence = sequence, .index = index
     };
     size_t bytes = 0;
 
     *lost = history_ring_dropped_sequence(keep->rings[table]);
     *row = &keep->found.link;
-    return history_keep_load(keep, &place, &bytes, lost);
+    return history_keep_load(keep, &location, &bytes, lost);
 }
 
 uint64_t history_keep_orders_from(struct history_keep *keep, uint64_t account_id)

@@ -104,9 +104,10 @@ enum history_older history_keep_below(struct history_keep *keep, enum history_ta
                                       uint64_t key, uint64_t sequence, uint32_t index,
                                       const struct history_link **row, uint64_t *lost);
 
-/* The same for any table and id: the newest row below *place, which becomes its place, with its
- * *bytes, into keep->found. A row without a gap and an id that is not there are not told apart. */
-enum history_older history_keep_load(struct history_keep *keep, struct history_place *place,
+/* The same for any table and id: the newest row below *location, which becomes its location, with
+ * its *bytes, into keep->found. A row without a gap and an id that is not there are not told
+ * apart. */
+enum history_older history_keep_load(struct history_keep *keep, struct history_location *location,
                                      size_t *bytes, uint64_t *lost);
 
 /* Begins the view of one commit that history_keep_below shows, unless it has begun. Returns the

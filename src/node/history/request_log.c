@@ -140,7 +140,7 @@ static void remember_credential(struct request_log *log, const struct effect *ef
         body.kind == EFFECT_CREDENTIAL_SESSION ? ROW_REQUEST_SESSION : ROW_REQUEST_API_KEY;
 }
 
-static void remember_place(struct request_log *log, const struct effect *effect)
+static void remember_indexes(struct request_log *log, const struct effect *effect)
 {
     uint16_t code = effect->command->code;
     struct effect_account body;
@@ -175,7 +175,7 @@ void request_log_append(struct request_log *log, const struct effect *effect)
         remember_credential(log, effect);
         break;
     case EFFECT_account:
-        remember_place(log, effect);
+        remember_indexes(log, effect);
         break;
     case EFFECT_withdrawal:
         remember_withdrawal(log, effect);

@@ -6,7 +6,7 @@ enum { CHAIN = 0 };
 
 int withdrawal_log_init(struct withdrawal_log *log, uint32_t capacity)
 {
-    return history_ring_init(&log->ring, capacity, sizeof(struct withdrawal_entry), 1);
+    return history_ring_init(&log->ring, capacity, sizeof(struct withdrawal_kept), 1);
 }
 
 void withdrawal_log_free(struct withdrawal_log *log)
@@ -20,13 +20,13 @@ void withdrawal_log_forget(struct withdrawal_log *log, uint64_t sequence)
 }
 
 /* The row of the command `sequence`; NULL: it is not kept. */
-static struct withdrawal_entry *find(struct withdrawal_log *log, uint64_t sequence)
+static struct withdrawal_kept *find(struct withdrawal_log *log, uint64_t sequence)
 {
     uint64_t at = history_ring_below(&log->ring, CHAIN, sequence + 1, 0);
     /* The ring is this log's own. */
-    struct withdrawal_entry *entry = (void *)(uintptr_t)history_ring_at(&log->ring, at);
+    struct withdrawal_kept *kept = (void *)(uintptr_t)history_ring_at(&log->ring, at);
 
-    return entry != NULL && entry->link.sequence == sequence ? entry : NULL;
+    return kept != NULL && kept->link.sequence == sequence ? kept : NULL;
 }
 
 void withdrawal_log_append(struct withdrawal_log *log, const struct effect *effect)
@@ -41,14 +41,14 @@ void withdrawal_log_append(struct withdrawal_log *log, const struct effect *effe
     bool is_kept =
         withdrawal_read(effect->engine, withdrawal_find(effect->engine, body.withdrawal_id), &row);
     INVARIANT(is_kept);
-    struct withdrawal_entry *entry;
+    struct withdrawal_kept *kept;
     if (body.outcome == WITHDRAWAL_PENDING)
-        entry = history_ring_add(&log->ring, CHAIN, row.sequence, row.index);
+        kept = history_ring_add(&log->ring, CHAIN, row.sequence, row.index);
     else
-        entry = find(log, row.sequence);
-    if (entry == NULL)
+        kept = find(log, row.sequence);
+    if (kept == NULL)
         return;
-    entry->row = row;
+    kept->row = row;
     if (body.outcome == WITHDRAWAL_REVERTED)
-        entry->row.outcome = ROW_WITHDRAWAL_REVERTED;
+        kept->row.outcome = ROW_WITHDRAWAL_REVERTED;
 }

@@ -14,7 +14,7 @@
 #include "engine/state/effects.h"
 #include "node/history/history_ring.h"
 
-struct withdrawal_entry {
+struct withdrawal_kept {
     struct history_link link;
     struct row_withdrawal row;
 };

@@ -184,13 +184,13 @@ static void end_sweep(struct key_keeper *keeper)
 }
 
 /* A session of the keyring. The first that this sweep finds for a key owns the table. */
-static uint32_t meet(struct key_keeper *keeper, const struct keyring_row *entry)
+static uint32_t meet(struct key_keeper *keeper, const struct keyring_row *row)
 {
-    uint32_t number = key_tables_number(keeper->config.tables, entry->key.bytes);
+    uint32_t number = key_tables_number(keeper->config.tables, row->key.bytes);
     struct key_owner *owner = &keeper->owners[number];
     if (number != 0 && owner->sweep != keeper->sweep)
-        owner->account_id = entry->account_id;
-    return keep(keeper, entry->account_id, entry->key.bytes);
+        owner->account_id = row->account_id;
+    return keep(keeper, row->account_id, row->key.bytes);
 }
 
 static uint32_t sweep(struct key_keeper *keeper, uint64_t now_ns)
@@ -204,14 +204,14 @@ static uint32_t sweep(struct key_keeper *keeper, uint64_t now_ns)
         begin_sweep(keeper, now_ns);
     }
     uint32_t built = 0;
-    struct keyring_row entry;
+    struct keyring_row row;
     for (uint32_t i = 0; i < ENTRIES_A_STEP && built < BUILDS_A_STEP; i++) {
-        if (!keyring_walk(keeper->config.keyring, &keeper->cursor, &entry)) {
+        if (!keyring_walk(keeper->config.keyring, &keeper->cursor, &row)) {
             end_sweep(keeper);
             break;
         }
-        if (entry.key.kind == KEYRING_SESSION)
-            built += meet(keeper, &entry);
+        if (row.key.kind == KEYRING_SESSION)
+            built += meet(keeper, &row);
     }
     return 1;
 }

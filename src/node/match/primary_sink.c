@@ -33,7 +33,7 @@ static struct keyring_key key_of(const struct read_credential *view)
 
 static void add(struct primary_sink *primary, const struct read_credential *view, uint64_t sequence)
 {
-    struct keyring_row entry = {
+    struct keyring_row row = {
         .key = key_of(view),
         .account_id = view->account_id,
         .expires_at_ns = view->expires_ns == UINT64_MAX ? 0 : view->expires_ns,
@@ -43,10 +43,10 @@ static void add(struct primary_sink *primary, const struct read_credential *view
         .state = KEYRING_LIVE,
         .admin = view->is_admin,
     };
-    uuid_load(&entry.credential_id, view->id);
+    uuid_load(&row.credential_id, view->id);
     if (view->passkey_id != NULL)
-        memcpy(entry.public_key, view->key, sizeof entry.public_key);
-    int full = keyring_add(primary->keyring, &entry);
+        memcpy(row.public_key, view->key, sizeof row.public_key);
+    int full = keyring_add(primary->keyring, &row);
     INVARIANT(full == 0); /* it has a slot for every credential of the engine, and for tombstones */
 }
 

@@ -79,7 +79,7 @@ bool query_candles_begin(struct query_task *task, const struct query_sources *so
     uint64_t buckets = buckets_of(task), unit_ns = candle_log_unit_ns(unit);
     uint64_t span_ns = buckets * unit_ns, now_ns = engine_time(sources->engine);
     state->open = sources->history->candles.open[unit][task->asset_id];
-    /* The place of the next piece: what is there and above did not exist at this sequence. */
+    /* The location of the next piece: what is there and above did not exist at this sequence. */
     state->bound = now_ns / unit_ns + 1;
     state->bound_number = 0;
     if (state->open.trade_seq != 0) {

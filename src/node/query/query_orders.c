@@ -8,13 +8,13 @@ static_assert(QUERY_ORDERS_LIMIT_MAX * sizeof(struct row_order) <= REPLY_BUFFER_
 enum { WAITING_KEPT = 256, WAITING_ROWS_A_ROW = 8 };
 
 /* Where an order was placed. */
-struct place {
+struct order_location {
     uint64_t sequence;
     uint32_t index;
 };
 
 struct waiting_row {
-    struct place place;
+    struct order_location placed;
     const struct order_row *row;
 };
 
@@ -38,20 +38,20 @@ struct merge {
     bool has_file;
     bool live_is_there, file_is_there;
     struct row_order live;
-    struct place in_file; /* of the row that history_keep_below has shown */
+    struct order_location in_file; /* of the row that history_keep_below has shown */
     const struct order_row *file_row;
     struct read_orders live_cursor;
     struct waiting waiting;
 };
 
-static bool is_below(struct place a, struct place b)
+static bool is_below(struct order_location a, struct order_location b)
 {
     return a.sequence != b.sequence ? a.sequence < b.sequence : a.index < b.index;
 }
 
-static struct place last(const struct query_task *task)
+static struct order_location last(const struct query_task *task)
 {
-    return (struct place){ task->below_sequence, task->below_index };
+    return (struct order_location){ task->below_sequence, task->below_index };
 }
 
 /* A status that only live orders have. */
@@ -80,7 +80,7 @@ static void keep(struct waiting *waiting, struct waiting_row one)
 
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (is_below(one.place, waiting->rows[middle].place))
+        if (is_below(one.placed, waiting->rows[middle].placed))
             low = middle + 1;
         else
             high = middle;
@@ -115,7 +115,7 @@ static void find_waiting(struct merge *merge)
             break;
         }
         struct waiting_row one = { { row->order.sequence, row->order.index }, row };
-        if (is_below(one.place, last(merge->task)) && admits(merge, row))
+        if (is_below(one.placed, last(merge->task)) && admits(merge, row))
             keep(waiting, one);
     }
     uint32_t cost = visited / WAITING_ROWS_A_ROW, most = *merge->rows / 2;
@@ -177,7 +177,7 @@ static bool load_file(struct merge *merge)
                                &link, &lost)) {
     case HISTORY_OLDER_ROW:
         merge->file_is_there = true;
-        merge->in_file = (struct place){ link->sequence, link->index };
+        merge->in_file = (struct order_location){ link->sequence, link->index };
         merge->file_row = (const void *)link;
         break;
     case HISTORY_OLDER_END:
@@ -217,15 +217,15 @@ static bool pop_newest(struct merge *merge)
     if (!load_file(merge))
         return false;
     const struct waiting_row *waiting = newest_waiting(merge);
-    struct place live = { merge->live.sequence, merge->live.index }, newest = { 0, 0 };
+    struct order_location live = { merge->live.sequence, merge->live.index }, newest = { 0, 0 };
     if (merge->live_is_there)
         newest = live;
-    if (waiting != NULL && is_below(newest, waiting->place))
-        newest = waiting->place;
+    if (waiting != NULL && is_below(newest, waiting->placed))
+        newest = waiting->placed;
     if (merge->file_is_there && is_below(newest, merge->in_file))
         newest = merge->in_file;
     bool is_of_live = merge->live_is_there && !is_below(live, newest);
-    bool is_waiting = waiting != NULL && !is_below(waiting->place, newest);
+    bool is_waiting = waiting != NULL && !is_below(waiting->placed, newest);
     bool is_in_file = merge->file_is_there && !is_below(merge->in_file, newest);
     if (newest.sequence < merge->lost_below) {
         query_task_refuse_dropped(task, merge->lost_below - 1);

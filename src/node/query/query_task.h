@@ -34,7 +34,7 @@ struct query_sources {
 /* Of candles: buckets are unix minutes or hours. */
 struct query_candles {
     uint64_t low, high, end;   /* the span low <= bucket < high, which may grow to the end */
-    uint64_t bound;            /* pieces from this place on came later than the first turn */
+    uint64_t bound;            /* pieces from this location on came later than the first turn */
     uint64_t count;            /* candles found */
     struct candle_piece open;  /* as of the first turn */
     struct candle_piece piece; /* the candle that pieces are put in front of */

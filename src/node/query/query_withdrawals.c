@@ -100,19 +100,19 @@ static bool step_log(struct query_task *task, const struct query_sources *source
     const struct history_ring *ring = &sources->history->withdrawals.ring;
 
     while (task->at != HISTORY_NONE) {
-        const struct withdrawal_entry *entry = history_ring_at(ring, task->at);
-        if (entry == NULL && is_full(task))
+        const struct withdrawal_kept *kept = history_ring_at(ring, task->at);
+        if (kept == NULL && is_full(task))
             return end(task, true);
-        if (entry == NULL) {
+        if (kept == NULL) {
             query_task_refuse_dropped(task, history_ring_dropped_sequence(ring));
             return true;
         }
         if (*rows == 0)
             return false;
         *rows -= 1;
-        if (is_beyond(task, &entry->row))
+        if (is_beyond(task, &kept->row))
             return end(task, true);
-        task->at = entry->link.older;
+        task->at = kept->link.older;
     }
     return end(task, false);
 }

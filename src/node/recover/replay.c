@@ -79,11 +79,11 @@ void replay_explain(struct refusal *refusal)
         error == REPLAY_layout_too_small)
         return;
     memcpy(said, refusal->text, sizeof said);
-    const char *place = strstr(said, "sequence "); /* as recovery and fold write it */
+    const char *at = strstr(said, "sequence "); /* as recovery and fold write it */
     if (error == REPLAY_rules_version)
         refusal_set(refusal, REFUSAL_record_refused, "%s (this one has rules_version %d)",
                     sentences[error], ENGINE_RULES_VERSION);
     else
         refusal_set(refusal, REFUSAL_record_refused, "%s%s%s", sentences[error],
-                    place != NULL ? "; " : "", place != NULL ? place : "");
+                    at != NULL ? "; " : "", at != NULL ? at : "");
 }

@@ -153,7 +153,7 @@ static int adopt(struct replicator *replicator, bool *is_blocked)
                                    strerror(-adopted));
         if (!replicator->is_finishing)
             look_at_clock(replicator, bytes, count);
-        tail_take(tail);
+        tail_pop(tail);
         work++;
     }
     return work;
@@ -472,7 +472,7 @@ const struct replicator_end *replicator_end(const struct replicator *replicator)
     return &replicator->end;
 }
 
-bool replicator_takes(const struct replicator *replicator)
+bool replicator_may_author(const struct replicator *replicator)
 {
     return replicator->takes;
 }

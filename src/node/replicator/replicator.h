@@ -1,7 +1,7 @@
 /* replicator.h - a node's part in its cluster: standby, candidate, leader (replication.md).
  *
  *   standby   log in etcd ──tail──> journal_cluster_adopt ──> disk, followers
- *   taking    elected: the rest of the log adopted ──> takes ──> words.is_authored ──> it leads
+ *   taking    elected: the log's rest adopted ──> may_author ──> words.is_authored ──> it leads
  *   leader    journal_cluster_next_frame ──lead──> log ──landed──> journal_cluster_replicated
  *
  * Order.  replicator_create, replicator_begin, replicator_agree (within recovery),
@@ -62,7 +62,7 @@ CC_MUST_USE int replicator_step(struct replicator *replicator,
 CC_MUST_USE const struct replicator_end *replicator_end(const struct replicator *replicator);
 
 /* Whether it was elected and every frame that counts is adopted: the matcher authors. */
-CC_MUST_USE bool replicator_takes(const struct replicator *replicator);
+CC_MUST_USE bool replicator_may_author(const struct replicator *replicator);
 CC_MUST_USE const struct replicator_lead *replicator_lead(const struct replicator *replicator);
 
 /* Whether a frame of its term counts: it serves as the leader. */

@@ -516,10 +516,10 @@ int core_keep_heads(struct core *core, uint64_t now_ns)
 static int end_heads(struct core *core, const struct frame_tail *tail)
 {
     struct head_draft draft;
-    struct frame_place frame = { .number = tail->number,
-                                 .first_sequence = tail->last_sequence + 1,
-                                 .last_sequence = tail->last_sequence,
-                                 .boot = tail->boot };
+    struct frame_location frame = { .number = tail->number,
+                                    .first_sequence = tail->last_sequence + 1,
+                                    .last_sequence = tail->last_sequence,
+                                    .boot = tail->boot };
 
     if (!makes_heads(core))
         return 0;

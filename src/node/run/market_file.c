@@ -129,12 +129,12 @@ static enum operator_rule fault_of(struct market_record *record, const struct co
     return record->state == MARKET_CLOSED ? OPERATOR_RULE_new_state : OPERATOR_RULE_none;
 }
 
-/* The first record before `place` with the same asset_id or name, or `place`. */
-static uint32_t twin_of(const struct market_file *file, uint32_t place,
+/* The first record before `index` with the same asset_id or name, or `index`. */
+static uint32_t twin_of(const struct market_file *file, uint32_t index,
                         const struct market_record *record)
 {
     struct market_record other;
-    for (uint32_t i = 0; i < place; i++) {
+    for (uint32_t i = 0; i < index; i++) {
         const struct core_market *market = &file->markets[i];
         bool parsed =
             market_record_parse(&other, (const uint8_t *)market->text, market->text_bytes);
@@ -143,7 +143,7 @@ static uint32_t twin_of(const struct market_file *file, uint32_t place,
             memcmp(other.symbol, record->symbol, sizeof other.symbol) == 0)
             return i;
     }
-    return place;
+    return index;
 }
 
 /* A record that 1001 would refuse must not reach an empty directory: it is named here. */

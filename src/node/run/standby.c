@@ -155,7 +155,7 @@ uint32_t standby_replicate(struct node *node, enum phase_name phase)
 
     if (work < 0)
         return end(node);
-    if (phase == PHASE_STANDBY && replicator_takes(replicator))
+    if (phase == PHASE_STANDBY && replicator_may_author(replicator))
         (void)lifecycle_advance(node, PHASE_STANDBY, PHASE_TAKING);
     if (phase == PHASE_TAKING && replicator_leads(replicator)) {
         node->core.recovered.boot = replicator_lead(replicator)->term;

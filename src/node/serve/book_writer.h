@@ -15,7 +15,7 @@ enum { BOOK_WRITER_LEVELS_A_TURN = 4096 };
 struct book_writer {
     struct book_board *board; /* NULL: nobody reads */
     struct market_names names;
-    uint32_t next; /* the place that is looked at first */
+    uint32_t next; /* the market that is looked at first */
     struct row_level levels[2 * BOOK_BOARD_DEPTH_MAX];
 };
 

@@ -302,7 +302,7 @@ int follower_step(struct follower *follower)
         if (applied < 0)
             return applied;
         if (CC_UNLIKELY(sequence == follower->heads.target))
-            head_maker_take(&follower->heads, follower->engine);
+            head_maker_draft(&follower->heads, follower->engine);
         work++;
     }
     if (work != 0)

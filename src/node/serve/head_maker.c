@@ -1,14 +1,14 @@
 #include "node/serve/head_maker.h"
 
-static bool is_due(const struct head_maker *maker, const struct frame_place *frame)
+static bool is_due(const struct head_maker *maker, const struct frame_location *frame)
 {
-    return frame->segment != maker->segment || maker->taken_ns == 0 ||
-           clock_monotonic_ns(maker->clock) - maker->taken_ns >= HEAD_MAKER_INTERVAL_NS;
+    return frame->segment != maker->segment || maker->drafted_ns == 0 ||
+           clock_monotonic_ns(maker->clock) - maker->drafted_ns >= HEAD_MAKER_INTERVAL_NS;
 }
 
 void head_maker_aim(struct head_maker *maker, uint64_t applied)
 {
-    struct frame_place frame;
+    struct frame_location frame;
 
     if (maker->frames == NULL || maker->target > applied ||
         !frame_board_find(maker->frames, applied + 1, &frame) || !is_due(maker, &frame))
@@ -17,7 +17,7 @@ void head_maker_aim(struct head_maker *maker, uint64_t applied)
     maker->target = frame.last_sequence;
 }
 
-void head_maker_draft_fill(struct head_draft *draft, const struct frame_place *frame,
+void head_maker_draft_fill(struct head_draft *draft, const struct frame_location *frame,
                            uint64_t wall_ns, const struct engine *engine)
 {
     INVARIANT(engine_sequence(engine) == frame->last_sequence);
@@ -26,13 +26,13 @@ void head_maker_draft_fill(struct head_draft *draft, const struct frame_place *f
     engine_effects_lanes(engine, draft->lanes);
 }
 
-void head_maker_take(struct head_maker *maker, const struct engine *engine)
+void head_maker_draft(struct head_maker *maker, const struct engine *engine)
 {
     uint64_t added = atomic_load_explicit(&maker->added, memory_order_relaxed); /* its own */
 
     maker->target = 0;
     maker->segment = maker->aimed.segment;
-    maker->taken_ns = clock_monotonic_ns(maker->clock);
+    maker->drafted_ns = clock_monotonic_ns(maker->clock);
     /* acquire (pairs: head_maker_next): the keeper has read what is overwritten. */
     if (added - atomic_load_explicit(&maker->removed, memory_order_acquire) == HEAD_MAKER_DRAFTS)
         return;
@@ -45,9 +45,9 @@ bool head_maker_next(struct head_maker *maker, struct head_draft *draft)
 {
     uint64_t removed = atomic_load_explicit(&maker->removed, memory_order_relaxed); /* its own */
 
-    if (atomic_load_explicit(&maker->added, memory_order_acquire) == removed) /* pairs: take */
+    if (atomic_load_explicit(&maker->added, memory_order_acquire) == removed) /* pairs: draft */
         return false;
     *draft = maker->drafts[removed % HEAD_MAKER_DRAFTS];
-    atomic_store_explicit(&maker->removed, removed + 1, memory_order_release); /* pairs: take */
+    atomic_store_explicit(&maker->removed, removed + 1, memory_order_release); /* pairs: draft */
     return true;
 }

@@ -7,7 +7,7 @@
  * effects hash is that of the replica when it has applied exactly the frame's last record.
  *
  * Wait.   Nothing blocks. A draft for which there is no room is left out: the next one comes.
- * Owner.  aim and take: the follower's thread. head_maker_next: the keeper's. */
+ * Owner.  aim and draft: the follower's thread. head_maker_next: the keeper's. */
 #ifndef NODE_SERVE_HEAD_MAKER_H
 #define NODE_SERVE_HEAD_MAKER_H
 
@@ -21,7 +21,7 @@ enum { HEAD_MAKER_DRAFTS = 16, HEAD_MAKER_LANES = 8 };
 
 /* What a head says of a frame, before it is signed. */
 struct head_draft {
-    struct frame_place frame;
+    struct frame_location frame;
     uint64_t wall_ns;
     uint64_t lanes[HEAD_MAKER_LANES]; /* of the effects hash, after the frame's last record */
 };
@@ -29,10 +29,10 @@ struct head_draft {
 struct head_maker {
     const struct frame_board *frames; /* NULL: no heads are made */
     const struct clock *clock;
-    struct frame_place aimed;
-    uint64_t target;   /* the last sequence of `aimed`; 0: none is aimed at */
-    uint64_t segment;  /* of the last draft */
-    uint64_t taken_ns; /* clock_monotonic_ns of it */
+    struct frame_location aimed;
+    uint64_t target;     /* the last sequence of `aimed`; 0: none is aimed at */
+    uint64_t segment;    /* of the last draft */
+    uint64_t drafted_ns; /* clock_monotonic_ns of it */
     struct head_draft drafts[HEAD_MAKER_DRAFTS];
     CC_NO_SHARE _Atomic uint64_t added;
     CC_NO_SHARE _Atomic uint64_t removed;
@@ -43,10 +43,10 @@ struct head_maker {
 void head_maker_aim(struct head_maker *maker, uint64_t applied);
 
 /* After the record `maker->target` was applied to the engine. */
-void head_maker_take(struct head_maker *maker, const struct engine *engine);
+void head_maker_draft(struct head_maker *maker, const struct engine *engine);
 
 /* Writes what a head of this frame says of the engine, which has applied exactly that far. */
-void head_maker_draft_fill(struct head_draft *draft, const struct frame_place *frame,
+void head_maker_draft_fill(struct head_draft *draft, const struct frame_location *frame,
                            uint64_t wall_ns, const struct engine *engine);
 
 /* The oldest draft, which is removed. False: there is none. */

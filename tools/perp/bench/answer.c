@@ -80,8 +80,8 @@ static void take_binary(struct answer *answer, const char *body, size_t bytes,
 }
 
 /* An answer's text ends with a zero or with the next answer's head: both end a number. */
-void answer_take(struct answer *answer, const char *text, size_t bytes, bool is_read,
-                 struct outcomes *outcomes)
+void answer_accept(struct answer *answer, const char *text, size_t bytes, bool is_read,
+                   struct outcomes *outcomes)
 {
     const char *end = memmem(text, bytes, HEAD_END, sizeof HEAD_END - 1);
     const char *body = end == NULL ? text + bytes : end + sizeof HEAD_END - 1;

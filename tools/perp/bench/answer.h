@@ -30,7 +30,7 @@ size_t answer_bytes(const char *text, size_t count);
 
 /* Reads a whole answer of `bytes` bytes. `is_read`: to a request that is no signed write; its
  * outcome is "read", or a problem's code. */
-void answer_take(struct answer *answer, const char *text, size_t bytes, bool is_read,
-                 struct outcomes *outcomes);
+void answer_accept(struct answer *answer, const char *text, size_t bytes, bool is_read,
+                   struct outcomes *outcomes);
 
 #endif

@@ -24,13 +24,13 @@ static uint32_t place_of(uint64_t value)
     return (bucket << HDR_HALF_BITS) + (uint32_t)(value >> bucket);
 }
 
-static uint64_t greatest_at(uint32_t place)
+static uint64_t greatest_at(uint32_t index)
 {
-    uint32_t bucket = place >> HDR_HALF_BITS;
+    uint32_t bucket = index >> HDR_HALF_BITS;
 
     if (bucket == 0)
-        return place;
-    uint64_t step = (place & (HALF - 1)) + HALF;
+        return index;
+    uint64_t step = (index & (HALF - 1)) + HALF;
     return ((step + 1) << (bucket - 1)) - 1;
 }
 

@@ -169,7 +169,7 @@ static void take_one(struct sender *sender, struct connection *connection, const
     struct load *load = sender->load;
     struct load_row *row = &load->rows[connection->rows[connection->oldest % load->depth]];
 
-    answer_take(&row->answer, text, bytes, row->is_read, load->outcomes);
+    answer_accept(&row->answer, text, bytes, row->is_read, load->outcomes);
     row->done_ns = passed(sender);
     connection->oldest = (connection->oldest + 1) % load->depth;
     connection->in_flight--;

@@ -5,7 +5,7 @@
 
 enum { BUCKETS_MAX = 128 };
 
-bool reading_take(struct reading *reading, struct client *admin)
+bool reading_fetch(struct reading *reading, struct client *admin)
 {
     struct client_request request = { .method = "GET", .target = "/metrics" };
     struct client_answer answer;

@@ -13,7 +13,7 @@ struct reading {
 };
 
 /* Reads /metrics over a connection to the admin listener. False without an answer 200. */
-CC_MUST_USE bool reading_take(struct reading *reading, struct client *admin);
+CC_MUST_USE bool reading_fetch(struct reading *reading, struct client *admin);
 void reading_free(struct reading *reading);
 
 /* The value of a series as the page writes its name, labels included. False: it is not there. */

@@ -276,7 +276,7 @@ json_t *trial_exchange(struct trial *trial)
 
     (void)json_object_set_new(object, "url", json_string(trial->rig.url));
     (void)json_object_set_new(object, "started_here", json_boolean(!trial->settings->is_remote));
-    bool is_read = trial->has_admin && reading_take(&reading, &trial->admin);
+    bool is_read = trial->has_admin && reading_fetch(&reading, &trial->admin);
     for (size_t i = 0; i < CC_COUNT(labels); i++)
         (void)json_object_set_new(
             object, labels[i],
@@ -425,7 +425,7 @@ static void read_side(struct trial *trial, struct figures_side *side)
 {
     machine_read(&side->machine);
     side->reading.text = NULL;
-    if (trial->has_admin && !reading_take(&side->reading, &trial->admin))
+    if (trial->has_admin && !reading_fetch(&side->reading, &trial->admin))
         fprintf(stderr, "bench: /metrics did not answer: the server's figures are null\n");
     side->process_cpu_us = trial->rig.pid != 0 ? machine_process_cpu_us(trial->rig.pid) : 0;
 }

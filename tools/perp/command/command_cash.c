@@ -23,8 +23,8 @@ static int submit(struct context *context, bool (*fill)(struct context *, struct
 }
 
 /* SUBACCOUNT/PORTFOLIO of the account. */
-static bool read_place(struct context *context, const char *what, const char *text,
-                       struct draft_portfolio *place)
+static bool read_portfolio(struct context *context, const char *what, const char *text,
+                           struct draft_portfolio *out)
 {
     unsigned subaccount, portfolio;
     int end = 0;
@@ -32,8 +32,8 @@ static bool read_place(struct context *context, const char *what, const char *te
         sscanf(text, "%u/%u%n", &subaccount, &portfolio, &end) != 2 || text[end] != '\0')
         return context_fail(context, EXIT_CODE_usage,
                             "%s '%.40s' is no SUBACCOUNT/PORTFOLIO like 0/1", what, text);
-    place->subaccount_index = subaccount;
-    place->portfolio_index = portfolio;
+    out->subaccount_index = subaccount;
+    out->portfolio_index = portfolio;
     return true;
 }
 
@@ -45,8 +45,8 @@ static bool fill_transfer(struct context *context, struct draft *draft, uint32_t
     struct uuid id;
     if (!choice_amount(context, "AMOUNT", words[0], &amount) ||
         !context_number(context, SETTING_account, INT64_MAX, &from.account_id) ||
-        !read_place(context, "FROM", words[1], &from) ||
-        !read_place(context, "TO", words[2], &to) || !context_id(context, &id))
+        !read_portfolio(context, "FROM", words[1], &from) ||
+        !read_portfolio(context, "TO", words[2], &to) || !context_id(context, &id))
         return false;
     to.account_id = from.account_id;
     draft_begin(draft, REQUEST_transfer, curve, &id);

@@ -8,7 +8,7 @@
 
 enum { TARGET_MAX = 256, BODY_MAX = 256 };
 
-struct place {
+struct holding_path {
     uint64_t subaccount, portfolio;
 };
 
@@ -19,7 +19,8 @@ static bool is(const json_t *object, const char *name, uint64_t value)
 }
 
 /* Positions are where the exchange shows a leverage; without one it is null here. */
-static void show_one(struct context *context, const json_t *positions, const struct place *place)
+static void show_one(struct context *context, const json_t *positions,
+                     const struct holding_path *path)
 {
     const char *market = context->arguments->words[0];
     const json_t *found = NULL;
@@ -28,8 +29,8 @@ static void show_one(struct context *context, const json_t *positions, const str
     size_t i;
     json_array_foreach((json_t *)(uintptr_t)positions, i, position)
     {
-        if (is(position, "subaccount_index", place->subaccount) &&
-            is(position, "portfolio_index", place->portfolio))
+        if (is(position, "subaccount_index", path->subaccount) &&
+            is(position, "portfolio_index", path->portfolio))
             found = json_object_get(position, "leverage");
     }
     if (json_is_integer(found))
@@ -37,7 +38,7 @@ static void show_one(struct context *context, const json_t *positions, const str
     snprintf(text, sizeof text,
              "{\"market\":\"%s\",\"subaccount_index\":%llu,\"portfolio_index\":%llu,"
              "\"leverage\":%s}",
-             market, (unsigned long long)place->subaccount, (unsigned long long)place->portfolio,
+             market, (unsigned long long)path->subaccount, (unsigned long long)path->portfolio,
              number);
     report_answer(stdout, text, strlen(text), context->arguments->json, NULL);
     if (!json_is_integer(found))
@@ -46,12 +47,12 @@ static void show_one(struct context *context, const json_t *positions, const str
                 market);
 }
 
-static int read_leverage(struct context *context, const struct place *place)
+static int read_leverage(struct context *context, const struct holding_path *path)
 {
     char target[TARGET_MAX];
     struct client_answer answer;
     snprintf(target, sizeof target, "/api/v1/positions?portfolio_index=%llu&market=%s",
-             (unsigned long long)place->portfolio, context->arguments->words[0]);
+             (unsigned long long)path->portfolio, context->arguments->words[0]);
     if (!context_get(context, target, true, &answer))
         return context->exit_code;
     json_t *positions = json_loadb(answer.body, answer.body_count, 0, NULL);
@@ -60,12 +61,12 @@ static int read_leverage(struct context *context, const struct place *place)
         (void)context_fail(context, EXIT_CODE_problem, "the answer holds no list of positions");
         return context->exit_code;
     }
-    show_one(context, positions, place);
+    show_one(context, positions, path);
     json_decref(positions);
     return EXIT_CODE_accepted;
 }
 
-static int write_leverage(struct context *context, const struct place *place)
+static int write_leverage(struct context *context, const struct holding_path *path)
 {
     const char *const *words = context->arguments->words;
     char body[BODY_MAX];
@@ -79,7 +80,7 @@ static int write_leverage(struct context *context, const struct place *place)
     snprintf(body, sizeof body,
              "{\"subaccount_index\":%llu,\"portfolio_index\":%llu,\"market\":\"%s\","
              "\"leverage\":%lld}",
-             (unsigned long long)place->subaccount, (unsigned long long)place->portfolio, words[0],
+             (unsigned long long)path->subaccount, (unsigned long long)path->portfolio, words[0],
              (long long)leverage);
     if (!context_plain(context, "PUT", "/api/v1/leverage", body, &answer))
         return context->exit_code;
@@ -89,11 +90,11 @@ static int write_leverage(struct context *context, const struct place *place)
 
 int command_leverage_market(struct context *context)
 {
-    struct place place;
+    struct holding_path path;
     if (!choice_market(context, context->arguments->words[0]) ||
-        !context_number(context, SETTING_subaccount, INT32_MAX, &place.subaccount) ||
-        !context_number(context, SETTING_portfolio, INT32_MAX, &place.portfolio))
+        !context_number(context, SETTING_subaccount, INT32_MAX, &path.subaccount) ||
+        !context_number(context, SETTING_portfolio, INT32_MAX, &path.portfolio))
         return context->exit_code;
-    return context->arguments->word_count == 2 ? write_leverage(context, &place)
-                                               : read_leverage(context, &place);
+    return context->arguments->word_count == 2 ? write_leverage(context, &path)
+                                               : read_leverage(context, &path);
 }

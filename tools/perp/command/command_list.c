@@ -111,7 +111,7 @@ static const struct list trades = {
 };
 
 /* The place of a row in its list. */
-struct place {
+struct row_location {
     uint64_t sequence, index;
 };
 
@@ -120,7 +120,7 @@ struct query {
     char target[TARGET_MAX];
     size_t count;
     uint64_t rows; /* --limit */
-    struct place before;
+    struct row_location before;
 };
 
 static void put(struct query *query, const char *name, const char *value)
@@ -149,11 +149,11 @@ static bool put_setting(struct context *context, struct query *query, const char
 }
 
 /* --before SEQUENCE:INDEX, as the note below a page prints it. */
-static bool read_before(struct context *context, struct place *before)
+static bool read_before(struct context *context, struct row_location *before)
 {
     const char *text = context->arguments->values[FLAG_before];
     int64_t sequence, index = 0;
-    *before = (struct place){ 0 };
+    *before = (struct row_location){ 0 };
     if (text == NULL)
         return true;
     size_t count = strcspn(text, ":");
@@ -162,7 +162,7 @@ static bool read_before(struct context *context, struct place *before)
         decimal_parse(rest, strlen(rest), 0, 0, UINT32_MAX, &index) != DECIMAL_OK)
         return context_fail(context, EXIT_CODE_usage,
                             "--before '%.40s' is no SEQUENCE:INDEX, as 4711:0", text);
-    *before = (struct place){ (uint64_t)sequence, (uint64_t)index };
+    *before = (struct row_location){ (uint64_t)sequence, (uint64_t)index };
     return true;
 }
 
@@ -218,7 +218,7 @@ static bool read_page(struct context *context, const struct list *list, const ch
            context_fail(context, EXIT_CODE_problem, "the answer holds no list of %s", list->what);
 }
 
-static bool last_place(const json_t *rows, struct place *place)
+static bool last_location(const json_t *rows, struct row_location *location)
 {
     size_t count = json_array_size(rows);
     const json_t *row = count > 0 ? json_array_get(rows, count - 1) : NULL;
@@ -226,8 +226,8 @@ static bool last_place(const json_t *rows, struct place *place)
     const json_t *index = json_object_get(row, "index");
     if (!json_is_integer(sequence) || !json_is_integer(index))
         return false;
-    *place = (struct place){ (uint64_t)json_integer_value(sequence),
-                             (uint64_t)json_integer_value(index) };
+    *location = (struct row_location){ (uint64_t)json_integer_value(sequence),
+                                       (uint64_t)json_integer_value(index) };
     return true;
 }
 
@@ -236,7 +236,7 @@ static bool read_pages(struct context *context, const struct list *list, const s
                        json_t *rows, json_t **whole, bool *more)
 {
     uint64_t offset;
-    struct place before = query->before;
+    struct row_location before = query->before;
     if (!choice_number(context, FLAG_offset, 0, INT64_MAX, 0, &offset))
         return false;
     do {
@@ -254,7 +254,7 @@ static bool read_pages(struct context *context, const struct list *list, const s
             return false;
         size_t got = json_array_size(rows) - had;
         *more = got == wanted;
-        if (got > 0 && !last_place(rows, &before))
+        if (got > 0 && !last_location(rows, &before))
             return context_fail(context, EXIT_CODE_problem, "a row has no sequence and index");
     } while (*more && json_array_size(rows) < query->rows);
     return true;
@@ -263,7 +263,7 @@ static bool read_pages(struct context *context, const struct list *list, const s
 static void show(struct context *context, const struct list *list, json_t *rows, json_t *whole,
                  bool more)
 {
-    struct place place;
+    struct row_location location;
     if (context->arguments->json) {
         if (whole != NULL)
             (void)json_object_set(whole, list->array, rows);
@@ -275,9 +275,9 @@ static void show(struct context *context, const struct list *list, json_t *rows,
         fprintf(stdout, "no %s\n", list->what);
     else
         report_rows(stdout, rows, list->columns);
-    if (more && last_place(rows, &place))
+    if (more && last_location(rows, &location))
         fprintf(stderr, "there may be older ones: --before %llu:%llu\n",
-                (unsigned long long)place.sequence, (unsigned long long)place.index);
+                (unsigned long long)location.sequence, (unsigned long long)location.index);
 }
 
 /* Completes the target, reads the list and shows it. Returns the exit code. */

@@ -259,7 +259,7 @@ static bool take_up(struct restore *restore)
                             .reason = restore->reason,
                             .wall_ns = instant_now_ns(),
                             .keeps_heads = true };
-    struct slot_place slots;
+    struct slot_location slots;
 
     if (witness_read(restore->source.disk, &restore->source.exchange, &take.named, &slots) != 0)
         take.named = (struct witness){ 0 };

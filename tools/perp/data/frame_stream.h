@@ -25,7 +25,7 @@ struct frame_stream {
     uint64_t frames, bytes; /* fetched */
     uint8_t *buffer;        /* frames of one answer, or the pieces of a long one */
     uint32_t buffered;      /* bytes of a long one so far */
-    struct slot_place witness;
+    struct slot_location witness;
 };
 
 /* What one request brought. */

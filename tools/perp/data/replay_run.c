@@ -49,7 +49,7 @@ static bool found(struct replay_run *run)
 bool replay_run_equals(struct context *context, const struct data_directory *directory,
                        struct engine *engine, uint64_t sequence)
 {
-    struct image_text_place place;
+    struct image_text_location location;
     struct image_memory image;
     struct snapshot snapshot;
     struct refusal why;
@@ -60,11 +60,11 @@ bool replay_run_equals(struct context *context, const struct data_directory *dir
                             why.text[0] != '\0' ? why.text : strerror(-failed));
     image_memory_copy(&image, engine);
     bool differs = image_text_differs(image.sections, image.section_count, snapshot.sections,
-                                      snapshot.head.section_count, &place);
+                                      snapshot.head.section_count, &location);
     if (differs) {
         (void)context_fail(context, EXIT_CODE_rejected,
                            "snapshot %" PRIu64 " differs from the replayed state", sequence);
-        image_text_difference(stderr, &place, "replayed", "snapshot");
+        image_text_difference(stderr, &location, "replayed", "snapshot");
     }
     image_memory_free(&image);
     snapshot_close(&snapshot);

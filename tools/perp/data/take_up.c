@@ -139,7 +139,7 @@ static bool testify(const struct take_up *take)
                                .sequence = end->last_sequence,
                                .boot = take->exchange->boot,
                                .wall_ns = take->named.wall_ns };
-    struct slot_place all = { 0 };
+    struct slot_location all = { 0 };
 
     memcpy(witness.hash, end->hash, sizeof witness.hash);
     int error = witness_write(take->disk, take->exchange, &witness, &all); /* every slot */

@@ -176,12 +176,12 @@ static enum arguments_result unknown_command(const struct arguments *arguments, 
     return ARGUMENTS_WRONG;
 }
 
-/* The place-th word of a list of words separated by blanks. */
-static const char *word_at(const char *list, uint32_t place, size_t *count)
+/* The index-th word of a list of words separated by blanks. */
+static const char *word_at(const char *list, uint32_t index, size_t *count)
 {
     while (*list != '\0') {
         *count = strcspn(list, " ");
-        if (place-- == 0)
+        if (index-- == 0)
             return list;
         list += *count;
         list += strspn(list, " ");

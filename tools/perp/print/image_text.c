@@ -270,17 +270,17 @@ static bool sections_equal(const struct snapshot_section *left,
 
 bool image_text_differs(const struct snapshot_section *left, uint32_t left_count,
                         const struct snapshot_section *right, uint32_t right_count,
-                        struct image_text_place *place)
+                        struct image_text_location *location)
 {
     for (uint32_t code = 0; code < SNAPSHOT_SECTIONS_MAX; code++) {
         const struct snapshot_section *a = find(left, left_count, code);
         const struct snapshot_section *b = find(right, right_count, code);
-        *place = (struct image_text_place){ .code = code, .left = a, .right = b };
+        *location = (struct image_text_location){ .code = code, .left = a, .right = b };
         if ((a == NULL) != (b == NULL))
             return true;
         if (a == NULL || sections_equal(a, b))
             continue;
-        place->row = first_row(a, b);
+        location->row = first_row(a, b);
         return true;
     }
     return false;
@@ -303,11 +303,11 @@ static void show_one(FILE *out, const struct snapshot_section *section, uint64_t
     fprintf(out, "\n");
 }
 
-void image_text_difference(FILE *out, const struct image_text_place *place, const char *left_name,
-                           const char *right_name)
+void image_text_difference(FILE *out, const struct image_text_location *location,
+                           const char *left_name, const char *right_name)
 {
-    fprintf(out, "first difference: section %" PRIu32 " %s, row %" PRIu64 "\n", place->code,
-            image_text_name(place->code), place->row);
-    show_one(out, place->left, place->row, place->right, left_name);
-    show_one(out, place->right, place->row, place->left, right_name);
+    fprintf(out, "first difference: section %" PRIu32 " %s, row %" PRIu64 "\n", location->code,
+            image_text_name(location->code), location->row);
+    show_one(out, location->left, location->row, location->right, left_name);
+    show_one(out, location->right, location->row, location->left, right_name);
 }

@@ -20,7 +20,7 @@ uint64_t image_text_rows(const struct snapshot_section *section);
 void image_text_row(FILE *out, const struct snapshot_section *section, uint64_t row);
 
 /* Where two images first differ. */
-struct image_text_place {
+struct image_text_location {
     uint32_t code; /* of the section */
     uint64_t row;
     const struct snapshot_section *left, *right; /* NULL: that image has no such section */
@@ -29,10 +29,10 @@ struct image_text_place {
 /* False: they are equal. */
 CC_MUST_USE bool image_text_differs(const struct snapshot_section *left, uint32_t left_count,
                                     const struct snapshot_section *right, uint32_t right_count,
-                                    struct image_text_place *place);
+                                    struct image_text_location *location);
 
-/* The row at the place, of both, with the fields that differ named. */
-void image_text_difference(FILE *out, const struct image_text_place *place, const char *left_name,
-                           const char *right_name);
+/* The row at the location, of both, with the fields that differ named. */
+void image_text_difference(FILE *out, const struct image_text_location *location,
+                           const char *left_name, const char *right_name);
 
 #endif
