@@ -106,7 +106,9 @@ def one_command_of_many_fills(world):
     def pages(who, limit):
         got, cursor = [], ""
         while len(got) <= LEVEL:
-            page = who.read(f"/api/v1/fills?subaccount_index=0&limit={limit}{cursor}").json
+            answer = who.read(f"/api/v1/fills?subaccount_index=0&limit={limit}{cursor}")
+            assert answer.status == 200, answer
+            page = answer.json
             got += page
             if len(page) < limit:
                 break
