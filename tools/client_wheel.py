@@ -12,6 +12,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the time of every file in the wheel
 def metadata(project):
     lines = ["Metadata-Version: 2.1", f"Name: {project['name']}", f"Version: {project['version']}",
              f"Summary: {project['description']}", f"License: {project['license']['text']}",
+             "License-File: LICENSE",
              f"Requires-Python: {project['requires-python']}"]
     lines += [f"Requires-Dist: {name}" for name in project.get("dependencies", ())]
     for extra, names in project.get("optional-dependencies", {}).items():
@@ -20,7 +21,7 @@ def metadata(project):
     return "\n".join(lines) + "\n"
 
 
-def pack(folder, target):
+def pack(folder, licence, target):
     """Writes the wheel into `target`, which is made if it is missing; its path."""
     project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
     stem = f"{project['name']}-{project['version']}"
@@ -31,7 +32,8 @@ def pack(folder, target):
              if path.suffix in (".py", ".typed") and "__pycache__" not in path.parts]
     files += [(f"{info}/METADATA", metadata(project).encode()),
               (f"{info}/WHEEL", b"Wheel-Version: 1.0\nGenerator: tools/clients\n"
-                                b"Root-Is-Purelib: true\nTag: py3-none-any\n")]
+                                b"Root-Is-Purelib: true\nTag: py3-none-any\n"),
+              (f"{info}/LICENSE", licence.read_bytes())]
     record = [f"{name},sha256={digest(data)},{len(data)}" for name, data in files]
     record += [f"{info}/RECORD,,"]
     files += [(f"{info}/RECORD", "\n".join(record).encode() + b"\n")]

@@ -1,17 +1,33 @@
 """python_library.py - finds clients/python, as its users import it, and vectors of the bytes."""
 import importlib
+import importlib.util
 import json
 import pathlib
+import subprocess
 import sys
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = ROOT / "clients/python"
-sys.path[:0] = [str(PYTHON / "src"), str(ROOT / "tests/system")]
+sys.path[:0] = [str(PYTHON / "src"), str(ROOT / "tests/system"), str(ROOT / "tools")]
 
 
 def vectors(name):
     """The vectors of tests/vectors/perpd/NAME.json."""
     return json.loads((ROOT / f"tests/vectors/perpd/{name}.json").read_text())["vectors"]
+
+
+def installed(wheel, target):
+    """The folder that an import finds: the wheel installed by pip without a registry, or where
+    there is no pip unpacked."""
+    if importlib.util.find_spec("pip") is None:
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(target)
+    else:
+        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-index",
+                        "--disable-pip-version-check", "--root-user-action=ignore",
+                        "--target", target, wheel], check=True)
+    return target
 
 
 class Hidden:

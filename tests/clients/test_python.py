@@ -18,7 +18,8 @@ from uuid import UUID
 
 import book_vectors
 from python_library import PYTHON, ROOT, Hidden, vectors
-from harness import Suite, Table, only  # noqa: E402  (python_library finds the folder)
+from harness import Suite, Table, only  # noqa: E402  (python_library finds the folders)
+import client_wheel  # noqa: E402
 
 from perpd import (Amount, PortfolioId, SessionKey, SlowSignerWarning,  # noqa: E402
                    WrongChecksum, address_of, address_text)
@@ -272,12 +273,14 @@ def wheel(_):
     """The wheel has the same bytes each time and is imported from an empty folder."""
     table = Table()
     with tempfile.TemporaryDirectory() as folder:
-        made = []
-        for name in ("a", "b"):
-            done = subprocess.run([ROOT / "tools/clients", "pack", pathlib.Path(folder, name)],
-                                  capture_output=True, text=True, check=True)
-            made.append(pathlib.Path(done.stdout.strip()))
+        done = subprocess.run([ROOT / "tools/clients", "pack", pathlib.Path(folder, "a")],
+                              capture_output=True, text=True)
+        made = [pathlib.Path(done.stdout.split()[0]),
+                client_wheel.pack(PYTHON, ROOT / "LICENSE", pathlib.Path(folder, "b"))]
         table.same("the same bytes", made[0].read_bytes(), made[1].read_bytes())
+        compiler = ROOT / "build/browser/node_modules/.bin/tsc"
+        table.same("the tarball", (done.returncode, len(done.stdout.split()), not done.stderr),
+                   (0, 2, True) if compiler.exists() else (1, 1, False))
         empty = pathlib.Path(folder, "empty")
         with zipfile.ZipFile(made[0]) as archive:
             table.same("sound", archive.testzip(), None)
@@ -285,6 +288,7 @@ def wheel(_):
             record = archive.read(next(n for n in names if n.endswith("RECORD"))).decode()
             table.same("RECORD", {line.split(",")[0] for line in record.splitlines()}, names)
             text = archive.read(next(n for n in names if n.endswith("METADATA"))).decode()
+            table.true("its licence", any(n.endswith("dist-info/LICENSE") for n in names), names)
             table.true("nothing required", all("extra ==" in line for line in text.splitlines()
                                                if line.startswith("Requires-Dist")), text)
             archive.extractall(empty)

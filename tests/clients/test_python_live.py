@@ -9,11 +9,12 @@ import sys
 import time
 from random import Random
 
-from python_library import PYTHON
+from python_library import PYTHON, ROOT, installed
 from harness import Suite, Table  # noqa: E402  (python_library finds the folders)
 from peers import BTC, FATES, BookFaults, FakeStream, Proxy, move  # noqa: E402
 from peers import refuse, run_live, trade  # noqa: E402
 import client  # noqa: E402
+import client_wheel  # noqa: E402
 import world  # noqa: E402
 
 import perpd  # noqa: E402
@@ -391,10 +392,13 @@ async def frames(table, here):
 
 
 async def example(here, name, *words):
-    """A script of clients/python/examples that runs."""
+    """A script of clients/python/examples that runs on the wheel, installed."""
+    target = here.folder / "installed"
+    if not target.exists():
+        installed(client_wheel.pack(PYTHON, ROOT / "LICENSE", here.folder), target)
     return await asyncio.create_subprocess_exec(
         sys.executable, PYTHON / f"examples/{name}.py", here.url, *words,
-        env={"PYTHONPATH": str(PYTHON / "src"), "PATH": "/usr/bin:/bin"},
+        env={"PYTHONPATH": str(target), "PATH": "/usr/bin:/bin"},
         stdout=asyncio.subprocess.PIPE)
 
 

@@ -241,10 +241,11 @@ async def silence(table, here):
 
 @case
 async def examples(table, here):
-    """Each example does what it says; the maker follows the mark and leaves nothing behind."""
+    """Each example, beside the installed tarball, does what it says; the maker follows the mark and
+    leaves nothing behind."""
     here.rich.cancel_all()
     here.other.cancel_all()
-    folder = FOLDER[0] / "dist/examples"
+    folder = typescript_library.installed(FOLDER[0], here.folder / "tarball") / "examples"
 
     async def until(look):
         while not look():

@@ -10,7 +10,9 @@ import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tests/browser"))
-import packages  # noqa: E402  (the folder comes first)
+sys.path.insert(0, str(SOURCE / "tools"))
+import client_tarball  # noqa: E402  (the folders come first)
+import packages  # noqa: E402
 
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "NODE_NO_WARNINGS": "1"}
 
@@ -34,3 +36,17 @@ def library():
             if said := said_by_tsc(project):
                 sys.exit(f"failed: {said}")
         yield folder
+
+
+def installed(compiled, target):
+    """A folder with the tarball of the compiled library, installed by npm without a registry, and
+    with the compiled examples, which find nothing else but `ws`."""
+    tarball = client_tarball.archive(SOURCE / "clients/ts", SOURCE / "LICENSE", compiled / "dist",
+                                     target)
+    subprocess.run(["npm", "install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund",
+                    "--silent", "--cache", target / "cache", "--prefix", target, tarball],
+                   check=True, cwd=target, env={**ENVIRONMENT, "HOME": str(target)})
+    (target / "node_modules/ws").symlink_to(packages.FOLDER / "node_modules/ws")
+    shutil.copytree(compiled / "dist/examples", target / "examples")
+    (target / "examples/package.json").write_text('{"type": "module"}\n')
+    return target
