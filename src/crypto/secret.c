@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <sodium.h>
 
+enum { PAGE_BYTES = 4096 };
+
 int secret_random(void *bytes, size_t count)
 {
     /* libsodium's default source is getrandom(2); sodium_init opens it. */
@@ -26,4 +28,12 @@ bool secret_equal(const void *a, const void *b, size_t count)
 void secret_wipe(void *bytes, size_t count)
 {
     sodium_memzero(bytes, count);
+}
+
+int secret_hold(void *bytes, size_t count)
+{
+    uintptr_t first = (uintptr_t)bytes & ~(uintptr_t)(PAGE_BYTES - 1);
+    uintptr_t end = ((uintptr_t)bytes + count + PAGE_BYTES - 1) & ~(uintptr_t)(PAGE_BYTES - 1);
+
+    return sodium_mlock((void *)first, end - first) == 0 ? 0 : -errno;
 }

@@ -26,4 +26,8 @@ CC_MUST_USE bool secret_equal(const void *a, const void *b, size_t count);
 /* Zeroes the bytes; the compiler cannot drop the stores. */
 void secret_wipe(void *bytes, size_t count);
 
+/* Keeps the pages of the bytes out of swap and out of dumps, until the process ends. Returns 0, or
+ * -errno when the system does not lock them: they are kept out of dumps all the same. */
+CC_MUST_USE int secret_hold(void *bytes, size_t count);
+
 #endif

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "crypto/secret.h"
 #include "net/entrance.h"
 #include "net/parser.h"
 #include "net/protocol.h"
@@ -122,6 +123,11 @@ int net_create(struct net **net, const struct net_config *config, struct net_dia
     }
     *net = made;
     return 0;
+}
+
+int net_hold_secrets(struct net *net)
+{
+    return secret_hold(&net->protocol.config, sizeof net->protocol.config);
 }
 
 void net_destroy(struct net *net)

@@ -35,6 +35,9 @@ struct net;
 CC_MUST_USE int net_create(struct net **net, const struct net_config *config,
                            struct net_diagnosis *diagnosis);
 
+/* Locks the memory of its keys: secret_hold. */
+CC_MUST_USE int net_hold_secrets(struct net *net);
+
 /* Closes every connection and frees everything. Call it on the owning thread, or on any thread
  * after that one has ended. */
 void net_destroy(struct net *net);

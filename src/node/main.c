@@ -15,6 +15,8 @@
 #include "node/recover/snapshot_child.h"
 #include "node/run/node.h"
 
+enum { FILES_MIN = 64 }; /* for itself and a few connections */
+
 static struct node node; /* reached by the signal handler */
 
 static void on_stop(int number)
@@ -59,15 +61,24 @@ static void handle_signals(void)
     sigaction(SIGXFSZ, &ignore, NULL); /* a limit of file size is -EFBIG, as a full disk -ENOSPC */
 }
 
-/* Connections are files: raise the limit to the hard limit. */
-static void raise_file_limit(void)
+/* Connections are files: raise the limit to the hard limit. False: there are too few even so. */
+static bool raise_file_limit(void)
 {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+    struct rlimit limit, raised;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return true;
+    raised = (struct rlimit){ .rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max };
+    if (setrlimit(RLIMIT_NOFILE, &raised) != 0)
         log_line(LOG_WARN, "files", "the limit of open files stays at its soft value");
+    else
+        limit = raised;
+    if (limit.rlim_cur >= FILES_MIN)
+        return true;
+    log_line(LOG_ERROR, "kernel",
+             "perpd may open %llu files at a time and needs %d, more for more connections: raise "
+             "the limit (ulimit -n, LimitNOFILE=)",
+             (unsigned long long)limit.rlim_cur, FILES_MIN);
+    return false;
 }
 
 /* Code with variants uses the best one that this machine has. */
@@ -87,7 +98,8 @@ static int run(const struct config *config)
     }
     choose_variants();
     umask(077);
-    raise_file_limit();
+    if (!raise_file_limit())
+        return NODE_EXIT_KERNEL;
     return node_run(&node, config);
 }
 

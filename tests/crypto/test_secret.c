@@ -1,4 +1,5 @@
 /* secret: what is stored of an API key is its keyed BLAKE2b-256 (wire.md W7). */
+#include <errno.h>
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
@@ -43,10 +44,18 @@ static void test_wipe(void)
     CHECK((bytes[0] | bytes[1] | bytes[2] | bytes[3]) == 0 && bytes[4] == 5);
 }
 
+static void test_hold(void)
+{
+    static uint8_t bytes[5000];
+    int held = secret_hold(bytes + 1, sizeof bytes - 1);
+    CHECK(held == 0 || held == -EPERM || held == -ENOMEM);
+}
+
 int main(void)
 {
     test_random();
     test_hash();
     test_wipe();
+    test_hold();
     return 0;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A kernel that refuses io_uring: perpd exits 4 and says what is missing and how to mend it
-# (roles.md, exit codes). The same command without the filter serves.
+# (roles.md, exit codes). The same command with io_uring and without mlock serves.
 set -u
 build=${1:?build directory}
 folder=$(mktemp -d)
@@ -24,14 +24,19 @@ if grep -q ready "$folder/refused.out"; then
     echo "it said that it is ready"
     bad=1
 fi
-run served "$build/perpd" &
+# Where memory cannot be locked it says so and serves.
+MLOCK=1 run served "$build/tests/no_uring" "$build/perpd" &
 until grep -q '^ready http://' "$folder/served.out" 2>/dev/null || ! kill -0 $! 2>/dev/null; do
     sleep 0.05
 done
 pkill -TERM -P $!
 wait $!
 if ! grep -q '^ready http://' "$folder/served.out"; then
-    echo "without the filter it does not serve: $(cat "$folder/served.err")"
+    echo "with io_uring it does not serve: $(cat "$folder/served.err")"
+    bad=1
+fi
+if ! grep -q 'warn secrets .*LimitMEMLOCK' "$folder/served.err"; then
+    echo "it does not say that its keys are not locked: $(cat "$folder/served.err")"
     bad=1
 fi
 exit $bad

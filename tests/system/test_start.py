@@ -3,6 +3,7 @@ what is left behind, and that a next start finds the directory whole.
 
     python3 test_start.py BUILD [CASE...]
 """
+import ctypes
 import pathlib
 import os
 import json
@@ -188,6 +189,102 @@ def case_secrets(world):
         names("admin.token", log, code, REFUSED)
     token.chmod(0o400)
     world.is_usable(data)
+
+
+def regions_with(pid, secret):
+    """The flags of each mapping of the process that holds the bytes in a page of its own."""
+    found, pages = [], 0
+    with open(f"/proc/{pid}/mem", "rb", 0) as memory, open(f"/proc/{pid}/pagemap", "rb", 0) as map_:
+        for text in re.split(r"(?m)^(?=[0-9a-f]+-[0-9a-f]+ )",
+                             pathlib.Path(f"/proc/{pid}/smaps").read_text())[1:]:
+            first, end = (int(part, 16) for part in text.split()[0].split("-"))
+            if not text.split()[1].startswith("rw-p"):
+                continue
+            map_.seek(first // 4096 * 8)
+            present = memoryview(map_.read((end - first) // 4096 * 8)).cast("Q")
+            for at, entry in enumerate(present):
+                if not entry >> 63:
+                    continue
+                pages += 1
+                memory.seek(first + 4096 * at)
+                if secret in memory.read(4096):
+                    found.append(re.search(r"VmFlags:(.*)", text)[1].split())
+    assert pages > 1000, pages
+    return found
+
+
+def without_locks():
+    """For a child: it may lock no memory, whoever runs it."""
+    PR_CAPBSET_DROP, CAP_IPC_LOCK = 24, 14
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
+    ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_IPC_LOCK, 0, 0, 0)
+
+
+def case_locked_secrets(world):
+    """F7: each page of memory with a secret key is locked and kept out of dumps; without a limit of
+    locked memory that suffices a start says so. (mlock refused: test_kernel.sh.)"""
+    data = world.fresh()
+    perpd = world.start(data)  # and asked nothing: a request brings the token by itself
+    if os.geteuid() == 0:  # nobody else may look into a process that makes no dumps
+        secrets = {"secret_key": (data / "exchange").read_bytes()[80:112],
+                   "admin.token": (data / "admin.token").read_bytes().strip(),
+                   "signing.key": (data / "signing.key").read_bytes()[48:80]}
+        for name, secret in secrets.items():
+            flags = regions_with(perpd.process.pid, secret)
+            assert flags, name
+            assert all({"lo", "dd"} <= set(one) for one in flags), (name, flags)
+    code, log = perpd.end(signal.SIGTERM)
+    assert code == CLEAN and " secrets " not in "".join(perpd.lines) + log, log
+    perpd = Perpd(world.program, data, *SMALL, prepare=without_locks)
+    serves = perpd.process.stdout.readline() != ""  # where io_uring is charged to no limit
+    code, log = perpd.end(signal.SIGTERM if serves else None)
+    names("ulimit -l", log, code, CLEAN if serves else KERNEL)
+
+
+def case_few_files(world):
+    """F9: with 64 descriptors it starts and serves; with 63 it says what it needs."""
+    def files(count):
+        return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+
+    data = world.fresh()
+    code, log = world.run(data, prepare=files(63))
+    names("needs 64", log, code, KERNEL)
+    assert "LimitNOFILE" in log and not data.exists(), log
+    for _ in range(2):
+        perpd = world.start(data, prepare=files(64))
+        assert perpd.get("/readyz")[0] == 200
+        assert perpd.get("/api/v1/markets", "net")[0] == 200
+        assert perpd.end(signal.SIGTERM)[0] == CLEAN
+
+
+def case_small_group(world):
+    """F9: with default options it starts, stops and starts again in a group of 2 GiB of memory."""
+    root = pathlib.Path("/sys/fs/cgroup")
+    root, limit = ((root, "memory.max") if (root / "cgroup.controllers").exists() else
+                   (root / "memory", "memory.limit_in_bytes"))
+    group = root / f"perpd-test-{os.getpid()}"
+    try:
+        group.mkdir()
+        (group / limit).write_text(str(2 << 30))
+    except OSError as error:
+        print(f"no group of the memory controller can be made here: {error}")
+        return
+    data = world.fresh()
+    try:
+        for _ in range(2):
+            perpd = Perpd(world.program, data, "--store.durability=none", prepare=lambda: (
+                group / "cgroup.procs").write_text(str(os.getpid()))).ready()
+            assert perpd.get("/readyz")[0] == 200
+            assert f"/{group.name}\n" in pathlib.Path(
+                f"/proc/{perpd.process.pid}/cgroup").read_text()
+            assert perpd.end(signal.SIGTERM)[0] == CLEAN
+    finally:
+        for _ in range(100):
+            try:
+                group.rmdir()
+                break
+            except OSError:  # its last process is being taken away
+                time.sleep(0.05)
 
 
 def case_bad_options(world):

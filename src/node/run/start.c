@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "crypto/p256.h"
 #include "crypto/secp256k1.h"
+#include "crypto/secret.h"
 #include "node/run/admin_token_file.h"
 #include "node/run/cluster.h"
 #include "node/run/net_source.h"
@@ -55,10 +56,12 @@ static int open_disk(struct node *node)
     if (node->disk != NULL)
         return refuse_memory(node, path);
     if (ring_refused) {
-        log_line(LOG_ERROR, "kernel",
-                 "io_uring for the journal was refused: %s; perpd needs Linux 6.1 with io_uring "
-                 "allowed (sysctl kernel.io_uring_disabled=0, no seccomp filter against it)",
-                 strerror(-error));
+        log_line(LOG_ERROR, "kernel", "io_uring for the journal was refused: %s; %s",
+                 strerror(-error),
+                 error == -ENOMEM
+                     ? "raise the limit of locked memory (ulimit -l, LimitMEMLOCK=) or free memory"
+                     : "perpd needs Linux 6.1 with io_uring allowed (sysctl "
+                       "kernel.io_uring_disabled=0, no seccomp filter against it)");
         return NODE_EXIT_KERNEL;
     }
     log_line(LOG_ERROR, "data", "path=%s: %s", path, strerror(-error));
@@ -356,6 +359,33 @@ static int open_net(struct node *node, uint32_t number)
     return diagnosis.bad_address ? NODE_EXIT_CONFIGURATION : NODE_EXIT_FAILED;
 }
 
+static void hold(void *bytes, size_t count, int *failed)
+{
+    int error = secret_hold(bytes, count);
+
+    if (error != 0)
+        *failed = error;
+}
+
+/* Locks the memory of keys and secrets. Where the system does not, perpd goes on and says so. */
+static void hold_secrets(struct node *node)
+{
+    int failed = 0;
+
+    hold(&node->core.exchange, sizeof node->core.exchange, &failed);
+    hold(node->admin_token, sizeof node->admin_token, &failed);
+    hold(&node->signer, sizeof node->signer, &failed);
+    for (uint32_t i = 0; i < node->topology.net_count; i++) {
+        int error = net_hold_secrets(node->nets[i].net);
+        failed = error != 0 ? error : failed;
+    }
+    if (failed != 0)
+        log_line(LOG_WARN, "secrets",
+                 "the memory of the secret keys is not locked and may reach a swap device: %s; "
+                 "perpd may lock too little (ulimit -l, LimitMEMLOCK=): allow it 1 MiB",
+                 strerror(-failed));
+}
+
 /* Plans the threads from the options and the CPUs of this machine. */
 static int plan(struct node *node)
 {
@@ -460,7 +490,10 @@ int start_prepare(struct node *node, struct market_file *markets)
         return NODE_EXIT_FAILED;
     }
     code = open_nets(node);
-    return code == 0 ? cluster_begin(node) : code;
+    if (code != 0)
+        return code;
+    hold_secrets(node);
+    return cluster_begin(node);
 }
 
 void start_undo(struct node *node)
