@@ -84,7 +84,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(cluster,  give_up_ms,             INT,    0, 0, "10000",          1000, 60000, "ms; then held answers are outcome_unknown") \
     X(cluster,  disk_stall_ms,          INT,    0, 0, "5000",           500, 60000, "ms; then a leader resigns") \
     X(cluster,  clock_ms,               INT,    0, 1, "200",            10, 1000, "greatest difference of a candidate's clock, ms") \
-    X(cluster,  staleness_ms,           INT,    0, 0, "1000",           100, 60000, "ms; above it the reads of a standby answer 503") \
+    X(cluster,  staleness_ms,           INT,    0, 1, "1000",           100, 60000, "ms; above it the reads of a standby answer 503") \
     X(cluster,  retain,                 SIZE,   0, 1, "256M",           65536, 2147483648, "frames kept in etcd although the vault has them") \
     X(cluster,  discarded_days,         INT,    0, 0, "30",             1, 3650, "days that cut frames are kept") \
     X(exchange, id,                     HEX32,  1, 1, "",               0, 0, "64 hex digits, the EIP-712 salt; made at first start") \

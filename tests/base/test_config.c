@@ -102,6 +102,7 @@ static const struct row {
     R("clock", "--cluster.clock_ms=9", "must be 10 to 1000"),
     R("vault alone", "--cluster.vault=file:/x", "cluster.vault: needs cluster.name"),
     R("credentials", "--cluster.vault_credentials=x", "does not have"),
+    R("staleness", "--cluster.staleness_ms=99", "must be 100 to 60000"),
     R("retain", "--cluster.retain=65535", "must be 65536 to 2147483648"),
     R("dedicated", "--node.topology=dedicated", NULL),
     R("core", "--engine.core=0", NULL),

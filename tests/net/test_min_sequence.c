@@ -1,5 +1,6 @@
 /* X-Min-Sequence: a GET waits at most one second for the sequence that it asks for (wire.md W7):
- * which values are refused, when it is answered, what waits with it, how many may wait. */
+ * which values are refused, when it is answered, what waits with it, how many may wait. And which
+ * reads a node of a cluster refuses for their age (replication.md). */
 #include <stdio.h>
 
 #include "check.h"
@@ -201,6 +202,83 @@ static void a_revoked_key_is_refused(void)
     wire_free(&wire);
 }
 
+/* ---- a node of a cluster --------------------------------------------------------------------- */
+
+static struct net_standing standing;
+static bool is_fresh;
+
+static bool cluster_leads(void *context, const char **leader)
+{
+    (void)context;
+    *leader = NULL;
+    return !standing.is_replica;
+}
+
+static bool cluster_is_fresh(void *context)
+{
+    (void)context;
+    return standing.is_replica || is_fresh;
+}
+
+static void cluster_standing(void *context, struct net_standing *out)
+{
+    (void)context;
+    *out = standing;
+}
+
+/* A replica's read above cluster.staleness_ms answers 503, one that names a sequence too; every
+ * answer has the term, that of a replica its age. */
+static void old_reads_are_refused(void)
+{
+    static const struct {
+        int line;
+        const char *name, *lines;
+        struct net_standing standing;
+        bool is_fresh;
+        int status;
+        const char *part, *absent; /* of the head */
+    } rows[] = {
+#undef R
+#define R(...) { __LINE__, __VA_ARGS__ }
+        R("as old as may be", "", { 7, true, 250 }, false, 200,
+          "X-Term: 7\r\nX-Staleness-Ms: 250\r\n", "Retry-After"),
+        R("older", "", { 7, true, 251 }, false, 503, "X-Term: 7\r\nX-Staleness-Ms: 251\r\n",
+          "Retry-After"),
+        R("older, of a sequence", "X-Min-Sequence: 1\r\n", { 7, true, 251 }, false, 503,
+          "X-Staleness-Ms: 251\r\n", "Retry-After"),
+        R("leader", "", { 18446744073709551615u, false, 0 }, true, 200,
+          "X-Term: 18446744073709551615\r\n", "X-Staleness-Ms"),
+        R("leader, its lease over", "", { 8, false, 0 }, false, 503, "Retry-After: 1\r\n",
+          "X-Staleness-Ms"),
+        R("the same, of a sequence", "X-Min-Sequence: 1\r\n", { 8, false, 0 }, false, 200,
+          "X-Term: 8\r\n", "X-Staleness-Ms"),
+    };
+    fixture.applied = fixture.durable = NOW;
+    protocol->config.staleness_ms = 250;
+    protocol->config.source.leads = cluster_leads;
+    protocol->config.source.is_fresh = cluster_is_fresh;
+    protocol->config.source.standing = cluster_standing;
+    for (size_t i = 0; i < CC_COUNT(rows); i++) {
+        struct wire wire;
+        struct wire_answer answer;
+        standing = rows[i].standing;
+        is_fresh = rows[i].is_fresh;
+        wire_open(&wire, &fixture, protocol, false);
+        ask(&wire, "GET", targets[0], rows[i].lines);
+        CHECK_ROW(&rows[i], wire_answer(&wire, &answer, false));
+        CHECK_ROW(&rows[i], answer.status == rows[i].status);
+        CHECK_ROW(&rows[i], strstr(answer.head, rows[i].part) != NULL);
+        CHECK_ROW(&rows[i], strstr(answer.head, rows[i].absent) == NULL);
+        CHECK_ROW(&rows[i], answer.status != 503 || wire_has(&answer, "\"code\":\"not_ready\""));
+        if (rows[i].standing.is_replica && answer.status == 503)
+            CHECK_ROW(&rows[i], wire_has(&answer, "\"lag_ms\":251"));
+        wire_free(&wire);
+    }
+    protocol->config.source.leads = NULL;
+    protocol->config.source.is_fresh = NULL;
+    protocol->config.source.standing = NULL;
+}
+
 int main(void)
 {
     fixture_init(&fixture, true, FIXTURE_SLOTS);
@@ -212,6 +290,7 @@ int main(void)
     refuses_after_one_second();
     close_ends_the_wait();
     few_wait();
+    old_reads_are_refused();
     a_revoked_key_is_refused(); /* last: it ends the key */
     fixture_end(&fixture, protocol);
     return 0;

@@ -296,8 +296,8 @@ static void pages_of_others(void)
 {
 #define EXPOSED                                                                         \
     "\r\nVary: Origin\r\nAccess-Control-Expose-Headers: X-Sequence, X-Server-Time-Ns, " \
-    "X-Leader, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, "    \
-    "Server-Timing\r\n"
+    "X-Term, X-Staleness-Ms, X-Leader, Retry-After, RateLimit-Limit, "                  \
+    "RateLimit-Remaining, RateLimit-Reset, Server-Timing\r\n"
     static const struct {
         int line;
         const char *name, *request;

@@ -9,6 +9,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -91,9 +92,26 @@ class Etcd:
         key = base64.b64decode(found["kvs"][0]["key"]).decode()
         return int(found["count"]), int(key.rsplit("/", 1)[1], 16)
 
-    @property
-    def addresses(self):
-        return ",".join(f"127.0.0.1:{port}" for port in self.clients)
+
+class Proxy:
+    """Stands between one node and etcd (proxy.py)."""
+
+    def __init__(self, etcd):
+        self.process = subprocess.Popen(
+            [sys.executable, pathlib.Path(__file__).with_name("proxy.py"), *map(str, etcd.clients)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        ports = self.process.stdout.readline().split()
+        self.addresses = ",".join(f"127.0.0.1:{int(port)}" for port in ports)
+
+    def tell(self, line):
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
 
 
 class Node:
@@ -101,6 +119,7 @@ class Node:
 
     def __init__(self, cluster, name, folder):
         self.cluster, self.name, self.folder = cluster, name, folder
+        self.proxy = Proxy(cluster.etcd)
         self.process, self.state, self.port, self.starts = None, None, None, 0
 
     def start(self, *more):
@@ -108,7 +127,7 @@ class Node:
         self.starts += 1
         arguments = [*self.cluster.origin.arguments(), f"--store.data={self.folder}",
                      f"--cluster.name={self.cluster.name}", f"--cluster.node={self.name}",
-                     f"--cluster.etcd={self.cluster.etcd.addresses}",
+                     f"--cluster.etcd={self.proxy.addresses}",
                      f"--cluster.vault=file:{self.cluster.vault}", "--cluster.retain=64K", *more]
         with open(self.folder.parent / f"{self.name}.log", "ab") as log:
             self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=log)
@@ -187,6 +206,7 @@ class Cluster:
                 node.process.kill()
                 node.process.wait()
                 node.process.stdout.close()
+            node.proxy.end()
         for process in self.etcd.processes if self.etcd else []:
             process.kill()
             process.wait()
@@ -220,7 +240,7 @@ class Rule:
                 if self.port is None:
                     self.go_on()
                 if self.connection is None:
-                    self.connection = client.Connection(self.port, 5)
+                    self.connection = client.Connection(self.port, 2)
                 response = self.connection.exchange(data)
             except (OSError, EOFError, TypeError):
                 self.go_on()

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """test_cluster.py BUILD [COUNT] - a cluster on a real etcd (replication.md): its leader, etcd's
 leader and a standby are killed with SIGKILL under load, COUNT times each (1); a leader is stopped
-and goes on; a standby is away until its frames are in the vault alone. Nothing that was
-acknowledged is missing, nothing is there twice, and the journals of all nodes are equal.
+and goes on; a standby and a leader are cut off from etcd; a standby is away until its frames are in
+the vault alone. Nothing that was acknowledged is missing, nothing is there twice, and the journals
+of all nodes are equal.
 
 Without etcd-server it says so and ends with 77, skipped.
 """
@@ -239,6 +240,63 @@ def standby_answers(world):
     return problems
 
 
+def apart(world):
+    """A standby that does not hear etcd refuses its reads once they are old. A leader that does not
+    acknowledges and shows nothing more, another leads, and it ends with 5 when it hears etcd."""
+    cluster, problems = world.cluster, []
+    old = cluster.leader()
+    away = next(node for node in cluster.nodes if node is not old)
+    exchange = away.exchange()
+    exchange._salt = world.salt
+
+    def read(node, *headers):
+        try:
+            return node.exchange().get("/api/v1/markets", headers=list(headers))
+        except (OSError, EOFError):
+            return None
+
+    def read_with(status):
+        return until(lambda: next((got for got in [read(away)] if got.status == status), None),
+                     f"a read of {away.name} with {status}")
+
+    seen = read_with(200)
+    if seen.header("X-Term") is None or int(seen.header("X-Staleness-Ms")) > 1000:
+        problems.append(f"a standby's read: {seen!r}")
+    away.proxy.tell("hold")
+    last = read_with(503)
+    if last.json["code"] != "not_ready" or last.json["lag_ms"] <= 1000 or \
+            read(away, ("X-Min-Sequence", "1")).status != 503:
+        problems.append(f"a read of a standby apart from etcd: {last!r}")
+    away.proxy.tell("pass")
+    read_with(200)
+    world.await_acks()
+    begun = time.monotonic()
+    old.proxy.tell("hold")
+    old.state = None
+    order = client.limit_body(world.workers[0].account.id, BTC_PRICE * 9 // 10, 20)
+    taken = client.Connection(old.port, 30)  # in the first second it may be taken
+    taken.send(old_order := exchange.signed(client.PLACE_LIMIT, order,
+                                            world.workers[0].account.session))
+    cluster.leader()
+    world.await_acks()
+    world.stalls["leader apart"].append(time.monotonic() - begun)
+    if (seen := read(old)) is not None and seen.status != 503:
+        problems.append(f"a read of a leader apart from etcd: {seen!r}")
+    if (seen := old.exchange().kept(old_order)).status not in (421, 503):
+        problems.append(f"a write of a leader apart from etcd: {seen!r}")
+    old.proxy.tell("pass")
+    if (code := old.process.wait(60)) != 5:
+        problems.append(f"a leader that was apart from etcd: exit {code}, {old.log()[-600:]}")
+    try:
+        if (answer := taken.receive()).status not in (421, 503):
+            problems.append(f"a write that a leader apart from etcd took: {answer!r}")
+    except (OSError, EOFError):
+        pass  # it ended first
+    old.start()
+    until(lambda: old.state, "rejoin: " + old.log()[-2000:])
+    return problems
+
+
 Frame = collections.namedtuple("Frame", "segment offset number boot data records")
 
 
@@ -315,8 +373,8 @@ def nothing_is_lost(world):
 @suite.case
 def drill(world):
     """A cluster under load: kills, what a standby answers, and what the journals hold."""
-    return (kills(world) + stopped_leader(world) + retention(world) + standby_answers(world) +
-            nothing_is_lost(world))
+    return (kills(world) + stopped_leader(world) + apart(world) + retention(world) +
+            standby_answers(world) + nothing_is_lost(world))
 
 
 def main():

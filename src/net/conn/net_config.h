@@ -62,6 +62,13 @@ struct net_facts {
     bool profits_wait;       /* the exchange is short (R10) */
 };
 
+/* What a node of a cluster is to it. */
+struct net_standing {
+    uint64_t term;         /* of the leader that it knows */
+    bool is_replica;       /* it does not lead, and shows what it has applied */
+    uint64_t staleness_ms; /* of a replica: the node clock less the time of what it shows */
+};
+
 /* Callbacks of the node. The net thread calls them; they must not block, and they read with acquire
  * what other threads publish. */
 struct net_source {
@@ -74,6 +81,7 @@ struct net_source {
     bool (*leads)(void *context, const char **leader);
     bool (*is_fresh)(void *context); /* reads show all that any node has acknowledged, or this node
                                         does not lead; NULL likewise */
+    void (*standing)(void *context, struct net_standing *standing); /* NULL likewise */
     void (*facts)(void *context, struct net_facts *facts);
     /* Writes the node's Prometheus text, at most `capacity` bytes; returns its length. */
     size_t (*metrics)(void *context, char *text, size_t capacity);
@@ -124,6 +132,7 @@ struct net_config {
     uint64_t epoch;                          /* shown by /exchange */
     uint32_t credit_wait_ms;                 /* net.credit_wait_ms */
     uint64_t output_pool_bytes;              /* net.output_pool */
+    uint64_t staleness_ms;                   /* cluster.staleness_ms */
     bool debug_payload;                      /* net.debug_payload */
     bool console;                            /* net.console */
     bool rate_limits;                        /* limits.*; false: the four below are ignored */

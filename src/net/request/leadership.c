@@ -23,8 +23,17 @@ bool leadership_read(const struct net_config *config, bool names_sequence,
                      struct problem_detail *problem)
 {
     const struct net_source *source = &config->source;
+    struct net_standing standing;
 
-    if (source->leads == NULL || names_sequence || source->is_fresh(source->context))
+    if (source->leads == NULL)
+        return true;
+    source->standing(source->context, &standing);
+    if (standing.is_replica && standing.staleness_ms > config->staleness_ms)
+        return problem_detail_set_number(
+            problem, PROBLEM_not_ready, standing.staleness_ms,
+            "this node of the cluster shows what was %llu ms ago; ask the leader or another node",
+            (unsigned long long)standing.staleness_ms);
+    if (names_sequence || source->is_fresh(source->context))
         return true;
     return problem_detail_set(problem, PROBLEM_not_ready, leadership_awaited,
                               "this leader's lease ran out, another node may know more; name a "

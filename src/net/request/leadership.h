@@ -16,8 +16,9 @@ extern const char leadership_awaited[];
  * there is none or this node may not take a write. */
 CC_MUST_USE bool leadership_write(const struct net_config *config, struct problem_detail *problem);
 
-/* False with not_ready when this node leads, but its lease may have ended, and the read does not
- * name a sequence: another node may know more. */
+/* False with not_ready when another node may know more: this node leads, but its lease may have
+ * ended, and the read does not name a sequence; or it does not lead, and shows what is older than
+ * config->staleness_ms. */
 CC_MUST_USE bool leadership_read(const struct net_config *config, bool names_sequence,
                                  struct problem_detail *problem);
 

@@ -7,7 +7,7 @@ void cors_write(struct writer *head, const struct origin_list *origins,
     WRITER_TEXT(head, "\r\nAccess-Control-Allow-Origin: ");
     writer_bytes(head, origin.text, origin.count);
     WRITER_TEXT(head, "\r\nVary: Origin\r\nAccess-Control-Expose-Headers: X-Sequence, "
-                      "X-Server-Time-Ns, X-Leader, Retry-After, "
+                      "X-Server-Time-Ns, X-Term, X-Staleness-Ms, X-Leader, Retry-After, "
                       "RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Server-Timing");
     if (pending->kind != PENDING_LOCAL || pending->local.kind != ROUTE_OPTIONS)
         return;

@@ -21,6 +21,7 @@
 #include "net/request/preview_body.h"
 #include "net/response/admin.h"
 #include "net/response/cors.h"
+#include "net/response/standing.h"
 
 enum { HEAD_MAX = 2048, NO_SEQUENCE = 0, LEADER_RETRY_MS = 1000 };
 
@@ -192,6 +193,7 @@ static void write_head(struct response_writer *responses, struct writer *head,
     writer_uint(head, frame->has_sequence ? frame->sequence : source->durable(source->context));
     WRITER_TEXT(head, "\r\nX-Server-Time-Ns: ");
     writer_uint(head, responses->context->unix_ns);
+    standing_write(head, source);
     if (pending->origin != ORIGIN_NONE)
         cors_write(head, &responses->context->config->origins, pending);
     if (pending->asks_timing)

@@ -518,6 +518,11 @@ bool replicator_is_stuck(const struct replicator *replicator)
     return atomic_load_explicit(&replicator->is_stuck, memory_order_relaxed);
 }
 
+uint64_t replicator_term(const struct replicator *replicator)
+{
+    return published_get(&replicator->term);
+}
+
 void replicator_facts(const struct replicator *replicator, struct replicator_facts *facts)
 {
     uint64_t boot_ns = clock_boot_ns(replicator->config.clock);

@@ -7,8 +7,8 @@
  * Order.  replicator_create, replicator_begin, replicator_agree (within recovery),
  *         replicator_attach, then steps.
  * Wait.   replicator_agree waits for etcd; the step never blocks.
- * Owner.  The journal's thread, which owns the journal's side too. replicator_leader, _is_fresh and
- *         _is_stuck: any thread. replicator_lead: the matcher, once the phase is TAKING.
+ * Owner.  The journal's thread, which owns the journal's side too. replicator_leader, _is_fresh,
+ *         _term and _is_stuck: any thread. replicator_lead: the matcher, once the phase is TAKING.
  * Errors. A step that returns -1 has ended: replicator_end says why and with which exit code. */
 #ifndef NODE_REPLICATOR_REPLICATOR_H
 #define NODE_REPLICATOR_REPLICATOR_H
@@ -94,6 +94,9 @@ CC_MUST_USE bool replicator_is_fresh(const struct replicator *replicator);
 
 /* Whether too much of what this leader did does not count yet: it takes no commands. */
 CC_MUST_USE bool replicator_is_stuck(const struct replicator *replicator);
+
+/* The term of the leader that it knows. */
+CC_MUST_USE uint64_t replicator_term(const struct replicator *replicator);
 
 /* For metrics and the status; each is exact, together they are not one instant. */
 struct replicator_facts {

@@ -89,11 +89,27 @@ static bool source_is_fresh(void *context)
     return phase < PHASE_OPEN || replicator_is_fresh(node->replicator);
 }
 
+static void source_standing(void *context, struct net_standing *standing)
+{
+    struct node *node = context;
+    enum phase_name phase = phase_now(&node->phase);
+
+    *standing = (struct net_standing){ .term = replicator_term(node->replicator),
+                                       .is_replica = phase_serves(phase) && phase < PHASE_OPEN };
+    if (!standing->is_replica)
+        return;
+    uint64_t now_ns = clock_now_ns(&node->clock);
+    uint64_t shown_ns =
+        atomic_load_explicit(&node->core.follower.applied_time_ns, memory_order_relaxed);
+    standing->staleness_ms = now_ns > shown_ns ? (now_ns - shown_ns) / 1000000 : 0;
+}
+
 struct net_source net_source_of(struct node *node)
 {
     return (struct net_source){
         .leads = node->replicator != NULL ? source_leads : NULL,
         .is_fresh = node->replicator != NULL ? source_is_fresh : NULL,
+        .standing = node->replicator != NULL ? source_standing : NULL,
         .context = node,
         .durable = source_durable,
         .applied = source_applied,

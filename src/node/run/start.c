@@ -333,6 +333,7 @@ static int open_net(struct node *node, uint32_t number)
         .codes_off_count = node->poison.off_count,
         .credit_wait_ms = number_of(node, OPTION_net_credit_wait_ms),
         .output_pool_bytes = config_number(node->options, OPTION_net_output_pool),
+        .staleness_ms = config_number(node->options, OPTION_cluster_staleness_ms),
         .debug_payload = config_switch(node->options, OPTION_net_debug_payload),
         .console = config_switch(node->options, OPTION_net_console),
         .connections = number_of(node, OPTION_limits_connections),
