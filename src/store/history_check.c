@@ -45,8 +45,8 @@ enum {
 #define ROOT_NONE    UINT64_MAX
 
 const char *const history_check_table_names[HISTORY_TABLES] = {
-    "fills", "trades", "payments", "rates",   "fund",  "fees",     "liquidations",
-    "cash",  "orders", "refusals", "minutes", "hours", "requests", "order_ids",
+    "fills",  "trades",   "payments", "rates", "fund",        "fees",     "liquidations", "cash",
+    "orders", "refusals", "minutes",  "hours", "withdrawals", "requests", "order_ids",
 };
 
 struct tree {

@@ -33,10 +33,16 @@ static inline bool history_check_is_timed(enum history_table table)
     return table == HISTORY_MINUTES || table == HISTORY_HOURS;
 }
 
+/* Whether a row of the table is written when it ends, to where it was placed. */
+static inline bool history_check_is_placed(enum history_table table)
+{
+    return table == HISTORY_ORDERS || table == HISTORY_WITHDRAWALS;
+}
+
 /* Whether the rows of the table, but no gap, begin with the sequence of their command. */
 static inline bool history_check_has_sequence(enum history_table table)
 {
-    return table == HISTORY_ORDERS || history_check_is_timed(table);
+    return history_check_is_placed(table) || history_check_is_timed(table);
 }
 
 /* The value of "head" in the table `head`. */

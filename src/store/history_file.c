@@ -20,7 +20,7 @@ enum {
     KEY_BYTES_MAX = HISTORY_KEY_BYTES_MAX,
     PLACE_BYTES = 12, /* of sequence and index */
     CRC_BYTES = HISTORY_CRC_BYTES,
-    FORMAT = 7,
+    FORMAT = 8,
     PATH_BYTES = 4096,
     READERS = 16,
 };
@@ -351,7 +351,7 @@ int history_file_put_gap(struct history_file *file, enum history_table table, ui
         .table = table, .key = key, .sequence = sequence, .index = GAP_INDEX
     };
 
-    INVARIANT(table < HISTORY_LISTS && table != HISTORY_ORDERS);
+    INVARIANT(table < HISTORY_LISTS && !history_check_is_placed(table));
     if (!history_check_is_timed(table) && file->next.from <= sequence)
         file->next.from = sequence + 1;
     return put(file, &location, &after, sizeof after);

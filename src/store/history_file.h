@@ -3,16 +3,18 @@
  *   table, key (account or market), (sequence, index) ──> bytes of a row, never changed
  *   table by id, id, key (account), (sequence, index) ──> the same
  *
- * The sequence of a location is that of the command that made the row. But an order lies where it
- * was placed, and a piece of a candle at the minute or hour that it is of: the sequence of its
- * location is that number. Their rows begin with the sequence u64 of the command that made them.
+ * The sequence of a location is that of the command that made the row. But an order or a withdrawal
+ * lies where it was placed, and a piece of a candle at the minute or hour that it is of: the
+ * sequence of its location is that number. Their rows begin with the sequence u64 of the command
+ * that made them.
  *
  * Rows are made again from the journal, so the file may lag: each commit carries `applied`, and
  * rows above it are not in the file. Rows that the file will never get, because a start began with
  * a newer state, are named by a *gap*. It stands for an unknown number of rows of its key at or
  * below its sequence and above another, `after`. Tables by id have no gaps of their own: an id that
  * is dated at or before gap_ms and is not there may be one of the rows that never came. Nor have
- * orders: of the first gap_accounts accounts, those that were placed below `from` may be missing.
+ * orders and withdrawals: of the first gap_accounts accounts, those that were placed below `from`
+ * may be missing.
  * A gap of a table of candles names minutes or hours as its locations do, and a cut leaves it.
  *
  * Order.  A commit is all or nothing. A crash of the machine may undo the newest commits that
@@ -38,6 +40,7 @@ enum history_table {
     HISTORY_REFUSALS,     /* account */
     HISTORY_MINUTES,      /* asset id; placed by unix minutes */
     HISTORY_HOURS,        /* asset id; placed by unix hours */
+    HISTORY_WITHDRAWALS,  /* 0 */
     HISTORY_LISTS,
     HISTORY_REQUESTS = HISTORY_LISTS, /* by id: the request's, account */
     HISTORY_ORDER_IDS,                /* the order's, account */

@@ -80,7 +80,8 @@ static uint64_t key_of(const struct history_location *place)
 /* Rows that begin with the sequence of their command: of orders, and of pieces of candles. */
 static bool has_sequence(uint64_t table)
 {
-    return table == HISTORY_ORDERS || table == HISTORY_MINUTES || table == HISTORY_HOURS;
+    return table == HISTORY_ORDERS || table == HISTORY_WITHDRAWALS || table == HISTORY_MINUTES ||
+           table == HISTORY_HOURS;
 }
 
 /* The sequence of the command that made the row: of those a later one than the place names. */
@@ -150,7 +151,9 @@ static void put(struct history_file *file, struct history_location place, size_t
 
     if (*is != 0 && (*is == 1) != (bytes == 0))
         return; /* a gap and a row of one sequence have places of their own */
-    if ((place.table >= HISTORY_LISTS || place.table == HISTORY_ORDERS) && bytes == 0)
+    if ((place.table >= HISTORY_LISTS || place.table == HISTORY_ORDERS ||
+         place.table == HISTORY_WITHDRAWALS) &&
+        bytes == 0)
         return; /* those have no gaps */
     if (has_sequence(place.table) && bytes != 0 && bytes < 8)
         bytes = 8;

@@ -8,8 +8,8 @@
 #include "engine/view/read.h"
 #include "node/history/history_find.h"
 
-/* Of ended orders, the cash ledger and candles: twice what may wait for the file (history_keep.c),
- * which has the others. */
+/* Of ended orders and withdrawals, the cash ledger and candles: twice what may wait for the file
+ * (history_keep.c), which has the others. */
 enum { ROWS_MAX = 1 << 18 };
 
 enum { ACTIVE = 0 }; /* status of effect 2119 */
@@ -25,7 +25,7 @@ struct history *history_create(uint32_t capacity, uint32_t account_count, struct
         fill_log_init(&history->fills, capacity, account_count) == 0 &&
         request_log_init(&history->requests, capacity, key) == 0 &&
         money_log_init(&history->money, capacity, fewer, account_count) == 0 &&
-        withdrawal_log_init(&history->withdrawals, capacity) == 0 &&
+        withdrawal_log_init(&history->withdrawals, fewer) == 0 &&
         candle_log_init(&history->candles, fewer) == 0 && history_attach(history, NULL) == 0)
         return history;
     history_destroy(history);

@@ -5,9 +5,8 @@
  *                                                            withdrawal_log, candle_log
  *                                                            └── read by query.h
  *
- * The newest HISTORY_ROWS_DEFAULT rows of each kind are kept, of orders fewer. All but withdrawals
- * are also in a file (history_keep.h). A read that needs another older row
- * is refused, never cut short.
+ * The newest HISTORY_ROWS_DEFAULT rows of each kind are kept, of some fewer. All are also in a file
+ * (history_keep.h). A read that needs a row that is in neither is refused, never cut short.
  *
  * Owner.  The follower's thread; recovery before it, which creates it again at each attempt.
  * Bound.  history_create allocates all memory; it is touched as rows come. */
@@ -63,8 +62,8 @@ struct history_sink {
 struct history *history_create(uint32_t capacity, uint32_t account_count, struct mix_key key);
 void history_destroy(struct history *history);
 
-/* Keeps all rows but withdrawals of a new history in `file`, too; the file outlives it. NULL: no
- * file. 0 or -ENOMEM. */
+/* Keeps all rows of a new history in `file`, too; the file outlives it. NULL: no file. 0 or
+ * -ENOMEM. */
 CC_MUST_USE int history_attach(struct history *history, struct history_file *file);
 
 /* Marks everything up to the engine's sequence as dropped, for a start from a snapshot. The history

@@ -24,6 +24,8 @@ static_assert(sizeof(struct order_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "f
 static_assert(offsetof(struct order_row, ended_sequence) == LINK_BYTES, "as history_file.h says");
 static_assert(sizeof(struct candle_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
 static_assert(offsetof(struct candle_row, sequence) == LINK_BYTES, "as history_file.h says");
+static_assert(sizeof(struct withdrawal_kept) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
+static_assert(offsetof(struct withdrawal_kept, ended_sequence) == LINK_BYTES, "as it says");
 static_assert(sizeof(struct house_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
 static_assert(sizeof(struct cash_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
 static_assert(sizeof(struct request_row) - LINK_BYTES + ROW_RESULTS_MAX <= HISTORY_ROW_BYTES_MAX,
@@ -66,6 +68,7 @@ int history_keep_init(struct history_keep *keep, struct history *history, struct
         [HISTORY_ORDERS] = &history->orders.ring,
         [HISTORY_MINUTES] = &history->candles.rings[CANDLE_MINUTE],
         [HISTORY_HOURS] = &history->candles.rings[CANDLE_HOUR],
+        [HISTORY_WITHDRAWALS] = &history->withdrawals.ring,
         [HISTORY_REQUESTS] = &history->requests.ring,
         [HISTORY_ORDER_IDS] = &history->orders.ids,
     };
@@ -289,6 +292,7 @@ static uint64_t key_of(enum history_table table, const struct history_link *link
     case HISTORY_REFUSALS:
     case HISTORY_FUND:
     case HISTORY_FEES:
+    case HISTORY_WITHDRAWALS:
     case HISTORY_TABLES:
         break;
     }
@@ -306,6 +310,15 @@ static int write_order(struct history_keep *keep, struct history_location locati
         return failed;
     location.table = HISTORY_REFUSALS;
     return history_file_put(keep->file, &location, &row->rejection, sizeof row->rejection);
+}
+
+/* A withdrawal lies where it was requested. */
+static int write_withdrawal(struct history_keep *keep, struct history_location location,
+                            const struct withdrawal_kept *kept)
+{
+    location.sequence = kept->row.sequence;
+    location.index = kept->row.index;
+    return history_file_put(keep->file, &location, &kept->link + 1, sizeof *kept - LINK_BYTES);
 }
 
 /* A piece of a candle lies at its minute or hour. */
@@ -342,6 +355,8 @@ static int write_row(struct history_keep *keep, enum history_table table,
 
     if (table == HISTORY_ORDERS)
         return write_order(keep, location, (const void *)link);
+    if (table == HISTORY_WITHDRAWALS)
+        return write_withdrawal(keep, location, (const void *)link);
     if (table == HISTORY_MINUTES || table == HISTORY_HOURS)
         return write_piece(keep, location, (const void *)link);
     if (table == HISTORY_ORDER_IDS)
@@ -545,6 +560,11 @@ enum history_older history_keep_below(struct history_keep *keep, enum history_ta
 uint64_t history_keep_orders_from(struct history_keep *keep, uint64_t account_id)
 {
     return account_id_slot(account_id) < keep->gap_accounts ? published_get(&keep->from) : 0;
+}
+
+uint64_t history_keep_withdrawals_from(struct history_keep *keep)
+{
+    return keep->gap_accounts != 0 ? published_get(&keep->from) : 0;
 }
 
 void history_keep_end(struct history_keep *keep)

@@ -117,6 +117,9 @@ uint64_t history_keep_view(struct history_keep *keep, enum history_table table);
 /* The sequence below which placed orders of the account may be missing in the file; 0: none are. */
 uint64_t history_keep_orders_from(struct history_keep *keep, uint64_t account_id);
 
+/* The sequence below which requested withdrawals of any account may be missing; 0: none are. */
+uint64_t history_keep_withdrawals_from(struct history_keep *keep);
+
 /* For the thread that recovers, before there is a history thread: commits if the rings are full. A
  * failure ends the writing and is logged. */
 void history_keep_make_room(struct history_keep *keep);

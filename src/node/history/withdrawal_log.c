@@ -19,16 +19,6 @@ void withdrawal_log_forget(struct withdrawal_log *log, uint64_t sequence)
     history_ring_forget(&log->ring, CHAIN, sequence);
 }
 
-/* The row of the command `sequence`; NULL: it is not kept. */
-static struct withdrawal_kept *find(struct withdrawal_log *log, uint64_t sequence)
-{
-    uint64_t at = history_ring_below(&log->ring, CHAIN, sequence + 1, 0);
-    /* The ring is this log's own. */
-    struct withdrawal_kept *kept = (void *)(uintptr_t)history_ring_at(&log->ring, at);
-
-    return kept != NULL && kept->link.sequence == sequence ? kept : NULL;
-}
-
 void withdrawal_log_append(struct withdrawal_log *log, const struct effect *effect)
 {
     struct effect_withdrawal body;
@@ -37,17 +27,16 @@ void withdrawal_log_append(struct withdrawal_log *log, const struct effect *effe
     if (effect->code != EFFECT_withdrawal)
         return;
     memcpy(&body, effect->bytes, sizeof body);
+    if (body.outcome == WITHDRAWAL_PENDING)
+        return;
     /* It is still in its table when it is spoken of (W3c). */
     bool is_kept =
         withdrawal_read(effect->engine, withdrawal_find(effect->engine, body.withdrawal_id), &row);
     INVARIANT(is_kept);
-    struct withdrawal_kept *kept;
-    if (body.outcome == WITHDRAWAL_PENDING)
-        kept = history_ring_add(&log->ring, CHAIN, row.sequence, row.index);
-    else
-        kept = find(log, row.sequence);
-    if (kept == NULL)
-        return;
+    struct withdrawal_kept *kept =
+        history_ring_add(&log->ring, CHAIN, effect->sequence,
+                         history_ring_next_index(&log->ring, CHAIN, effect->sequence));
+    kept->ended_sequence = effect->sequence;
     kept->row = row;
     if (body.outcome == WITHDRAWAL_REVERTED)
         kept->row.outcome = ROW_WITHDRAWAL_REVERTED;

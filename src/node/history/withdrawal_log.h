@@ -1,9 +1,9 @@
-/* withdrawal_log.h - the newest withdrawals, pending and ended, in the follower's memory.
+/* withdrawal_log.h - the newest ended withdrawals, in the order of their ends, in the follower's
+ * memory. The file of the store has all of them (history_keep.h).
  *
- *   2120 of code 10 ──> a row        2120 of code 1004 ──> the outcome of the row
+ *   2120 of code 10 ──> pending: in the engine alone ── 2120 of code 1004 ──> row ──commit──> file
  *
- * Pending withdrawals are also in the engine's state, all of them, while they are pending. The
- * outcome of an ended one is only here.
+ * A withdrawal has its place in the list, the (sequence, index) of its request, whenever it ends.
  *
  * Owner.  The follower's thread.
  * Bound.  `capacity` rows. */
@@ -15,19 +15,20 @@
 #include "node/history/history_ring.h"
 
 struct withdrawal_kept {
-    struct history_link link;
+    struct history_link link; /* (sequence, index) of its end */
+    uint64_t ended_sequence;
     struct row_withdrawal row;
 };
 
 struct withdrawal_log {
-    struct history_ring ring; /* one chain: a command creates at most one */
+    struct history_ring ring; /* one chain */
 };
 
 /* `capacity` is a power of two. 0, or -ENOMEM with nothing to free. */
 CC_MUST_USE int withdrawal_log_init(struct withdrawal_log *log, uint32_t capacity);
 void withdrawal_log_free(struct withdrawal_log *log);
 
-/* Records that withdrawals up to `sequence` are not kept; the log must be empty. */
+/* Records that withdrawals that ended up to `sequence` are not kept; the log must be empty. */
 void withdrawal_log_forget(struct withdrawal_log *log, uint64_t sequence);
 
 /* Gets the effects 2120 in order. */

@@ -2,31 +2,9 @@
 
 #include "engine/table/order_state.h"
 #include "engine/view/read_orders.h"
+#include "node/query/query_waiting.h"
 
 static_assert(QUERY_ORDERS_LIMIT_MAX * sizeof(struct row_order) <= REPLY_BUFFER_BYTES, "fits");
-
-enum { WAITING_KEPT = 256, WAITING_ROWS_A_ROW = 8 };
-
-/* Where an order was placed. */
-struct order_location {
-    uint64_t sequence;
-    uint32_t index;
-};
-
-struct waiting_row {
-    struct order_location placed;
-    const struct order_row *row;
-};
-
-/* Ended orders of the account that wait for the file: the newest below a place. */
-struct waiting {
-    uint64_t from;  /* position: rows below it are in the file */
-    uint32_t count; /* of `rows`, newest first */
-    uint32_t given;
-    bool is_over;    /* there is no older one than those of `rows` */
-    bool is_dropped; /* the account has ended orders that are neither here nor in the file */
-    struct waiting_row rows[WAITING_KEPT];
-};
 
 /* Of one call. */
 struct merge {
@@ -38,20 +16,15 @@ struct merge {
     bool has_file;
     bool live_is_there, file_is_there;
     struct row_order live;
-    struct order_location in_file; /* of the row that history_keep_below has shown */
+    struct query_location in_file; /* of the row that history_keep_below has shown */
     const struct order_row *file_row;
     struct read_orders live_cursor;
-    struct waiting waiting;
+    struct query_waiting waiting;
 };
 
-static bool is_below(struct order_location a, struct order_location b)
+static struct query_location last(const struct query_task *task)
 {
-    return a.sequence != b.sequence ? a.sequence < b.sequence : a.index < b.index;
-}
-
-static struct order_location last(const struct query_task *task)
-{
-    return (struct order_location){ task->below_sequence, task->below_index };
+    return (struct query_location){ task->below_sequence, task->below_index };
 }
 
 /* A status that only live orders have. */
@@ -71,65 +44,19 @@ static bool admits(const struct merge *merge, const struct order_row *row)
            order_log_is_shown(&merge->sources->history->orders, row);
 }
 
-/* ---- what waits for the file ----------------------------------------------------------------- */
-
-/* Puts the row among the newest. */
-static void keep(struct waiting *waiting, struct waiting_row one)
+/* Of a row that waits for the file. */
+static bool admits_waiting(const void *context, const void *waiting, struct query_location *placed)
 {
-    uint32_t low = 0, high = waiting->count;
+    const struct order_row *row = waiting;
 
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (is_below(one.placed, waiting->rows[middle].placed))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (waiting->count == WAITING_KEPT)
-        waiting->is_over = false; /* the oldest is left out */
-    if (low == WAITING_KEPT)
-        return;
-    uint32_t moved = waiting->count - low - (waiting->count == WAITING_KEPT);
-    memmove(&waiting->rows[low + 1], &waiting->rows[low], moved * sizeof one);
-    waiting->rows[low] = one;
-    waiting->count += waiting->count < WAITING_KEPT;
-}
-
-/* Walks over all that wait. They are in the order of their ends. */
-static void find_waiting(struct merge *merge)
-{
-    struct waiting *waiting = &merge->waiting;
-    const struct history_ring *ring = &merge->sources->history->orders.ring;
-    uint64_t at = history_ring_below(
-        ring, query_task_chain(merge->sources, merge->task->query.account_id), UINT64_MAX, 0);
-    const struct order_row *row;
-    uint32_t visited = 0;
-
-    waiting->count = 0;
-    waiting->given = 0;
-    waiting->is_over = true;
-    for (; at != HISTORY_NONE && at >= waiting->from; at = row->link.older, visited++) {
-        row = history_ring_at(ring, at);
-        if (row == NULL) {
-            waiting->is_dropped = true;
-            break;
-        }
-        struct waiting_row one = { { row->order.sequence, row->order.index }, row };
-        if (is_below(one.placed, last(merge->task)) && admits(merge, row))
-            keep(waiting, one);
-    }
-    uint32_t cost = visited / WAITING_ROWS_A_ROW, most = *merge->rows / 2;
-    *merge->rows -= cost < most ? cost : most;
+    *placed = (struct query_location){ row->order.sequence, row->order.index };
+    return admits(context, row);
 }
 
 /* The newest that waits, or NULL. */
-static const struct waiting_row *newest_waiting(struct merge *merge)
+static const struct query_waiting_row *newest_waiting(struct merge *merge)
 {
-    struct waiting *waiting = &merge->waiting;
-
-    if (waiting->given == waiting->count && !waiting->is_over)
-        find_waiting(merge);
-    return waiting->given < waiting->count ? &waiting->rows[waiting->given] : NULL;
+    return query_waiting_newest(&merge->waiting, last(merge->task), merge->rows);
 }
 
 /* ---- the three together ---------------------------------------------------------------------- */
@@ -147,11 +74,15 @@ static void begin(struct merge *merge, struct query_task *task, const struct que
     merge->has_ended = !is_of_live(task->query.status);
     merge->has_file = merge->has_ended && history_keep_is_written(kept);
     merge->file_is_there = false;
+    merge->waiting.ring = &sources->history->orders.ring;
+    merge->waiting.key = query_task_chain(sources, task->query.account_id);
+    merge->waiting.admits = admits_waiting;
+    merge->waiting.context = merge;
+    merge->waiting.from = merge->has_file ? history_keep_view(kept, HISTORY_ORDERS) : 0;
     merge->waiting.count = 0;
     merge->waiting.given = 0;
     merge->waiting.is_over = !merge->has_ended;
     merge->waiting.is_dropped = false;
-    merge->waiting.from = merge->has_file ? history_keep_view(kept, HISTORY_ORDERS) : 0;
     read_orders_begin(&merge->live_cursor, &filter, task->below_sequence, task->below_index);
     merge->live_is_there = read_orders_next(&merge->live_cursor, sources->engine, &merge->live);
     if (merge->has_file) {
@@ -177,7 +108,7 @@ static bool load_file(struct merge *merge)
                                &link, &lost)) {
     case HISTORY_OLDER_ROW:
         merge->file_is_there = true;
-        merge->in_file = (struct order_location){ link->sequence, link->index };
+        merge->in_file = (struct query_location){ link->sequence, link->index };
         merge->file_row = (const void *)link;
         break;
     case HISTORY_OLDER_END:
@@ -216,17 +147,17 @@ static bool pop_newest(struct merge *merge)
 
     if (!load_file(merge))
         return false;
-    const struct waiting_row *waiting = newest_waiting(merge);
-    struct order_location live = { merge->live.sequence, merge->live.index }, newest = { 0, 0 };
+    const struct query_waiting_row *waiting = newest_waiting(merge);
+    struct query_location live = { merge->live.sequence, merge->live.index }, newest = { 0, 0 };
     if (merge->live_is_there)
         newest = live;
-    if (waiting != NULL && is_below(newest, waiting->placed))
+    if (waiting != NULL && query_location_below(newest, waiting->placed))
         newest = waiting->placed;
-    if (merge->file_is_there && is_below(newest, merge->in_file))
+    if (merge->file_is_there && query_location_below(newest, merge->in_file))
         newest = merge->in_file;
-    bool is_of_live = merge->live_is_there && !is_below(live, newest);
-    bool is_waiting = waiting != NULL && !is_below(waiting->placed, newest);
-    bool is_in_file = merge->file_is_there && !is_below(merge->in_file, newest);
+    bool is_of_live = merge->live_is_there && !query_location_below(live, newest);
+    bool is_waiting = waiting != NULL && !query_location_below(waiting->placed, newest);
+    bool is_in_file = merge->file_is_there && !query_location_below(merge->in_file, newest);
     if (newest.sequence < merge->lost_below) {
         query_task_refuse_dropped(task, merge->lost_below - 1);
         return false;
@@ -239,7 +170,7 @@ static bool pop_newest(struct merge *merge)
         put_live(merge);
     } else if (is_waiting) {
         put_ended(merge, waiting->row);
-        merge->waiting.given++;
+        query_waiting_pass(&merge->waiting);
     } else if (admits(merge, merge->file_row)) {
         put_ended(merge, merge->file_row);
     }
