@@ -43,6 +43,8 @@ enum query_extent {
     X(book_orders, LEVELS) /* market, orders a side -> row_book, then row_book_order likewise */  \
     X(trades,      PAGE)   /* market, page -> row_trades, then row_trade, newest first */         \
     X(candles,     PAGE)   /* market, interval, times, limit -> row_candles, then row_candle */   \
+    X(ticker,      ONE)    /* market -> row_ticker */                                             \
+    X(tickers,     ALL)    /* -> row_ticker, ascending asset id */                                \
     X(audit,       ALL)    /* -> row_audit, then row_audit_market */                              \
     X(payments,    PAGE)   /* account, place, filters, page -> row_payment, newest first */       \
     X(cash,        PAGE)   /* account, subaccount, filters, page -> row_list, then row_cash */    \

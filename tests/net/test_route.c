@@ -84,6 +84,8 @@ static const struct {
     Q("trades", "/api/v1/markets/BTC-PERP/trades?limit=1", false, trades, "BTC-PERP"),
     Q("a market called trades", "/api/v1/markets/trades", false, market, "trades"),
     Q("candles", "/api/v1/markets/BTC-PERP/candles?interval=1m", false, candles, "BTC-PERP"),
+    Q("ticker", "/api/v1/markets/BTC-PERP/ticker", false, ticker, "BTC-PERP"),
+    Q("tickers", "/api/v1/tickers", false, tickers, ""),
     R("other child", "/api/v1/markets/BTC-PERP/ticks", false, not_found, NONE, ""),
     R("child of a child", "/api/v1/markets/BTC-PERP/book/l2", false, not_found, NONE, ""),
     R("part without a market", "/api/v1/markets//trades", false, not_found, NONE, ""),

@@ -1,14 +1,16 @@
-/* Candles equal those that all public trades make, over random commands, jumps of time, commits,
- * starts and starts that left a gap: each interval, any span and limit, while more trades come
- * between the turns of one page. Only a page that needs trades of a gap is refused. */
+/* Candles and tickers equal those that all public trades make, over random commands, jumps of time,
+ * commits, starts and starts that left a gap: each interval, any span and limit, while more trades
+ * come between the turns of one page. Only what needs trades of a gap is refused. */
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/row_ticker.h"
 #include "check.h"
 #include "engine/rig.h"
 #include "engine/state/state.h"
 #include "exchange_random.h"
 #include "node/query/query_candles.h"
+#include "node/query/query_tickers.h"
 
 enum { ACCOUNTS = 3, CAPACITY = 1024, STARTS = 9, ROUNDS = 70, COMMANDS = 20, CANDLES_MAX = 4096 };
 
@@ -20,6 +22,7 @@ static struct history_file *file;
 static char folder[] = "/dev/shm/perpd-candles-XXXXXX";
 static uint64_t seed = 14, history_now_ns = 5000000000;
 static uint32_t pages, refused, in_turns, widened, cut_short, empty;
+static uint32_t tickers, kept, without, unknown, slow_tickers;
 
 /* Buckets from..to of an asset and unit, some of whose trades were never written. */
 static struct gap {
@@ -113,7 +116,8 @@ static void run(uint32_t commands)
     struct history_keep *keep = &exchange.sink.history->keep;
     uint32_t kind = below(12);
 
-    exchange.host.clock_ns += kind == 0   ? below(300) * MINUTE_NS
+    exchange.host.clock_ns += kind == 0
+                                  ? (below(8) == 0 ? 1430 + below(20) : below(300)) * MINUTE_NS
                               : kind == 1 ? below(9) * MINUTE_NS
                               : kind < 5  ? below(40) * (MINUTE_NS / 60)
                                           : 0;
@@ -147,7 +151,8 @@ static struct query_task ask(const struct query *query, uint32_t rows, bool grow
     }
     history_keep_end(&exchange.sink.history->keep);
     in_turns += turns > 1;
-    widened += task.candles.count != 0 && query->start_ns != QUERY_NO_START &&
+    widened += query->kind == QUERY_candles && task.candles.count != 0 &&
+               query->start_ns != QUERY_NO_START &&
                task.candles.high - task.candles.low > query->limit;
     if (task.reply.buffer != REPLY_NO_BUFFER)
         reply_pool_free(&pool, task.reply.buffer);
@@ -211,6 +216,85 @@ static void check_page(bool grows)
     empty += shown == 0;
 }
 
+/* ---- tickers --------------------------------------------------------------------------------- */
+
+/* The figures of the 1,440 minutes up to now, of the first `trades` trades. */
+static struct row_ticker make_day(uint16_t asset, uint64_t now, uint32_t trades)
+{
+    struct row_ticker day = { 0 };
+
+    for (uint32_t i = 0; i < trades; i++) {
+        const struct exchange_trade *trade = &exchange.trades[i];
+        if (trade->asset != asset)
+            continue;
+        day.last_price = trade->price;
+        if (trade->time_ns / MINUTE_NS + 1440 <= now)
+            continue;
+        if (day.trade_count++ == 0)
+            day.open = day.low = trade->price;
+        day.high = trade->price > day.high ? trade->price : day.high;
+        day.low = trade->price < day.low ? trade->price : day.low;
+        day.volume += trade->size;
+        day.notional += trade->price * trade->size;
+    }
+    return day;
+}
+
+static void check_row(const uint8_t *bytes, uint16_t asset, uint64_t now, uint32_t trades)
+{
+    struct row_ticker row, want = make_day(asset, now, trades);
+
+    memcpy(&row, bytes, sizeof row);
+    CHECK(strcmp(row.market, asset == HOST_BTC ? "BTC-PERP" : "ETH-PERP") == 0);
+    CHECK(row.last_price == want.last_price && row.open == want.open && row.high == want.high);
+    CHECK(row.low == want.low && row.volume == want.volume && row.notional == want.notional);
+    CHECK(row.trade_count == want.trade_count);
+    without += want.trade_count == 0;
+}
+
+/* The first ticker of a market may look at its pieces, the next one in the same minute at none. */
+static void check_ticker(bool grows)
+{
+    uint64_t now = engine_time(exchange.host.engine) / MINUTE_NS;
+    uint16_t asset = below(2) == 0 ? EXCHANGE_ETH : HOST_BTC;
+    uint32_t trades = exchange.trade_count, rows = below(3) == 0 ? 1 + below(20) : 10000;
+    struct query query = { .kind = below(3) == 0 ? QUERY_tickers : QUERY_ticker, .pin = -1 };
+    bool is_one = query.kind == QUERY_ticker;
+
+    memcpy(query.market, asset == HOST_BTC ? "BTC-PERP" : "ETH-PERP", 8);
+    uint32_t slow = in_turns;
+    struct query_task task = ask(&query, rows, grows);
+    slow_tickers += in_turns - slow;
+    tickers++;
+    if (task.reply.problem != PROBLEM_none) {
+        bool is_excused = false;
+        CHECK(task.reply.problem == PROBLEM_not_ready && task.reply.cause == REPLY_NOT_KEPT);
+        for (uint16_t of = HOST_BTC; of <= EXCHANGE_ETH; of++)
+            for (int unit = 0; unit < CANDLE_UNITS && (!is_one || of == asset); unit++)
+                is_excused |= is_in_gap(of, (enum candle_unit)unit,
+                                        (now - 1439) / (unit == CANDLE_MINUTE ? 1 : 60),
+                                        now / (unit == CANDLE_MINUTE ? 1 : 60));
+        CHECK(is_excused);
+        unknown++;
+        return;
+    }
+    CHECK(task.reply.row_count == (is_one ? 1 : 2));
+    CHECK(task.reply.row_bytes == task.reply.row_count * sizeof(struct row_ticker));
+    for (uint32_t i = 0; i < task.reply.row_count; i++)
+        check_row(task.rows + i * sizeof(struct row_ticker),
+                  is_one ? asset : (uint16_t)(HOST_BTC + i), now, trades);
+    if (engine_time(exchange.host.engine) / MINUTE_NS != now || grows)
+        return;
+    struct query_sources sources = { .engine = exchange.host.engine,
+                                     .history = exchange.sink.history };
+    struct query_budget budget = { .rows = 0 };
+    CHECK(query_begin(&task, &sources, &query, &pool, &budget));
+    history_keep_end(&exchange.sink.history->keep);
+    check_row(task.rows, is_one ? asset : HOST_BTC, now, trades);
+    reply_pool_free(&pool, task.reply.buffer);
+    kept++;
+}
+
 static void start_again(bool is_clean)
 {
     static const uint8_t id[HISTORY_ID_BYTES] = { 1 };
@@ -250,16 +334,25 @@ int main(void)
         for (uint32_t i = 0; i < ROUNDS; i++) {
             run(COMMANDS);
             check_page(false);
+            check_ticker(false);
         }
-        for (uint32_t i = 0; i < 100; i++)
+        for (uint32_t i = 0; i < 100; i++) {
             check_page(i % 4 == 0);
+            check_ticker(i % 4 == 1);
+        }
         start_again(start != 5);
-        for (uint32_t i = 0; i < 100; i++)
+        for (uint32_t i = 0; i < 100; i++) {
             check_page(false);
+            if (i % 10 == 0)
+                check_ticker(false);
+        }
     }
     CHECK(state_market(exchange.host.engine, 0)->trade_seq > CANDLE_LOG_HOUR_BLOCK + 200);
     printf("%u pages, %u refused, %u in turns, %u widened, %u cut, %u empty, %u trades\n", pages,
            refused, in_turns, widened, cut_short, empty, exchange.trade_count);
+    printf("%u tickers, %u kept, %u in turns, %u without trades, %u unknown\n", tickers, kept,
+           slow_tickers, without, unknown);
+    CHECK(tickers > 1000 && kept > 500 && slow_tickers > 10 && without > 5 && unknown > 10);
     CHECK(gap_count == 1 && refused > 50 && refused < pages / 3);
     CHECK(in_turns > 50 && widened > 50 && cut_short > 100 && empty > 50);
     exchange_close(&exchange);

@@ -256,6 +256,53 @@ def candles_of_trades(world):
 
 
 @suite.case
+def tickers(world):
+    """W7, J6: a market at a glance is its trades, best prices and mark; all markets at once."""
+    table, exchange = Table(), world.exchange
+    maker, taker = world.account(), world.account()
+    before = exchange.get("/api/v1/markets/BTC-PERP/ticker").json
+    for price, size in ((1_000_200, 300), (1_000_700, 200), (999_600, 100)):
+        maker.limit(price, -size)
+        taker.limit(price, size)
+    maker.limit(1_000_900, -40)
+    taker.limit(999_100, 30)
+    ticker = exchange.get("/api/v1/markets/BTC-PERP/ticker").json
+    table.same("members", list(ticker), [
+        "market", "seq", "last_price", "mark_price", "index_price", "bid_price", "ask_price",
+        "open_24h", "high_24h", "low_24h", "volume_24h", "notional_24h", "open_interest"])
+    trades = exchange.get("/api/v1/markets/BTC-PERP/trades?limit=1000").json["trades"]
+    prices = [Decimal(trade["price"]) for trade in trades]
+    mark = exchange.get("/api/v1/markets/BTC-PERP/mark").json
+    book = exchange.get("/api/v1/markets/BTC-PERP/book?depth=1").json
+    dec = {name: ticker[name] and Decimal(ticker[name]) for name in list(ticker)[2:]}
+    table.same("its trades", [dec[name] for name in (
+        "last_price", "open_24h", "high_24h", "low_24h")],
+        [prices[0], prices[-1], max(prices), min(prices)])
+    table.same("their sums", (dec["volume_24h"], dec["notional_24h"]), (
+        sum(Decimal(trade["size"]) for trade in trades),
+        sum(Decimal(trade["size"]) * Decimal(trade["price"]) for trade in trades)))
+    table.same("its best prices", (ticker["bid_price"], ticker["ask_price"]),
+               ("99910", "100090"))
+    table.same("as the book", (book["bids"][0][0], book["asks"][0][0]), ("99910", "100090"))
+    table.same("its marks", (ticker["mark_price"], ticker["index_price"]),
+               (mark["mark_price"], mark["index_price"]))
+    table.same("open interest", Decimal(ticker["open_interest"]) - Decimal(
+        before["open_interest"]), Decimal("0.006"))
+    every = exchange.get("/api/v1/tickers").json
+    table.same("all", list(every), ["tickers"])
+    table.same("by asset id", [row["market"] for row in every["tickers"]],
+               [row["market"] for row in exchange.get("/api/v1/markets").json["markets"]])
+    one = next(row for row in every["tickers"] if row["market"] == "BTC-PERP")
+    for row in (one, ticker):
+        row.pop("seq")
+    table.same("the same market", one, ticker)
+    table.problem("a market", exchange.get("/api/v1/markets/NO-PERP/ticker"), 404, "not_found")
+    for who in (maker, taker):
+        who.cancel_all()
+    return table.wrong
+
+
+@suite.case
 def filters(world):
     """W7: market, status, portfolio_index, subaccount_index; together; unknown names ignored."""
     table = Table()

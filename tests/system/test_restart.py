@@ -67,7 +67,7 @@ def shown(account, requests):
              "/api/v1/portfolio/balance?subaccount_index=0&portfolio_index=0"]
     paths += [f"/api/v1/markets/{market}/{what}" for market in ("BTC-PERP", "ETH-PERP")
               for what in ("trades", "book", "funding-rates", "liquidations",
-                           "candles?interval=1m", "candles?interval=1d&start_time=0")]
+                           "ticker", "candles?interval=1m", "candles?interval=1d&start_time=0")]
     paths += ["/api/v1/insurance-fund", "/api/v1/fee-account"]
     paths += [f"/api/v1/requests/{id_text(raw)}" for raw in requests]
     paths += [f"/api/v1/orders/{id_text(raw)}" for raw in requests]

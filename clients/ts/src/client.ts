@@ -116,6 +116,14 @@ export class Client extends Trading {
       { parameters: { limit: 50, ...paging } }) as records.Trades;
   }
 
+  async ticker(market: Market): Promise<records.Ticker> {
+    return await this.session.get(`/markets/${market.name}/ticker`) as records.Ticker;
+  }
+
+  async tickers(): Promise<readonly records.Ticker[]> {
+    return (await this.session.get("/tickers") as records.Tickers).tickers;
+  }
+
   async fundingRates(market: Market, paging: Paging = {}): Promise<records.FundingRates> {
     return await this.session.get(`/markets/${market.name}/funding-rates`,
       { parameters: { limit: 50, ...paging } }) as records.FundingRates;

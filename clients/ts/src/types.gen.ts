@@ -448,6 +448,26 @@ export interface Candles {
   readonly candles: readonly Candle[];
 }
 
+export interface Ticker {
+  readonly market: string;
+  readonly seq: bigint;
+  readonly last_price: string | null;
+  readonly mark_price: string | null;
+  readonly index_price: string | null;
+  readonly bid_price: string | null;
+  readonly ask_price: string | null;
+  readonly open_24h: string | null;
+  readonly high_24h: string | null;
+  readonly low_24h: string | null;
+  readonly volume_24h: string;
+  readonly notional_24h: string;
+  readonly open_interest: string;
+}
+
+export interface Tickers {
+  readonly tickers: readonly Ticker[];
+}
+
 export interface FundingRate {
   readonly funding_rate: string;
   readonly index_price: string;

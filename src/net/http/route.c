@@ -23,6 +23,7 @@ enum { TARGET_MAX = 256 };
     X(api_keys, false, "/api/v1/api-keys")                \
     X(markets, false, "/api/v1/markets")                  \
     X(market, false, "/api/v1/markets/")                  \
+    X(tickers, false, "/api/v1/tickers")                  \
     X(fund, false, "/api/v1/insurance-fund")              \
     X(fees, false, "/api/v1/fee-account")                 \
     X(heads, false, "/api/v1/heads")                      \
@@ -84,6 +85,7 @@ static const struct {
                      { "/book/l3", QUERY_book_orders },
                      { "/trades", QUERY_trades },
                      { "/candles", QUERY_candles },
+                     { "/ticker", QUERY_ticker },
                      { "/funding-rates", QUERY_rates },
                      { "/liquidations", QUERY_liquidations },
                      { "/mark", QUERY_mark } };

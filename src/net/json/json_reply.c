@@ -33,6 +33,7 @@ ONE(row_account, json_holding_account)
 ONE(row_session, json_credential_session)
 ONE(row_market, json_market_record)
 ONE(row_payment, json_money_payment)
+ONE(row_ticker, json_candle_ticker)
 #undef ONE
 
 /* How a reply is written: a single row, several rows as a bare array, or by one function for the
@@ -70,6 +71,8 @@ struct form {
 #define FORM_book_orders      ALL(json_market_book_orders)
 #define FORM_trades           ALL(json_history_trades)
 #define FORM_candles          ALL(json_candle_list)
+#define FORM_ticker           ROWS(row_ticker)
+#define FORM_tickers          ALL(json_candle_tickers)
 #define FORM_audit            ALL(json_market_audit)
 #define FORM_payments         ROWS(row_payment)
 #define FORM_cash             ALL(json_money_cash)

@@ -67,6 +67,8 @@ enum parameter {
 #define PARAMETERS_book_orders HAS_SYMBOL | HAS_DEPTH
 #define PARAMETERS_trades      HAS_SYMBOL | PAGE
 #define PARAMETERS_candles     HAS_SYMBOL | NEEDS_INTERVAL | HAS_TIMES | HAS_LIMIT
+#define PARAMETERS_ticker      HAS_SYMBOL
+#define PARAMETERS_tickers     0
 #define PARAMETERS_audit       0
 #define PARAMETERS_payments    HAS_KEY | IN_ONE | HAS_MARKET | HAS_TIMES | PAGE
 #define PARAMETERS_cash        HAS_KEY | IN_ALL | HAS_PORTFOLIO | HAS_KIND | HAS_TIMES | PAGE

@@ -8,6 +8,9 @@
 int candle_log_init(struct candle_log *log, uint32_t capacity)
 {
     memset(log, 0, sizeof *log);
+    log->days = calloc(FILL_LOG_ASSETS, sizeof *log->days);
+    if (log->days == NULL)
+        return -ENOMEM;
     for (int unit = 0; unit < CANDLE_UNITS; unit++) {
         int failed = history_ring_init(&log->rings[unit], capacity, sizeof(struct candle_row),
                                        FILL_LOG_ASSETS);
@@ -27,6 +30,8 @@ void candle_log_free(struct candle_log *log)
         free(log->open[unit]);
         log->open[unit] = NULL;
     }
+    free(log->days);
+    log->days = NULL;
 }
 
 uint64_t candle_log_unit_ns(enum candle_unit unit)

@@ -10,7 +10,7 @@
  * of the file, at most CANDLE_LOG_MINUTE_BLOCK trades and the minutes of one block of an hour.
  *
  * Owner. The follower's thread.
- * Bound. `capacity` rows of each unit, and two open pieces for each asset id.
+ * Bound. `capacity` rows of each unit, two open pieces and a day for each asset id.
  * Units. Prices and sizes raw, `notional` micro-USDC. Both sums end at INT64_MAX. */
 #ifndef NODE_HISTORY_CANDLE_LOG_H
 #define NODE_HISTORY_CANDLE_LOG_H
@@ -40,10 +40,21 @@ struct candle_row {
     uint8_t zero[6];
 };
 
+/* What the pieces of a market that had ended came to, in the 1,440 minutes up to one, when the next
+ * piece of an hour was (bucket, number): kept for the next read of a ticker. */
+struct candle_day {
+    uint64_t minute; /* 0: nothing is kept */
+    uint64_t bucket;
+    struct candle_piece piece;
+    uint32_t number;
+    uint8_t zero[4];
+};
+
 struct candle_log {
     struct history_ring rings[CANDLE_UNITS]; /* of struct candle_row, a chain for each asset id */
     struct candle_piece *open[CANDLE_UNITS]; /* by asset id; an empty one has the bucket and
                                                 trade_seq of the last trade, 0: unknown */
+    struct candle_day *days;                 /* by asset id */
 };
 
 /* `capacity` is a power of two. 0, or -ENOMEM with nothing to free. */

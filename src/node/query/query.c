@@ -10,6 +10,7 @@
 #include "node/query/query_money.h"
 #include "node/query/query_pairing.h"
 #include "node/query/query_portfolio.h"
+#include "node/query/query_tickers.h"
 #include "node/query/query_withdrawals.h"
 
 #define TICK_AGE_NS UINT64_C(1000000000)
@@ -259,6 +260,8 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
     case QUERY_fills:
     case QUERY_trades:
     case QUERY_candles:
+    case QUERY_ticker:
+    case QUERY_tickers:
     case QUERY_positions:
     case QUERY_balances:
     case QUERY_subaccounts:
@@ -275,6 +278,11 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
         break;
     }
     INVARIANT(!"a query of this kind takes steps or visits portfolios");
+}
+
+static bool is_ticker(const struct query *query)
+{
+    return query->kind == QUERY_ticker || query->kind == QUERY_tickers;
 }
 
 static bool is_list(const struct query_task *task)
@@ -313,6 +321,8 @@ static bool run(struct query_task *task, const struct query_sources *sources,
         return query_money_step(task, sources, &budget->rows);
     if (task->query.kind == QUERY_candles)
         return query_candles_step(task, sources, &budget->rows);
+    if (is_ticker(&task->query))
+        return query_tickers_step(task, sources, &budget->rows);
     if (task->query.kind == QUERY_withdrawals)
         return query_withdrawals_step(task, sources, &budget->rows);
     if (task->query.kind == QUERY_frames || task->query.kind == QUERY_seal)
@@ -373,6 +383,7 @@ bool query_begin(struct query_task *task, const struct query_sources *sources,
     market_names_refresh(&sources->history->names, sources->engine);
     if ((is_list(task) && !query_list_begin(task, sources)) ||
         (query_money_is(query) && !query_money_begin(task, sources)) ||
+        (is_ticker(query) && !query_tickers_begin(task, sources)) ||
         (query->kind == QUERY_candles && !query_candles_begin(task, sources))) {
         complete(task, pool);
         return true;

@@ -1,7 +1,5 @@
 #include "node/query/query_candles.h"
 
-#include "node/history/history_find.h"
-
 enum { LIMIT_MAX = 1000, WIDEN = 4 };
 
 #define MS_NS UINT64_C(1000000)
@@ -30,37 +28,23 @@ static uint64_t buckets_of(const struct query_task *task)
     return intervals[task->query.interval].buckets;
 }
 
-static enum history_table table_of(const struct query_task *task)
-{
-    return unit_of(task) == CANDLE_MINUTE ? HISTORY_MINUTES : HISTORY_HOURS;
-}
-
 static bool has_start(const struct query_task *task)
 {
     return task->query.start_ns != QUERY_NO_START;
-}
-
-static struct history_ring *ring_of(const struct query_task *task,
-                                    const struct query_sources *sources)
-{
-    return &sources->history->candles.rings[unit_of(task)];
 }
 
 /* Begins with the newest piece below the span's end. */
 static void restart(struct query_task *task, const struct query_sources *sources)
 {
     struct query_candles *state = &task->candles;
+    bool is_bound =
+        state->high > state->bound || (state->high == state->bound && state->bound_number == 0);
 
-    task->at = history_ring_below(ring_of(task, sources), task->asset_id, UINT64_MAX, UINT32_MAX);
+    query_pieces_begin(&state->walk, sources, unit_of(task), task->asset_id,
+                       is_bound ? state->bound : state->high, is_bound ? state->bound_number : 0);
     state->count = 0;
     state->is_open_due = state->open.trade_count != 0 && state->open.bucket < state->high &&
                          state->open.bucket >= state->low;
-    task->below_sequence = state->high;
-    task->below_index = 0;
-    if (state->high > state->bound || (state->high == state->bound && state->bound_number == 0)) {
-        task->below_sequence = state->bound;
-        task->below_index = state->bound_number;
-    }
 }
 
 bool query_candles_begin(struct query_task *task, const struct query_sources *sources)
@@ -79,14 +63,7 @@ bool query_candles_begin(struct query_task *task, const struct query_sources *so
     uint64_t buckets = buckets_of(task), unit_ns = candle_log_unit_ns(unit);
     uint64_t span_ns = buckets * unit_ns, now_ns = engine_time(sources->engine);
     state->open = sources->history->candles.open[unit][task->asset_id];
-    /* The location of the next piece: what is there and above did not exist at this sequence. */
-    state->bound = now_ns / unit_ns + 1;
-    state->bound_number = 0;
-    if (state->open.trade_seq != 0) {
-        uint64_t next = state->open.trade_seq + (state->open.trade_count == 0);
-        state->bound = state->open.bucket;
-        state->bound_number = candle_log_number(unit, next);
-    }
+    query_pieces_bound(unit, &state->open, now_ns, &state->bound, &state->bound_number);
     uint64_t last_ns = query->end_ns < now_ns ? query->end_ns : now_ns;
     state->end = (last_ns / span_ns + 1) * buckets;
     state->high = state->end;
@@ -97,15 +74,6 @@ bool query_candles_begin(struct query_task *task, const struct query_sources *so
     }
     restart(task, sources);
     return true;
-}
-
-/* Whether the row lies where the walk has not been yet. */
-static bool is_below(const struct query_task *task, const struct candle_piece *piece)
-{
-    uint32_t number = candle_log_number(unit_of(task), piece->trade_seq);
-
-    return piece->bucket < task->below_sequence ||
-           (piece->bucket == task->below_sequence && number < task->below_index);
 }
 
 /* Whether the page needs nothing of this bucket and of those before it. */
@@ -124,41 +92,16 @@ static bool is_complete(const struct query_task *task, uint64_t bucket)
 static int next_piece(struct query_task *task, const struct query_sources *sources,
                       struct candle_piece *piece, uint32_t *rows)
 {
-    struct history_keep *keep = &sources->history->keep;
-    const struct history_ring *ring = ring_of(task, sources);
-    enum history_table table = table_of(task);
-    const struct candle_row *row;
-    uint64_t bucket, lost = history_ring_dropped_sequence(ring);
+    uint64_t bucket = 0, lost = 0;
 
-    while ((row = history_ring_at(ring, task->at)) != NULL) {
-        if (!query_task_count(rows))
-            return -1;
-        *piece = row->piece;
-        /* Rows that the file has are sought there. */
-        if (!is_below(task, piece) && history_keep_is_written(keep) &&
-            task->at < history_keep_view(keep, table)) {
-            task->at = HISTORY_IN_FILE;
-            break;
-        }
-        task->at = row->link.older;
-        if (is_below(task, piece))
-            return 1;
-    }
-    if (task->at == HISTORY_NONE)
-        return 0;
-    if (!query_task_count(rows))
-        return -1;
-    bucket = task->below_sequence;
-    switch (
-        history_find_piece(keep, table, task->asset_id, &bucket, task->below_index, &row, &lost)) {
-    case HISTORY_OLDER_ROW:
-        *piece = row->piece;
+    switch (query_pieces_next(&task->candles.walk, sources, piece, rows, &bucket, &lost)) {
+    case QUERY_PIECES_ROW:
         return 1;
-    case HISTORY_OLDER_END:
-        task->at = HISTORY_NONE;
-        break;
-    case HISTORY_OLDER_LOST:
-        task->at = HISTORY_NONE;
+    case QUERY_PIECES_PAUSE:
+        return -1;
+    case QUERY_PIECES_END:
+        return 0;
+    case QUERY_PIECES_LOST:
         if (!is_complete(task, bucket))
             query_task_refuse_dropped(task, lost);
     }
@@ -271,12 +214,8 @@ bool query_candles_step(struct query_task *task, const struct query_sources *sou
         }
         if (got < 0 || task->reply.problem != PROBLEM_none)
             break;
-        if (got > 0 && piece.bucket >= state->low && add_piece(task, &piece)) {
-            task->below_sequence = piece.bucket;
-            task->below_index = candle_log_number(unit_of(task), piece.trade_seq);
-        } else {
+        if (got == 0 || piece.bucket < state->low || !add_piece(task, &piece))
             got = widen(task, sources) ? 1 : 0;
-        }
     }
     *rows_left -= given - rows;
     if (got == 0 && task->reply.problem == PROBLEM_none)

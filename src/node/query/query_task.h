@@ -13,6 +13,7 @@
 #include "node/history/adl_rank.h"
 #include "node/history/history.h"
 #include "node/query/pairing_table.h"
+#include "node/query/query_pieces.h"
 
 enum { QUERY_TASK_ROWS_A_TURN = 10000 }; /* that one query may visit in a turn (wire.md W7) */
 
@@ -38,6 +39,7 @@ struct query_candles {
     uint64_t count;            /* candles found */
     struct candle_piece open;  /* as of the first turn */
     struct candle_piece piece; /* the candle that pieces are put in front of */
+    struct piece_walk walk;
     uint32_t bound_number;
     bool is_open_due;
     uint8_t zero[3];
@@ -54,6 +56,8 @@ struct query_task {
     uint8_t zero[2];
     uint64_t at;     /* position in the ring of the next row to visit */
     uint64_t offset; /* rows still to skip */
+    uint32_t market; /* tickers: the number of the row that is being made */
+    uint8_t zero2[4];
     struct query_candles candles;
 };
 

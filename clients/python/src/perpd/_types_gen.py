@@ -448,6 +448,26 @@ class Candles(TypedDict):
     candles: list[Candle]
 
 
+class Ticker(TypedDict):
+    market: str
+    seq: int
+    last_price: str | None
+    mark_price: str | None
+    index_price: str | None
+    bid_price: str | None
+    ask_price: str | None
+    open_24h: str | None
+    high_24h: str | None
+    low_24h: str | None
+    volume_24h: str
+    notional_24h: str
+    open_interest: str
+
+
+class Tickers(TypedDict):
+    tickers: list[Ticker]
+
+
 class FundingRate(TypedDict):
     funding_rate: str
     index_price: str

@@ -93,6 +93,13 @@ class Client(Trading):
             f"/markets/{market}/trades", {"limit": limit, "before_sequence": before_sequence,
                                           "before_index": before_index}))
 
+    async def ticker(self, market: Market) -> records.Ticker:
+        return cast(records.Ticker, await self._session.get(f"/markets/{market}/ticker"))
+
+    async def tickers(self) -> list[records.Ticker]:
+        shown = cast(records.Tickers, await self._session.get("/tickers"))
+        return list(shown["tickers"])
+
     async def funding_rates(self, market: Market, limit: int = 50) -> records.FundingRates:
         return cast(records.FundingRates, await self._session.get(
             f"/markets/{market}/funding-rates", {"limit": limit}))
