@@ -84,6 +84,7 @@ int history_keep_init(struct history_keep *keep, struct history *history, struct
         return 0;
     keep->file = file;
     show(keep);
+    published_set(&keep->synced, history_file_applied(file)); /* opening it has synced it */
     keep->cursor = history_file_cursor_create(file);
     return keep->cursor != NULL ? 0 : -ENOMEM;
 }
@@ -437,6 +438,7 @@ static int commit(struct history_keep *keep, uint64_t sequence)
 {
     uint64_t at[HISTORY_TABLES];
     int written = 0;
+    uint64_t former = history_file_applied(keep->file);
     int failed = history_file_begin(keep->file);
 
     if (failed != 0)
@@ -445,6 +447,7 @@ static int commit(struct history_keep *keep, uint64_t sequence)
     if (failed != 0)
         return failed;
     pass_rows(keep, at);
+    published_set(&keep->synced, former); /* a commit syncs the one before it */
     published_set(&keep->applied, sequence);
     published_add(&keep->commits, 1);
     published_add(&keep->rows, (uint64_t)written);

@@ -52,7 +52,8 @@ struct history_keep {
     _Atomic uint64_t wanted; /* sequence that a snapshot waits for */
     uint64_t committed_ns;   /* time of the last commit */
     struct published applied, commits, rows;
-    struct published from; /* rows from this sequence on are all there */
+    struct published synced; /* no power loss takes rows up to this sequence; 0: no file */
+    struct published from;   /* rows from this sequence on are all there */
 };
 
 enum history_older {

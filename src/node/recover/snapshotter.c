@@ -407,8 +407,24 @@ static uint32_t retire_one(struct snapshotter *snapshotter)
     return 1;
 }
 
-/* store.archive_keep: recovery reads journal/ only, so the archive may be pruned, except for its
- * last segment, to which the next one is chained. */
+/* The first segment that may not be removed: the last one archived, to which the next one is
+ * chained, and those whose rows of the past are not safe in the history, which is made again of
+ * them. */
+static uint64_t prune_end(const struct snapshotter *snapshotter)
+{
+    const struct snapshotter_config *config = &snapshotter->config;
+    const struct archive *archive = &snapshotter->archive;
+    uint64_t count = archive->count - 1; /* it is not empty */
+
+    if (config->history_synced != NULL) {
+        uint64_t synced = published_get(config->history_synced);
+        while (count > 0 && archive->rows[count - 1].last_sequence > synced)
+            count--;
+    }
+    return archive->rows[count].segment;
+}
+
+/* store.archive_keep: recovery reads journal/ only, so the archive may be pruned. */
 static uint32_t prune(struct snapshotter *snapshotter, uint64_t now_ns)
 {
     const struct snapshotter_config *config = &snapshotter->config;
@@ -420,7 +436,7 @@ static uint32_t prune(struct snapshotter *snapshotter, uint64_t now_ns)
         return 0;
     snapshotter->prune_ns = now_ns + PRUNE_NS;
     int removed = archive_prune(&snapshotter->archive, config->disk, config->exchange,
-                                today_ns - config->archive_keep_ns, archive_end(snapshotter) - 1);
+                                today_ns - config->archive_keep_ns, prune_end(snapshotter));
     if (removed < 0) {
         archive_failed(snapshotter, now_ns, 0, strerror(-removed));
         return 0;

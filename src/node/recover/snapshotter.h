@@ -52,6 +52,9 @@ struct snapshotter_config {
     struct snapshotter_host host;    /* begin NULL: no snapshots are made while it runs */
     /* Whether the history has all up to a sequence; asked until it has. NULL: none is kept. */
     bool (*is_kept)(void *history, uint64_t sequence);
+    /* Rows up to this sequence the history keeps whatever happens: what made them may be removed.
+     * NULL: there is no history. */
+    const struct published *history_synced;
     void *history;
     uint32_t segment_bytes;
     uint64_t tail_bytes;

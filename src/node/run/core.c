@@ -117,16 +117,15 @@ static enum refusal_kind open_heads(struct core *core, struct refusal *refusal)
     return failed != 0 ? refusal_machine(refusal, "reading heads", failed) : REFUSAL_none;
 }
 
-static bool history_has(void *context, uint64_t sequence)
+static bool history_has(void *keep, uint64_t sequence)
 {
-    struct core *core = context;
-
-    return history_keep_has(&core->follower.sink.history->keep, sequence);
+    return history_keep_has(keep, sequence);
 }
 
 static int make_snapshotter(struct core *core)
 {
     const struct core_config *config = &core->config;
+    struct history_keep *keep = &core->follower.sink.history->keep;
     struct snapshotter_config snapshotter = {
         .disk = config->disk,
         .exchange = &core->exchange,
@@ -136,7 +135,8 @@ static int make_snapshotter(struct core *core)
         .applied = &core->follower.applied,
         .host = config->snapshotter,
         .is_kept = history_has,
-        .history = core,
+        .history = keep,
+        .history_synced = &keep->synced,
         .segment_bytes = config->segment_bytes,
         .tail_bytes = config->snapshot_tail_bytes,
         .archive_keep_ns = config->archive_keep_ns,
