@@ -21,10 +21,10 @@ from python_library import PYTHON, ROOT, Hidden, vectors
 from harness import Suite, Table, only  # noqa: E402  (python_library finds the folders)
 import client_wheel  # noqa: E402
 
-from perpd import (Amount, PortfolioId, SessionKey, SlowSignerWarning,  # noqa: E402
+from perpd import (Amount, Client, Order, PortfolioId, SessionKey, SlowSignerWarning,  # noqa: E402
                    WrongChecksum, address_of, address_text)
 from perpd import _wire_gen as wire  # noqa: E402
-from perpd import ed25519, sign  # noqa: E402
+from perpd import ed25519, sign, sync  # noqa: E402
 from perpd.book import Book, Fault  # noqa: E402
 from perpd.address import keccak_256  # noqa: E402
 from perpd.ids import Ids, id_time_ms, is_v7  # noqa: E402
@@ -265,6 +265,18 @@ def types(_):
     table.same("what it finds", [line.split(": ")[1:] for line in done.stdout.splitlines()],
                [["error", 'Argument 1 to "of" of "Amount" has incompatible type "float"; '
                  'expected "Union[Amount, str, int]"  [arg-type]']])
+    return table.wrong
+
+
+@suite.case
+def facade(_):
+    """perpd.sync has every public method of the client and of its orders."""
+    table = Table()
+    for kind, other, left_out in (  # those of a client that take an order are the order's own
+            (Client, sync.Client, {"cancel", "reduce", "replace", "session"}),
+            (Order, sync.Order, {"acknowledge"})):
+        lacking = {name for name in dir(kind) if not name.startswith("_")} - set(dir(other))
+        table.same(kind.__name__, lacking, left_out)
     return table.wrong
 
 

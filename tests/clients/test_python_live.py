@@ -6,6 +6,7 @@ import collections
 import json
 import signal
 import sys
+import threading
 import time
 from random import Random
 
@@ -18,6 +19,7 @@ import client_wheel  # noqa: E402
 import world  # noqa: E402
 
 import perpd  # noqa: E402
+import perpd.sync  # noqa: E402
 from perpd.http import Origin  # noqa: E402
 from perpd.stream import Stream  # noqa: E402
 from perpd.ws import Closed, WebSocket  # noqa: E402
@@ -391,6 +393,81 @@ async def frames(table, here):
                                                      (CLOSE, code.to_bytes(2, "big"))])
 
 
+@suite.case
+def waits(here):
+    """The facade without a loop: each call waits; an iteration that is interrupted, left, or still
+    open at the end leaves the client in order."""
+    table, heard = Table(), []
+    here.rich.cancel_all()
+    here.other.cancel_all()
+
+    def intent(request_id, _):
+        try:
+            ex.status()
+        except RuntimeError as error:
+            heard.append((request_id, str(error)))
+    with perpd.sync.connect(here.url, **here.secrets, on_intent=intent) as ex:
+        market = ex.market("BTC-PERP")
+        order = ex.place(market, "buy", "0.01", "99000", post_only=True)
+        table.same("called by itself", [one for one, _ in heard], [order.id])
+        order.replace("99000.5", "0.02", expected_remaining=order.remaining).reduce("0.005")
+        shown = here.rich.order(order.id.bytes).json
+        table.same("changed", (shown["price"], shown["remaining_size"], str(order.price),
+                               str(order.remaining), order.is_open),
+                   ("99000.5", "0.015", "99000.5", "0.015", True))
+        two, refused, one = ex.batch([perpd.Placement(market, "buy", "0.01", "98000"),
+                                      perpd.Placement(market, "buy", "0.01", "9800000"), order])
+        table.same("of a batch", (two.status, refused.status, one.status, two.cancel().status),
+                   ("OPEN", "rejected_invalid_price", "CANCELED", "CANCELED"))
+        try:
+            ex.place(market, "sell", "1", "100000", deadline_s=0)
+            table.true("pending", False, "it was not")
+        except perpd.OutcomePending as pending:
+            table.same("settled", ex.settle(pending).status, "request_completed")
+        books, trades = ex.watch_book(market), ex.watch_trades(market)
+        before = next(book for book in books if book.is_live)
+        table.same("a book", [str(price) for price, _ in before.asks()], ["100000"])
+        seen = threading.Event()
+
+        def take():
+            while not seen.wait(0.1):
+                here.other.limit(1_000_000, 300, expiry=client.IOC)
+        taker = threading.Thread(target=take)
+        taker.start()
+        table.same("a trade", str(next(trades).size), "0.003")
+        seen.set()
+        taker.join()
+        table.same("the copy stays", str(before.asks()[0][1]), "1")
+        rest = here.exchange.get("/api/v1/markets/BTC-PERP/book").json["asks"]
+        table.true("as the read", rest != [["100000", "1"]], rest)
+        for book in books:
+            if [[str(price), str(size)] for price, size in book.asks()] == rest:
+                break
+        former = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            threading.Timer(0.3, lambda: signal.pthread_kill(
+                threading.main_thread().ident, signal.SIGINT)).start()
+            for _ in trades:
+                pass
+        except KeyboardInterrupt:
+            table.same("it is over", next(trades, None), None)
+        finally:
+            signal.signal(signal.SIGINT, former)
+        books.close()
+        marks = ex.watch_mark(market)
+        table.true("a mark", next(marks).valid)
+        ex.cancel_all(market)
+    for act in (ex.status, lambda: next(marks)):
+        try:
+            act()
+            table.true("closed", False, "it answered")
+        except RuntimeError as error:
+            table.true("closed", "not open" in str(error), error)
+    table.same("no thread is left", [one.name for one in threading.enumerate()
+                                     if one.name == "perpd"], [])
+    return table.wrong
+
+
 async def example(here, name, *words):
     """A script of clients/python/examples that runs on the wheel, installed."""
     target = here.folder / "installed"
@@ -435,6 +512,9 @@ async def examples(table, here):
     table.same("the tape", [line.split()[1:] for line in said],
                [["LONG", "0.0002", "99999"], ["LONG", "0.0002", "99998"]])
     here.rich.cancel_all()
+    done = await (await example(here, "notebook", *here.secrets.values())).communicate()
+    table.same("without asyncio", done[0].decode().split("\n"),
+               ["OPEN 95000", "100000", "CANCELED 1", ""])
     done = await (await example(here, "latency", *here.secrets.values(), "3")).communicate()
     table.same("stages", [line.rsplit(maxsplit=1)[0] for line in done[0].decode().splitlines()],
                ["round trip", "verified", "sequenced", "matched", "ack"])
