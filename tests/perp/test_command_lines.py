@@ -41,6 +41,8 @@ ROWS = {
                     ("more", "one word too many")],
     "perf-restart": [("--nonsense", "--nonsense"), ("--orders 0", "1 to"), ("more", "too many"),
                      ("--tail-mib", "requires an argument")],
+    "perf-history": [("--nonsense", "--nonsense"), ("--rows 0", "1 to"), ("more", "too many"),
+                     ("--folder", "requires an argument")],
     "perf-echo": [("more", "one word too many")],
     "perf-verify": [("--nonsense", "--nonsense"), ("--rounds 0", "1 to 1001"),
                     ("--keys 63", "64 to 65536"), ("--path wide", "none of"), ("more", "too many")],
