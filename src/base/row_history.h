@@ -64,6 +64,7 @@ enum row_interval {
 /* Candles of a market: this row, then candle_count struct row_candle, oldest first. */
 struct row_candles {
     char market[32];
+    uint64_t seq; /* of the market's newest trade (wire.md W9); 0: it had none */
     uint32_t candle_count;
     uint8_t interval; /* enum row_interval */
     uint8_t price_decimals;

@@ -367,6 +367,21 @@ static const struct {
 
 static const struct row_trades trades_row = { .market = "BTC-PERP", .book_seq = 9001 };
 
+static const struct {
+    struct row_candles list;
+    struct row_candle candle;
+} candles_row = {
+    .list = { .market = "BTC-PERP", .seq = 9001, .candle_count = 1 },
+    .candle = { .start_ms = 60000,
+                .open = 5,
+                .high = 9,
+                .low = 4,
+                .close = 6,
+                .volume = 3,
+                .notional = 2000000,
+                .trade_count = 2 },
+};
+
 static const struct row_mark mark_row = { .market = "BTC-PERP", .book_seq = 9001 };
 
 static const struct row_request request_row = { .sequence = 4711 };
@@ -391,6 +406,7 @@ static const struct {
     [QUERY_subaccounts] = { &subaccount_row, sizeof subaccount_row },
     [QUERY_mark] = { &mark_row, sizeof mark_row },
     [QUERY_trades] = { &trades_row, sizeof trades_row },
+    [QUERY_candles] = { &candles_row, sizeof candles_row },
     [QUERY_request] = { &request_row, sizeof request_row },
 };
 

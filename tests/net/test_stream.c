@@ -451,6 +451,99 @@ static void check_orders(struct fixture *fixture, struct protocol *protocol)
     CHECK(!book_log_is_wanted(&fixture->orders));
 }
 
+/* A trade of BTC-PERP with that seq, price and time. */
+static void add_candle_trade(struct fixture *fixture, uint64_t seq, uint64_t price,
+                             uint64_t time_ns)
+{
+    const struct event_log_event event = {
+        .seq = seq,
+        .sequence = 7,
+        .time_ns = time_ns,
+        .asset_id = 1,
+        .kind = EVENT_LOG_TRADE,
+        .trade = { .price = price, .size = 2, .sequence = 7, .time_ns = time_ns },
+    };
+    event_log_add(&fixture->events, &event);
+}
+
+/* The next frame is the candle with these members and seqs. */
+static bool has_candle(struct wire *wire, const char *interval, unsigned seq, unsigned prev_seq,
+                       const char *rest)
+{
+    char text[256];
+    (void)snprintf(text, sizeof text,
+                   "{\"channel\":\"candles\",\"market\":\"BTC-PERP\",\"interval\":\"%s\","
+                   "\"seq\":%u,\"prev_seq\":%u,",
+                   interval, seq, prev_seq);
+    if (!has_come(wire, text))
+        return false;
+    (void)snprintf(text, sizeof text, "\"type\":\"%s\",\"data\":{\"interval\":\"%s\",%s}}",
+                   seq == prev_seq ? "snapshot" : "update", interval, rest);
+    return has_come(wire, text);
+}
+
+/* J9: candles. A trade makes one update of each interval, and another minute a new candle; one that
+ * the snapshot has makes none; one that found no room comes later, once. */
+static void check_candles(struct fixture *fixture, struct protocol *protocol)
+{
+    static const char *const op = "{\"op\":\"%s\",\"channel\":\"candles\","
+                                  "\"market\":\"BTC-PERP\",\"interval\":\"%s\"}";
+    static const char *const first = "\"start_time\":60000,\"open\":\"5\",\"high\":\"9\","
+                                     "\"low\":\"4\",\"close\":\"6\",\"volume\":\"3\","
+                                     "\"notional\":\"2\",\"trade_count\":2";
+    const uint64_t minute_ns = 60 * SECOND_NS;
+    struct wire stream, hog;
+    char text[128];
+    open_stream(&stream, fixture, protocol);
+    (void)snprintf(text, sizeof text, op, "subscribe", "1m");
+    ask(&stream, text);
+    CHECK(fixture->last_query.kind == QUERY_candles && fixture->last_query.limit == 1 &&
+          fixture->last_query.interval == ROW_INTERVAL_1M);
+    add_candle_trade(fixture, 9001, 77, minute_ns); /* which the snapshot has */
+    add_candle_trade(fixture, 9004, 3, 2 * minute_ns - 1);
+    for (unsigned i = 0; i < 3; i++)
+        wire_turn(&stream);
+    CHECK(has_candle(&stream, "1m", 9001, 9001, first));
+    CHECK(has_candle(&stream, "1m", 9004, 9001,
+                     "\"start_time\":60000,\"open\":\"5\",\"high\":\"9\",\"low\":\"3\","
+                     "\"close\":\"3\",\"volume\":\"5\",\"notional\":\"2.000006\","
+                     "\"trade_count\":3"));
+    (void)snprintf(text, sizeof text, op, "subscribe", "5m");
+    ask(&stream, text);
+    for (unsigned i = 0; i < 3; i++)
+        wire_turn(&stream);
+    CHECK(has_come(&stream, "\"interval\":\"5m\",\"epoch\":1}") && has_come(&stream, "snapshot"));
+    fill(&hog, fixture, protocol);
+    add_candle_trade(fixture, 9009, 8, 2 * minute_ns);
+    wire_turn(&stream);
+    CHECK(stream.conn != NULL && !has_come(&stream, "9009"));
+    wire_turn(&hog);
+    CHECK(hog.conn == NULL);
+    for (unsigned i = 0; i < 3; i++)
+        wire_turn(&stream);
+    CHECK(has_candle(&stream, "1m", 9009, 9004,
+                     "\"start_time\":120000,\"open\":\"8\",\"high\":\"8\",\"low\":\"8\","
+                     "\"close\":\"8\",\"volume\":\"2\",\"notional\":\"0.000016\","
+                     "\"trade_count\":1"));
+    CHECK(has_candle(&stream, "5m", 9009, 9001,
+                     "\"start_time\":0,\"open\":\"8\",\"high\":\"8\",\"low\":\"8\","
+                     "\"close\":\"8\",\"volume\":\"2\",\"notional\":\"0.000016\","
+                     "\"trade_count\":1") &&
+          !has_come(&stream, "{"));
+    (void)snprintf(text, sizeof text, op, "unsubscribe", "5m");
+    ask(&stream, text);
+    CHECK(has_come(&stream, "\"interval\":\"5m\"}"));
+    add_candle_trade(fixture, 9010, 8, 2 * minute_ns);
+    wire_turn(&stream);
+    CHECK(has_candle(&stream, "1m", 9010, 9009,
+                     "\"start_time\":120000,\"open\":\"8\",\"high\":\"8\",\"low\":\"8\","
+                     "\"close\":\"8\",\"volume\":\"4\",\"notional\":\"0.000032\","
+                     "\"trade_count\":2") &&
+          !has_come(&stream, "{"));
+    wire_free(&hog);
+    wire_free(&stream);
+}
+
 int main(void)
 {
     static struct fixture fixture;
@@ -463,6 +556,7 @@ int main(void)
     check_resumes(&fixture, protocol);
     check_older(&fixture, protocol);
     check_orders(&fixture, protocol);
+    check_candles(&fixture, protocol);
     check_private(&fixture, protocol);
     fixture_end(&fixture, protocol);
     fixture_init(&fixture, true, FIXTURE_SLOTS); /* a private log without events */

@@ -299,7 +299,10 @@ static void start_again(bool is_clean)
 {
     static const uint8_t id[HISTORY_ID_BYTES] = { 1 };
     uint64_t sequence = engine_sequence(exchange.host.engine);
+    const uint64_t *seqs = exchange.sink.history->candles.seqs;
+    uint64_t btc = seqs[HOST_BTC], eth = seqs[EXCHANGE_ETH];
 
+    CHECK(btc != 0 && btc <= state_market(exchange.host.engine, 0)->book_seq);
     if (is_clean)
         CHECK(history_keep_flush(&exchange.sink.history->keep, true) >= 0);
     history_destroy(exchange.sink.history);
@@ -312,6 +315,8 @@ static void start_again(bool is_clean)
     exchange.sink.history = history_create(CAPACITY, ACCOUNTS + 2, exchange.host.key);
     CHECK(exchange.sink.history != NULL && history_attach(exchange.sink.history, file) == 0);
     history_forget(exchange.sink.history, exchange.host.engine);
+    seqs = exchange.sink.history->candles.seqs;
+    CHECK(!is_clean || (seqs[HOST_BTC] == btc && seqs[EXCHANGE_ETH] == eth));
 }
 
 int main(void)

@@ -6,17 +6,27 @@ W: wire.md, R: rules.md, J: json.md.
 import signal
 import struct
 import sys
+from decimal import Decimal
+from random import Random
 
 import client
 import test_restart
 from client import IOC, MARKET_STATE, PATHS, state_body
 from harness import Suite, Table
+from test_lists import SPANS, candles_of
 from test_restart import DONE
 from test_streams import ETH_PRICE, MEMBERS, World, follow, subscribe
 from world import BTC, BTC_PRICE, ETH, USDC
 from ws_client import Stream
 
 suite = Suite("stream_events")
+CANDLE_MEMBERS = [*MEMBERS[:2], "interval", *MEMBERS[2:]]
+
+
+def values(candle):
+    """As candles_of gives them."""
+    return (candle["start_time"], *(Decimal(candle[name]) for name in (
+        "open", "high", "low", "close", "volume", "notional")), candle["trade_count"])
 
 
 @suite.case
@@ -72,6 +82,101 @@ def market_states(world):
                     {"state": name, "cause": "operator"}))
         table.same("REST", world.exchange.get("/api/v1/markets/ETH-PERP").json["state"], name)
     stream.end()
+    return table.wrong
+
+
+class Candles:
+    """A client's newest candle of each interval, and what it has to be."""
+
+    def __init__(self, table, world):
+        self.table, self.world, self.stream = table, world, Stream(world.exchange)
+        self.shown = {interval: self.subscribe(interval) for interval in SPANS}
+
+    def subscribe(self, interval):
+        named = {"channel": "candles", "market": "ETH-PERP", "interval": interval}
+        self.stream.ask(op="subscribe", id=8, **named)
+        self.table.same("the reply", self.stream.next(),
+                        {"op": "subscribe", "id": 8, **named, "epoch": 1})
+        shown = self.stream.next()
+        self.table.same("a snapshot", (list(shown), shown["type"], shown["prev_seq"],
+                                       shown["interval"]),
+                        (CANDLE_MEMBERS, "snapshot", shown["seq"], interval))
+        return shown
+
+    def update(self, trades):
+        """The updates of the newest trade, `trades` being all up to it, oldest first."""
+        for _ in self.shown:
+            got = self.stream.next()
+            interval = got["interval"]
+            before, self.shown[interval] = self.shown[interval], got
+            self.table.same("prev_seq", (list(got), got["type"], got["prev_seq"]),
+                            (CANDLE_MEMBERS, "update", before["seq"]))
+            self.table.same("of the trade", (got["engine_seq"], got["time_ns"]),
+                            (trades[-1]["sequence"], trades[-1]["time_ns"]))
+            self.table.same(f"{interval}: its trades", values(got["data"]),
+                            candles_of(trades, interval)[-1])
+
+    def compare(self, row):
+        for interval, shown in self.shown.items():
+            rest = self.world.exchange.get(
+                f"/api/v1/markets/ETH-PERP/candles?interval={interval}&limit=1").json["candles"]
+            self.table.same(f"{row}: {interval} as REST", [shown["data"]], rest)
+
+
+@suite.case
+def candles(world):
+    """J9: at each sequence the candle of each interval is GET /candles', from a snapshot and then
+    by one update a trade; for those who come late, and after kill -9."""
+    table, random = Table(), Random(77)
+    maker, taker = world.account(1_000_000), world.account(1_000_000)
+    world.trade(maker, taker)
+    first = Candles(table, world)
+    first.compare("first")
+    trades = world.rest(limit=1000)["trades"][::-1]
+    for number in range(8):
+        for _ in range(1 + number % 3):  # so many trades of one command
+            price = ETH_PRICE + random.randrange(-20, 21)
+            maker.limit(price, -random.randrange(100, 150), asset=ETH)
+        sequence = taker.limit(ETH_PRICE + 20, 450, expiry=IOC, asset=ETH)["sequence"]
+        made = [trade for trade in world.rest()["trades"][::-1] if trade["sequence"] == sequence]
+        table.same(f"{number}: trades", len(made), 1 + number % 3)
+        for trade in made:
+            trades.append(trade)
+            first.update(trades)
+        first.compare(number)
+        if number == 4:
+            late = Candles(table, world)
+            table.same("who comes late", [shown["data"] for shown in late.shown.values()],
+                       [shown["data"] for shown in first.shown.values()])
+            table.same("seqs", {shown["seq"] for shown in late.shown.values()},
+                       {shown["seq"] for shown in first.shown.values()})
+        elif number > 4:
+            for k in range(len(made)):
+                late.update(trades[:len(trades) - len(made) + 1 + k])
+            late.compare(number)
+    first.stream.ask(op="unsubscribe", channel="candles", market="ETH-PERP", interval="1h")
+    table.same("unsubscribe", first.stream.next(), {
+        "op": "unsubscribe", "channel": "candles", "market": "ETH-PERP", "interval": "1h"})
+    for op, more, parameter in (
+            ("subscribe", {}, "interval"), ("subscribe", {"interval": "2m"}, "interval"),
+            ("subscribe", {"interval": 60}, "interval"), ("unsubscribe", {}, "interval"),
+            ("resume", {"interval": "1m", "from_seq": 1}, "channel"),
+            ("subscribe", {"interval": "1m", "market": "NO-PERP"}, "market")):
+        first.stream.ask(**{"op": op, "channel": "candles", "market": "ETH-PERP", **more})
+        refused = first.stream.next()
+        table.same(f"{op} {more}", (refused["op"], refused["problem"]["code"],
+                                    refused["problem"]["parameter"]),
+                   (op, "invalid_parameter", parameter))
+    before = late.shown
+    world.again(table, signal.SIGKILL, maker, taker)
+    after = Candles(table, world)
+    table.same("after a kill", [(shown["seq"], shown["data"]) for shown in after.shown.values()],
+               [(shown["seq"], shown["data"]) for shown in before.values()])
+    world.trade(maker, taker)
+    after.update(world.rest(limit=1000)["trades"][::-1])
+    after.compare("after a kill")
+    for it in (first, late, after):
+        it.stream.end()
     return table.wrong
 
 

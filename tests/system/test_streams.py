@@ -143,7 +143,7 @@ def refused_ops(world):
     stream = Stream(world.exchange)
     for op, name, code, parameter in (
             ({"op": "subscribe", "id": 1}, "subscribe", "invalid_parameter", "channel"),
-            ({"op": "subscribe", "channel": "candles", "market": "ETH-PERP"}, "subscribe",
+            ({"op": "subscribe", "channel": "ticks", "market": "ETH-PERP"}, "subscribe",
              "invalid_parameter", "channel"),
             ({"op": "subscribe", "channel": "bbo"}, "subscribe", "invalid_parameter", "market"),
             *(({"op": "subscribe", "channel": "book", "market": "ETH-PERP", "depth": depth},

@@ -14,18 +14,23 @@ bool json_candle_interval_of(const char *name, uint8_t *interval)
     return false;
 }
 
-static void write_candle(struct writer *writer, const struct row_candles *list,
-                         const struct row_candle *candle)
+const char *json_candle_interval(uint8_t interval)
+{
+    return JSON_FIELD_NAME_OF(interval_names, interval);
+}
+
+void json_candle(struct writer *writer, const struct row_candle *candle, uint8_t interval,
+                 unsigned price_decimals, unsigned size_decimals)
 {
     WRITER_TEXT(writer, "{\"interval\":\"");
-    writer_text(writer, JSON_FIELD_NAME_OF(interval_names, list->interval));
+    writer_text(writer, json_candle_interval(interval));
     WRITER_TEXT(writer, "\"");
     JSON_FIELD_UINT(writer, "start_time", candle->start_ms);
-    JSON_FIELD_DECIMAL(writer, "open", candle->open, list->price_decimals);
-    JSON_FIELD_DECIMAL(writer, "high", candle->high, list->price_decimals);
-    JSON_FIELD_DECIMAL(writer, "low", candle->low, list->price_decimals);
-    JSON_FIELD_DECIMAL(writer, "close", candle->close, list->price_decimals);
-    JSON_FIELD_DECIMAL(writer, "volume", candle->volume, list->size_decimals);
+    JSON_FIELD_DECIMAL(writer, "open", candle->open, price_decimals);
+    JSON_FIELD_DECIMAL(writer, "high", candle->high, price_decimals);
+    JSON_FIELD_DECIMAL(writer, "low", candle->low, price_decimals);
+    JSON_FIELD_DECIMAL(writer, "close", candle->close, price_decimals);
+    JSON_FIELD_DECIMAL(writer, "volume", candle->volume, size_decimals);
     JSON_FIELD_AMOUNT(writer, "notional", candle->notional);
     JSON_FIELD_UINT(writer, "trade_count", candle->trade_count);
     WRITER_TEXT(writer, "}");
@@ -39,13 +44,13 @@ void json_candle_list(struct writer *writer, const struct reply *reply, const ui
     INVARIANT(sizeof list + list.candle_count * sizeof candle <= reply->row_bytes);
     WRITER_TEXT(writer, "{\"market\":");
     json_field_padded(writer, list.market, sizeof list.market);
-    JSON_FIELD_WORD(writer, "interval", JSON_FIELD_NAME_OF(interval_names, list.interval));
+    JSON_FIELD_WORD(writer, "interval", json_candle_interval(list.interval));
     WRITER_TEXT(writer, ",\"candles\":[");
     for (uint32_t i = 0; i < list.candle_count; i++) {
         memcpy(&candle, rows + sizeof list + i * sizeof candle, sizeof candle);
         if (i > 0)
             WRITER_TEXT(writer, ",");
-        write_candle(writer, &list, &candle);
+        json_candle(writer, &candle, list.interval, list.price_decimals, list.size_decimals);
     }
     WRITER_TEXT(writer, "]}");
 }

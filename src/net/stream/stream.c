@@ -5,6 +5,7 @@
 #include <wslay/wslay.h>
 
 #include "base/text.h"
+#include "net/json/json_candle.h"
 #include "net/json/json_field.h"
 #include "net/stream/handshake.h"
 #include "net/stream/stream_arm.h"
@@ -30,12 +31,13 @@ int stream_init(struct streams *streams, struct job_table *jobs)
     streams->jobs = jobs;
     streams->coded = calloc(STREAM_CODED, sizeof *streams->coded);
     streams->order_coded = calloc(STREAM_CODED, sizeof *streams->order_coded);
+    streams->candle_coded = calloc(STREAM_CODED, sizeof *streams->candle_coded);
     streams->private_coded = calloc(STREAM_PRIVATE_CODED, sizeof *streams->private_coded);
     streams->text = malloc(STREAM_TEXT_MAX);
     streams->shared = malloc(STREAM_TEXT_MAX);
     bool is_whole = streams->coded != NULL && streams->order_coded != NULL &&
-                    streams->private_coded != NULL && streams->text != NULL &&
-                    streams->shared != NULL;
+                    streams->candle_coded != NULL && streams->private_coded != NULL &&
+                    streams->text != NULL && streams->shared != NULL;
     return is_whole ? 0 : -ENOMEM;
 }
 
@@ -46,10 +48,12 @@ void stream_free(struct streams *streams)
     stream_arm_free(streams);
     free(streams->coded);
     free(streams->order_coded);
+    free(streams->candle_coded);
     free(streams->private_coded);
     free(streams->text);
     streams->coded = NULL;
     streams->order_coded = NULL;
+    streams->candle_coded = NULL;
     streams->private_coded = NULL;
     streams->text = NULL;
     free(streams->shared);
@@ -222,9 +226,12 @@ struct writer stream_frame(struct stream *stream, const struct stream_sub *sub, 
 {
     struct writer writer = stream_text(stream->owner);
     WRITER_TEXT(&writer, "{\"channel\":\"");
-    writer_text(&writer, stream_subs_names[sub->channel]);
+    writer_text(&writer, stream_subs_name(sub->channel));
     WRITER_TEXT(&writer, "\",\"market\":");
     json_field_padded(&writer, sub->market, sizeof sub->market);
+    if (stream_subs_is_candles(sub->channel))
+        JSON_FIELD_WORD(&writer, "interval",
+                        json_candle_interval((uint8_t)(sub->channel - STREAM_CANDLES)));
     JSON_FIELD_UINT(&writer, "seq", seq);
     JSON_FIELD_UINT(&writer, "prev_seq", sub->seq);
     return writer;

@@ -2,6 +2,7 @@
 
 #include "net/json/json_field.h"
 #include "net/stream/stream.h"
+#include "net/stream/stream_candles.h"
 
 enum { ENTRIES_A_TURN = 64 /* of a stream */ };
 
@@ -33,8 +34,14 @@ static const struct stream_coded *code(const struct streams *streams, struct str
 }
 
 /* Sends an entry to the subscription, unless its snapshot had it. False without room. */
-static bool send(struct stream *stream, struct stream_sub *sub, const struct stream_coded *coded)
+static bool send(struct stream *stream, const struct stream_coded *coded)
 {
+    if (coded->channel == STREAM_CHANNELS)
+        return true;
+    if (coded->channel == STREAM_TRADES && stream->candles_live != 0 &&
+        !stream_candles_send(stream, coded))
+        return false;
+    struct stream_sub *sub = stream->subs[coded->channel][coded->symbol_index];
     if (sub == NULL || !sub->live || coded->seq <= sub->seq)
         return true;
     struct writer writer = stream_frame(stream, sub, coded->seq);
@@ -55,8 +62,7 @@ uint32_t stream_coded_run(struct stream *stream, struct stream_coded *kept,
             stream_end(stream, STREAM_CLOSE_SLOW, "slow_consumer");
             break;
         }
-        if (coded->channel != STREAM_CHANNELS &&
-            !send(stream, stream->subs[coded->channel][coded->symbol_index], coded)) {
+        if (!send(stream, coded)) {
             pipeline_starve(stream->owner->pipeline, stream->conn);
             return passed;
         }

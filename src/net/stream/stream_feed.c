@@ -7,6 +7,7 @@
 #include "net/json/json_money.h"
 #include "net/stream/stream.h"
 #include "net/stream/stream_book.h"
+#include "net/stream/stream_candles.h"
 #include "net/stream/stream_coded.h"
 #include "net/stream/stream_op.h"
 #include "net/stream/stream_orders.h"
@@ -73,6 +74,11 @@ static bool write_coded(const struct streams *streams, uint64_t number, struct s
     const struct stream_coded_of of = { event.seq, event.sequence, event.time_ns, event.asset_id };
     stream_coded_begin(streams, coded, &of, writer);
     coded->channel = write_event(writer, &event);
+    if (coded->channel == STREAM_TRADES) {
+        coded->trade = event.trade;
+        coded->price_decimals = event.price_decimals;
+        coded->size_decimals = event.size_decimals;
+    }
     return true;
 }
 
@@ -160,7 +166,9 @@ void stream_feed_await_beat(struct stream *stream)
 void stream_feed_begin(struct stream *stream, struct stream_sub *sub, const struct reply *reply,
                        const uint8_t *rows)
 {
-    if (stream_subs_is_log(sub->channel))
+    if (stream_subs_is_candles(sub->channel))
+        stream_candles_begin(stream, sub, reply, rows);
+    else if (stream_subs_is_log(sub->channel))
         begin_log(stream, sub, reply, rows);
     else if (sub->channel == STREAM_BOOK_L3)
         stream_orders_begin(stream, sub, reply, rows);

@@ -2,6 +2,7 @@
 
 #include "base/json_scan.h"
 #include "crypto/secret.h"
+#include "net/json/json_candle.h"
 #include "net/json/json_field.h"
 #include "net/request/api_caller.h"
 #include "net/stream/stream.h"
@@ -20,6 +21,7 @@ enum {
     CHANNEL,
     MARKET,
     DEPTH,
+    INTERVAL,
     FROM_SEQ,
     API_KEY,
     DEVICE_KEY,
@@ -83,7 +85,7 @@ static const char *name_of(unsigned channel)
 {
     return channel == CHANNEL_STATUS    ? "status"
            : channel == CHANNEL_PRIVATE ? "private"
-                                        : stream_subs_names[channel];
+                                        : stream_subs_name(channel);
 }
 
 /* `market` is of a channel that has one. */
@@ -96,6 +98,9 @@ static void write_channel(struct writer *writer, unsigned channel, const char *m
         return;
     WRITER_TEXT(writer, ",\"market\":");
     json_field_padded(writer, market, SYMBOL_BYTES);
+    if (stream_subs_is_candles(channel))
+        JSON_FIELD_WORD(writer, "interval",
+                        json_candle_interval((uint8_t)(channel - STREAM_CANDLES)));
 }
 
 static void write_epoch(struct stream *stream, struct writer *writer)
@@ -142,19 +147,23 @@ static void send_query(struct stream *stream, const struct op *op, const struct 
 /* Asks the follower for the snapshot; what happens from now on may follow it. */
 static void ask(struct stream *stream, const struct op *op, struct stream_sub *sub, bool is_resume)
 {
-    static const uint8_t queries[STREAM_CHANNELS] = {
+    static const uint8_t queries[STREAM_CANDLES] = {
         [STREAM_TRADES] = QUERY_trades,     [STREAM_BBO] = QUERY_book,
         [STREAM_BOOK] = QUERY_book,         [STREAM_MARK] = QUERY_mark,
         [STREAM_MARKET_STATE] = QUERY_mark, [STREAM_FUNDING] = QUERY_rates,
         [STREAM_LIQUIDATIONS] = QUERY_mark, [STREAM_BOOK_L3] = QUERY_book_orders,
     };
     const struct net_config *config = stream->owner->pipeline->context->config;
+    bool is_candles = stream_subs_is_candles(op->channel);
     struct query query = {
-        .kind = is_resume ? QUERY_mark : queries[op->channel],
-        .limit = sub->view != NULL               ? book_board_depths[op->depth_index]
-                 : op->channel == STREAM_FUNDING ? 1
-                 : op->channel == STREAM_BOOK_L3 ? STREAM_ORDERS_LIMIT
-                                                 : SNAPSHOT_TRADES,
+        .kind = is_resume    ? QUERY_mark
+                : is_candles ? QUERY_candles
+                             : queries[op->channel],
+        .interval = is_candles ? (uint8_t)(op->channel - STREAM_CANDLES) : 0,
+        .limit = sub->view != NULL                             ? book_board_depths[op->depth_index]
+                 : is_candles || op->channel == STREAM_FUNDING ? 1
+                 : op->channel == STREAM_BOOK_L3               ? STREAM_ORDERS_LIMIT
+                                                               : SNAPSHOT_TRADES,
         .pin = -1,
     };
     memcpy(query.market, sub->market, sizeof query.market);
@@ -282,6 +291,18 @@ static bool read_depth(struct op *op, struct problem_detail *problem)
                               "depth is 1, 10, 50 or 1000");
 }
 
+/* The interval of candles, each of which is a channel. */
+static bool read_interval(struct op *op, struct problem_detail *problem)
+{
+    for (unsigned i = 0; i < ROW_INTERVALS; i++)
+        if (equals(&op->members[INTERVAL], json_candle_interval((uint8_t)i))) {
+            op->channel = STREAM_CANDLES + i;
+            return true;
+        }
+    return problem_detail_set(problem, PROBLEM_invalid_parameter, "interval",
+                              "interval is 1m, 5m, 15m, 1h, 4h or 1d");
+}
+
 /* The seq that a resume goes on after, and that the channel can be resumed. */
 static bool read_from_seq(struct op *op, struct problem_detail *problem)
 {
@@ -304,17 +325,17 @@ static bool read_channel(const struct stream *stream, struct op *op, struct prob
     if (!config->source.ready(config->source.context))
         return problem_detail_set(problem, PROBLEM_not_ready, NULL, "the service is recovering");
     op->channel = 0;
-    while (op->channel < STREAM_CHANNELS &&
+    while (op->channel < STREAM_NAMES &&
            !equals(&op->members[CHANNEL], stream_subs_names[op->channel]))
         op->channel++;
-    if (op->channel < STREAM_CHANNELS)
-        return read_market(stream, op, problem);
-    if (equals(&op->members[CHANNEL], "private"))
-        op->channel = CHANNEL_PRIVATE;
+    if (op->channel < STREAM_NAMES)
+        return read_market(stream, op, problem) &&
+               (op->channel != STREAM_CANDLES || read_interval(op, problem));
+    op->channel = equals(&op->members[CHANNEL], "private") ? CHANNEL_PRIVATE : CHANNEL_STATUS;
     return op->channel == CHANNEL_PRIVATE || equals(&op->members[CHANNEL], "status") ||
            problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
                               "channel is trades, bbo, book, mark, market_state, funding, "
-                              "liquidations, book_l3, status or private");
+                              "liquidations, book_l3, candles, status or private");
 }
 
 /* ---- login ----------------------------------------------------------------------------------- */
@@ -405,12 +426,12 @@ static void run(struct stream *stream, enum op_kind kind, struct op *op, const c
 
 void stream_op_run(struct stream *stream, const char *text, size_t count)
 {
-    struct op op = { .members = { JSON_MEMBER("op"), JSON_MEMBER("id"), JSON_MEMBER("channel"),
-                                  JSON_MEMBER("market"), JSON_MEMBER("depth"),
-                                  JSON_MEMBER("from_seq"), JSON_MEMBER("api_key"),
-                                  JSON_MEMBER("device_key"), JSON_MEMBER("ack"),
-                                  JSON_MEMBER("arm_id"), JSON_MEMBER("subaccount_index"),
-                                  JSON_MEMBER("enabled"), JSON_MEMBER("grace_ms") } };
+    struct op op = { .members = {
+                         JSON_MEMBER("op"), JSON_MEMBER("id"), JSON_MEMBER("channel"),
+                         JSON_MEMBER("market"), JSON_MEMBER("depth"), JSON_MEMBER("interval"),
+                         JSON_MEMBER("from_seq"), JSON_MEMBER("api_key"), JSON_MEMBER("device_key"),
+                         JSON_MEMBER("ack"), JSON_MEMBER("arm_id"), JSON_MEMBER("subaccount_index"),
+                         JSON_MEMBER("enabled"), JSON_MEMBER("grace_ms") } };
     struct problem_detail problem;
     enum json_error error = json_scan_members(text, count, op.members, MEMBERS, NULL);
     unsigned kind = 0;

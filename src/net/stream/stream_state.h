@@ -6,6 +6,7 @@
 #define NET_STREAM_STREAM_STATE_H
 
 #include "base/published.h"
+#include "base/row_history.h"
 #include "net/command/job.h"
 #include "net/json/json_private.h"
 
@@ -18,6 +19,7 @@ enum {
         6144, /* bytes of the frames that answer an op, but for snapshots of markets */
     STREAM_FRAME_HEAD = 10,                      /* bytes of a frame's head, at most */
     STREAM_CODED_MAX = 704,                      /* bytes of an encoded entry of a log */
+    STREAM_CANDLE_MAX = 508,                     /* of an encoded candle */
     STREAM_CODED = 1024,                         /* encoded entries kept, of each log */
     STREAM_PRIVATE_MAX = JSON_PRIVATE_MAX + 128, /* bytes of an encoded private event */
     STREAM_PRIVATE_CODED = 128,                  /* of those that are kept */
@@ -43,7 +45,9 @@ enum stream_channel {
     STREAM_FUNDING,
     STREAM_LIQUIDATIONS,
     STREAM_BOOK_L3,
-    STREAM_CHANNELS
+    STREAM_CANDLES, /* of 1m; those of the other intervals follow (enum row_interval) */
+    STREAM_NAMES,   /* that channels have */
+    STREAM_CHANNELS = STREAM_CANDLES + ROW_INTERVALS
 };
 
 struct stream_view;
@@ -53,6 +57,7 @@ struct stream_arm;
 struct stream_sub {
     struct stream_view *view; /* of a book or bbo; NULL: another channel */
     uint64_t seq;             /* of the frame sent last */
+    struct row_candle candle; /* of candles, as of that frame */
     char market[SYMBOL_BYTES];
     uint32_t symbol_index; /* of the market (symbols_index) */
     uint16_t asset_id;
@@ -116,12 +121,13 @@ struct stream {
     bool has_status;
     bool status_late; /* it found no room for the newest */
     uint64_t status_seq;
-    uint32_t sub_count;   /* subscriptions of the table */
-    uint32_t live_count;  /* those that are live */
-    uint32_t log_count;   /* those that get events of the log (stream_subs_is_log) */
-    uint32_t log_live;    /* those that are both */
-    uint32_t orders_live; /* live ones of single orders */
-    uint32_t stale_count; /* those that are stale */
+    uint32_t sub_count;    /* subscriptions of the table */
+    uint32_t live_count;   /* those that are live */
+    uint32_t log_count;    /* those that get events of the log (stream_subs_is_log) */
+    uint32_t log_live;     /* those that are both */
+    uint32_t candles_live; /* live ones of candles */
+    uint32_t orders_live;  /* live ones of single orders */
+    uint32_t stale_count;  /* those that are stale */
     struct stream_sub *subs[STREAM_CHANNELS][SYMBOLS_MAX]; /* by symbol_index; NULL: none */
 };
 
@@ -132,7 +138,16 @@ struct stream_coded {
     uint32_t symbol_index; /* of its market */
     uint32_t channel;      /* enum stream_channel; STREAM_CHANNELS: it is of none */
     uint32_t count;
+    uint8_t price_decimals, size_decimals; /* of a trade, as the next */
+    struct row_trade trade;
     char text[STREAM_CODED_MAX];
+};
+
+/* What a trade made of a candle, as text from its "engine_seq" to its last brace. */
+struct stream_candle_coded {
+    uint64_t number; /* stream_coded.number * ROW_INTERVALS + the interval */
+    uint32_t count;
+    char text[STREAM_CANDLE_MAX];
 };
 
 /* A private event as text from its "engine_seq" to its last brace. */
@@ -167,6 +182,7 @@ struct streams {
     bool behind;                      /* some stream is behind the log and may go on at once */
     struct stream_coded *coded;       /* [STREAM_CODED], events */
     struct stream_coded *order_coded; /* [STREAM_CODED], changes of orders */
+    struct stream_candle_coded *candle_coded;   /* [STREAM_CODED] */
     struct stream_private_coded *private_coded; /* [STREAM_PRIVATE_CODED] */
     char *text;                                 /* [STREAM_TEXT_MAX], the frame being written */
     char *shared; /* [STREAM_TEXT_MAX], an update's data that many frames carry */

@@ -4,8 +4,9 @@
 
 #include "net/stream/stream_view.h"
 
-const char *const stream_subs_names[STREAM_CHANNELS] = {
-    "trades", "bbo", "book", "mark", "market_state", "funding", "liquidations", "book_l3",
+const char *const stream_subs_names[STREAM_NAMES] = {
+    "trades",  "bbo",          "book",    "mark",    "market_state",
+    "funding", "liquidations", "book_l3", "candles",
 };
 
 struct stream_sub *stream_subs_add(struct stream *stream, enum stream_channel channel,
@@ -42,6 +43,7 @@ void stream_subs_live(struct stream *stream, struct stream_sub *sub)
     sub->live = true;
     stream->live_count++;
     stream->log_live += stream_subs_is_log(sub->channel);
+    stream->candles_live += stream_subs_is_candles(sub->channel);
     stream->orders_live += sub->channel == STREAM_BOOK_L3;
     stream->owner->orders_count += sub->channel == STREAM_BOOK_L3;
 }
@@ -70,6 +72,7 @@ void stream_subs_remove(struct stream *stream, struct stream_sub *sub)
     stream->live_count -= sub->live;
     stream->log_live -= sub->live && stream_subs_is_log(sub->channel);
     stream->stale_count -= sub->stale;
+    stream->candles_live -= sub->live && stream_subs_is_candles(sub->channel);
     if (sub->channel == STREAM_BOOK_L3) {
         stream->orders_live -= sub->live;
         stream->owner->orders_count -= sub->live;

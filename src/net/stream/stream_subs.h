@@ -5,8 +5,19 @@
 
 #include "net/stream/stream_state.h"
 
-/* By enum stream_channel. */
-extern const char *const stream_subs_names[STREAM_CHANNELS];
+/* By enum stream_channel; all intervals of candles have the last one. */
+extern const char *const stream_subs_names[STREAM_NAMES];
+
+/* Whether the channel is candles of some interval. */
+CC_MUST_USE static inline bool stream_subs_is_candles(unsigned channel)
+{
+    return channel >= STREAM_CANDLES && channel < STREAM_CHANNELS;
+}
+
+CC_MUST_USE static inline const char *stream_subs_name(unsigned channel)
+{
+    return stream_subs_names[channel < STREAM_CANDLES ? channel : STREAM_CANDLES];
+}
 
 /* Whether the channel shows a view. */
 CC_MUST_USE static inline bool stream_subs_is_view(unsigned channel)

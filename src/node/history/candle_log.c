@@ -9,8 +9,11 @@ int candle_log_init(struct candle_log *log, uint32_t capacity)
 {
     memset(log, 0, sizeof *log);
     log->days = calloc(FILL_LOG_ASSETS, sizeof *log->days);
-    if (log->days == NULL)
+    log->seqs = calloc(FILL_LOG_ASSETS, sizeof *log->seqs);
+    if (log->days == NULL || log->seqs == NULL) {
+        candle_log_free(log);
         return -ENOMEM;
+    }
     for (int unit = 0; unit < CANDLE_UNITS; unit++) {
         int failed = history_ring_init(&log->rings[unit], capacity, sizeof(struct candle_row),
                                        FILL_LOG_ASSETS);
@@ -31,7 +34,9 @@ void candle_log_free(struct candle_log *log)
         log->open[unit] = NULL;
     }
     free(log->days);
+    free(log->seqs);
     log->days = NULL;
+    log->seqs = NULL;
 }
 
 uint64_t candle_log_unit_ns(enum candle_unit unit)
@@ -102,6 +107,7 @@ static void end_piece(struct candle_log *log, enum candle_unit unit, uint16_t as
 
 void candle_log_append(struct candle_log *log, const struct trade_row *trade)
 {
+    log->seqs[trade->asset_id] = trade->seq;
     for (int k = 0; k < CANDLE_UNITS; k++) {
         enum candle_unit unit = (enum candle_unit)k;
         struct candle_piece *open = &log->open[unit][trade->asset_id];

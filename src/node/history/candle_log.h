@@ -54,6 +54,8 @@ struct candle_log {
     struct history_ring rings[CANDLE_UNITS]; /* of struct candle_row, a chain for each asset id */
     struct candle_piece *open[CANDLE_UNITS]; /* by asset id; an empty one has the bucket and
                                                 trade_seq of the last trade, 0: unknown */
+    uint64_t *seqs;                          /* by asset id: of its newest trade (wire.md W9); 0:
+                                                 none, or unknown */
     struct candle_day *days;                 /* by asset id */
 };
 

@@ -144,9 +144,10 @@ enum history_older history_find_piece(struct history_keep *keep, enum history_ta
 
 /* The open piece of a minute: the trades from the last one at `sequence` back to another minute or
  * the end of a block. */
-static void find_minute(struct history_keep *keep, struct candle_piece *open, uint16_t asset_id,
+static void find_minute(struct history_keep *keep, struct candle_log *log, uint16_t asset_id,
                         uint64_t sequence)
 {
+    struct candle_piece *open = &log->open[CANDLE_MINUTE][asset_id];
     struct history_location location = { .table = HISTORY_TRADES,
                                          .key = asset_id,
                                          .sequence = sequence + 1 };
@@ -160,6 +161,7 @@ static void find_minute(struct history_keep *keep, struct candle_piece *open, ui
             block = trade->trade_seq - trade->trade_seq % CANDLE_LOG_MINUTE_BLOCK;
             open->trade_seq = trade->trade_seq;
             open->bucket = piece.bucket;
+            log->seqs[asset_id] = trade->seq;
         }
         if (trade->trade_seq <= block || piece.bucket != open->bucket)
             return;
@@ -198,7 +200,7 @@ void history_find_candles(struct history_keep *keep, struct candle_log *log, uin
 
     if (!history_keep_is_written(keep) || history_file_applied(keep->file) < sequence)
         return;
-    find_minute(keep, minute, asset_id, sequence);
+    find_minute(keep, log, asset_id, sequence);
     if (minute->trade_seq != 0)
         find_hour(keep, &log->open[CANDLE_HOUR][asset_id], minute, asset_id, sequence);
 }

@@ -63,6 +63,7 @@ bool query_candles_begin(struct query_task *task, const struct query_sources *so
     uint64_t buckets = buckets_of(task), unit_ns = candle_log_unit_ns(unit);
     uint64_t span_ns = buckets * unit_ns, now_ns = engine_time(sources->engine);
     state->open = sources->history->candles.open[unit][task->asset_id];
+    state->seq = sources->history->candles.seqs[task->asset_id];
     query_pieces_bound(unit, &state->open, now_ns, &state->bound, &state->bound_number);
     uint64_t last_ns = query->end_ns < now_ns ? query->end_ns : now_ns;
     state->end = (last_ns / span_ns + 1) * buckets;
@@ -164,6 +165,7 @@ static void end(struct query_task *task, const struct query_sources *sources)
     uint32_t limit = task->query.limit, shown = count < limit ? (uint32_t)count : limit;
     struct row_candle *candles = candle_at(task, 0);
     struct row_candles list = {
+        .seq = task->candles.seq,
         .candle_count = shown,
         .interval = task->query.interval,
         .price_decimals = market->price_decimals,

@@ -37,6 +37,7 @@ struct query_candles {
     uint64_t low, high, end;   /* the span low <= bucket < high, which may grow to the end */
     uint64_t bound;            /* pieces from this location on came later than the first turn */
     uint64_t count;            /* candles found */
+    uint64_t seq;              /* of the newest trade, as of the first turn */
     struct candle_piece open;  /* as of the first turn */
     struct candle_piece piece; /* the candle that pieces are put in front of */
     struct piece_walk walk;
