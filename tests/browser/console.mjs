@@ -99,4 +99,46 @@ for (const text of ['', '-1', '1e3', '0', '1,000', '.5'])
   same(made.judgeOrder({ ...typed, price: '100', size: text }, coarse).faults[0].field, 'size');
 same(made.judgeOrder({ ...typed, price: '100.0001', size: '1' }, coarse).faults[0].nearest, ['100', '100.025']);
 
+// What an account has, by reads and events in any order of arrival, is what the newest events say.
+for (let round = 0; round < 200; round++) {
+  const events = [];
+  const orders = new Map();
+  const fills = [];
+  for (let sequence = 1n; sequence <= 40n; sequence++) {
+    const id = `o${(random() >> 40n) % 8n}`;
+    const before = orders.get(id);
+    const row = before ?? { id, sequence, index: 0 };
+    const order_status = ['OPEN', 'PARTIALLY_FILLED', 'UNTRIGGERED', 'CANCELED', 'FILLED'][Number((random() >> 40n) % 5n)];
+    const order = { ...row, order_status, updated_at_ns: 1_700_000_000_000_000_000n + sequence, event: 'order' };
+    orders.set(id, order);
+    events.push({ sequence, data: order, lists: structuredClone([...orders.values()]), fills: [...fills] });
+    if (order_status !== 'FILLED') continue;
+    const fill = { id: `f${sequence}`, sequence, index: 0, event: 'fill' };
+    fills.push(fill);
+    events.push({ sequence, data: fill, lists: structuredClone([...orders.values()]), fills: [...fills] });
+  }
+  const ledger = new made.Ledger();
+  // The page hears from some event on; each of its reads shows another moment after that one.
+  const from = Number((random() >> 40n) % BigInt(events.length));
+  const later = () => events[from + Number((random() >> 40n) % BigInt(events.length - from))];
+  const states = ['OPEN', 'PARTIALLY_FILLED', 'UNTRIGGERED'].map((status) => ({ status, seen: later() }));
+  const rows = states.map(({ status, seen }) => ({ sequence: seen.sequence, rows: seen.lists.filter((one) => one.order_status === status) }));
+  // Nothing shown may be older than the oldest of the reads.
+  const oldest = states.map(({ seen }) => seen).reduce((a, b) => (a.sequence < b.sequence ? a : b));
+  const floor = new Map(oldest.lists.map((one) => [one.id, one.updated_at_ns]));
+  const past = later();
+  const loaded = from + Number((random() >> 40n) % BigInt(events.length - from));
+  ledger.begin();
+  events.slice(from + 1).forEach(({ sequence, data }, at) => {
+    if (from + 1 + at === loaded + 1) ledger.load(rows, { sequence: past.sequence, rows: past.fills }, { sequence: 0n, rows: [] });
+    ledger.event(sequence, data);
+    if (!ledger.isWaiting) same(ledger.orders.filter((one) => one.updated_at_ns < floor.get(one.id)), []);
+  });
+  if (loaded + 1 >= events.length) ledger.load(rows, { sequence: past.sequence, rows: past.fills }, { sequence: 0n, rows: [] });
+  const newest = (all) => [...all].sort((a, b) => Number(b.sequence - a.sequence)).map((one) => [one.id, one.order_status]);
+  same(newest(ledger.orders), newest([...orders.values()].filter((one) => /OPEN|PARTIALLY_FILLED|UNTRIGGERED/.test(one.order_status))));
+  same(ledger.orders.map((one) => one.id), newest(ledger.orders).map(([id]) => id));
+  same(ledger.fills.map((one) => one.id), newest(fills).map(([id]) => id));
+}
+
 console.log(checks);

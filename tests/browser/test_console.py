@@ -302,6 +302,42 @@ def orders(console, exchange, maker):
     console.tab("Open orders")
 
 
+def told(console, maker):
+    """Orders, fills and positions follow the stream alone; a reload reads the same."""
+    def lists_read():
+        return sum(event.get("method") == "Network.requestWillBeSent" and
+                   event["params"]["request"]["url"].split("?")[0].endswith(("/orders", "/fills"))
+                   for event in console.browser.events)
+
+    console.press("Open orders")
+    typed(console, "100000", "0.01")
+    console.until("/100,000.0, /.test(document.querySelector('.sentence')?.textContent ?? '')")
+    console.page.run("document.querySelector('.place').click()")
+    console.comes_to(".pane-account tbody", [["BTC-PERP", "buy", "100000.0", "0.01000"]])
+    before = lists_read()
+    for left in ("0.00800", "0.00500"):
+        maker.limit(BTC_PRICE, -(200 if left == "0.00800" else 300), expiry=0)
+        console.comes_to(".pane-account tbody", [["BTC-PERP", "buy", "100000.0", left]])
+    maker.limit(BTC_PRICE, -500, expiry=0)
+    console.until("/no open orders/.test(document.querySelector('.pane-account').textContent)")
+    console.tab("Fills")
+    sizes = [["BTC-PERP", "buy", "100000.0", size] for size in ("0.00500", "0.00300", "0.00200")]
+    rows = [*sizes, ["BTC-PERP", "buy", "100000.1", "0.02000"]]
+    console.comes_to(".pane-account tbody", rows)
+    console.tab("Positions")
+    console.comes_to(".pane-account tbody", [["BTC-PERP", "long", "0.03000"]])
+    same("lists read again", lists_read(), before)
+    console.open()
+    console.tab("Fills")
+    console.comes_to(".pane-account tbody", rows)
+    console.tab("Funding")
+    console.until("/no funding payments/.test(document.querySelector('.pane-account').textContent)")
+    console.tab("Health")
+    console.until("[...document.querySelectorAll('.pane-health tr')].some((row) => "
+                  "/^private/.test(row.textContent) && row.cells[1].textContent === 'live')")
+    console.tab("Open orders")
+
+
 def keys(console, exchange, name):
     """The keys live through a reload; a second browser signs in; what is forgotten is revoked."""
     console.open()
@@ -343,7 +379,7 @@ def accessible(console):
             console.until("document.querySelector('canvas') !== null")
             console.page.run(AXE.read_text() + ";0")
             typed(console, "99990.05", "0.01")
-            for name in ("Open orders", "Positions", "Fills", "Balance", "Health"):
+            for name in ("Open orders", "Positions", "Fills", "Funding", "Balance", "Health"):
                 console.tab(name)
                 look(f"{name} {width} {theme}")
             for name in ("Book", "Trade", "Orders", "Markets") if width < 700 else ():
@@ -393,14 +429,27 @@ def keyboard(console):
     console.until("!/99,970.0/.test(document.querySelector('.pane-account').textContent)")
 
 
-def restart(console, perpd):
-    """kill -9 and a start: the page says so, comes back by itself, and is right again."""
+def restart(console, perpd, maker):
+    """kill -9 and a start: the page says so, comes back by itself, and is right again; what the
+    account has goes on."""
+    console.open()
+    console.tab("Open orders")
+    typed(console, "100000", "0.01")
+    console.until("/100,000.0, /.test(document.querySelector('.sentence')?.textContent ?? '')")
+    console.page.run("document.querySelector('.place').click()")
+    console.until("/100,000.0/.test(document.querySelector('.pane-account tbody')?.textContent)")
     perpd.stop(9)
     console.until("document.querySelector('.chip.tone-bad') !== null")
     console.until("/stale since/.test(document.querySelector('.banner')?.textContent ?? '')")
     exchange = perpd.start()
     console.until("document.querySelector('.chip.tone-good') !== null")
     equals_the_book(console, exchange)
+    maker.exchange = exchange
+    maker.limit(BTC_PRICE, -1000, expiry=0)
+    console.until("!/100,000.0/.test(document.querySelector('.pane-account').textContent)")
+    console.tab("Fills")
+    console.until("/100,000.00.01000/.test("
+                  "document.querySelector('.pane-account tbody tr')?.textContent ?? '')")
 
 
 def guarded(console, browser, url):
@@ -446,13 +495,14 @@ def main():
             one_sided(console, maker)
             name = account(console, exchange)
             orders(console, exchange, maker)
+            told(console, maker)
             keys(console, exchange, name)
             stopped_market(console, exchange)
             keyboard(console)
             shapes(console)
             accessible(console)
             same("faults", console.faults(), [])
-            restart(console, perpd)
+            restart(console, perpd, maker)
             guarded(console, browser, url)
         print("the console: passed")
         return 0

@@ -1,7 +1,7 @@
 /* What the account has: open orders, positions, fills, money. */
 import { useState } from 'preact/hooks';
 import { uuidBytes } from './bytes';
-import { shownText } from './decimal';
+import { percentText, shownText } from './decimal';
 import type { Exchange } from './exchange';
 import { HealthPane } from './health_pane';
 import { useModel } from './model';
@@ -10,7 +10,7 @@ import { portfolioBytes } from './payload';
 import { statusText } from './text';
 import type { Trader } from './trader';
 
-const TABS = ['Open orders', 'Positions', 'Fills', 'Balance', 'Health'] as const;
+const TABS = ['Open orders', 'Positions', 'Fills', 'Funding', 'Balance', 'Health'] as const;
 export type AccountTab = (typeof TABS)[number];
 
 type Props = { exchange: Exchange; trader: Trader };
@@ -34,7 +34,7 @@ function useCancels({ exchange, trader }: Props) {
     if (pending.has(order.id)) return;
     const market = exchange.markets.find((one) => one.name === order.market)!;
     setPending((before) => new Set(before).add(order.id));
-    const request = await trader.sign('order_cancel', {
+    const request = await trader.sign(order.order_status === 'UNTRIGGERED' ? 'conditional_order_cancel' : 'order_cancel', {
       portfolio_id: portfolioBytes(trader.credentials!.account), order_id: uuidBytes(order.id), asset: BigInt(market.record.asset_id),
     });
     await request.send();
@@ -60,7 +60,7 @@ function OpenOrders({ exchange, trader }: Props) {
             const decimals = decimalsOf(exchange, order.market);
             return <tr key={order.id} title={`${order.id}, sequence ${order.sequence}`}>
               <th scope="row">{order.market}</th><td><Side side={order.side} /></td><td>{shownText(order.price, decimals.price)}</td><td>{shownText(order.remaining_size, decimals.size)}</td>
-              <td class="opt">{shownText(order.filled_size, decimals.size)}</td><td class="dim opt">{order.time_in_force}{order.post_only && ' post'}{order.reduce_only && ' reduce'}</td>
+              <td class="opt">{shownText(order.filled_size, decimals.size)}</td><td class="dim opt">{order.order_status === 'UNTRIGGERED' && `at ${order.trigger_price} `}{order.time_in_force}{order.post_only && ' post'}{order.reduce_only && ' reduce'}</td>
               <td><button type="button" disabled={pending.has(order.id)} onClick={() => void cancel(order)}>{pending.has(order.id) ? 'canceling' : 'cancel'}</button></td>
             </tr>;
           })}
@@ -112,6 +112,27 @@ function Fills({ exchange, trader }: Props) {
   );
 }
 
+function Funding({ exchange, trader }: Props) {
+  const { funding } = trader.account!;
+  if (funding.length === 0) return <Nothing>no funding payments</Nothing>;
+  return (
+    <table>
+      <caption class="visually-hidden">Funding payments, newest first</caption>
+      <thead><tr><th scope="col">Market</th><th scope="col">Position</th><th scope="col">Rate</th><th scope="col">Payment</th><th scope="col" class="opt">Index</th><th scope="col">Hour</th></tr></thead>
+      <tbody>
+        {funding.map((row) => {
+          const decimals = decimalsOf(exchange, row.market);
+          return <tr key={row.id} title={`sequence ${row.sequence}`}>
+            <th scope="row">{row.market}</th><td>{shownText(row.position_size, decimals.size)}</td><td>{percentText(row.funding_rate)}</td>
+            <td class={row.payment.startsWith('-') ? 'sell' : 'buy'}>{shownText(row.payment)}</td><td class="opt">{shownText(row.index_price, decimals.price)}</td>
+            <td class="dim" title={`settled at ${row.time_ns} ns`}>{new Date(row.time).toLocaleString([], { dateStyle: 'short', timeStyle: 'short' })}</td>
+          </tr>;
+        })}
+      </tbody>
+    </table>
+  );
+}
+
 const MONEY = { cash_balance: 'Cash', equity: 'Equity', initial_margin: 'Initial margin', maintenance_margin: 'Maintenance margin', withdrawable: 'Withdrawable', withdrawable_now: 'Withdrawable now' };
 
 function Balance({ trader }: Props) {
@@ -124,7 +145,7 @@ function Balance({ trader }: Props) {
   );
 }
 
-const CONTENT = { 'Open orders': OpenOrders, Positions, Fills, Balance };
+const CONTENT = { 'Open orders': OpenOrders, Positions, Fills, Funding, Balance };
 
 function CancelAll({ trader }: { trader: Trader }) {
   const count = trader.account?.orders.length ?? 0;

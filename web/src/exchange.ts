@@ -47,7 +47,7 @@ export class Exchange extends Model {
       return;
     }
     for (const market of this.markets) this.#follow(market);
-    this.trader = new Trader(this.record!);
+    this.trader = new Trader(this.record!, this.stream);
     void this.trader.start();
     this.#choose();
   }

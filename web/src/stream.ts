@@ -38,6 +38,9 @@ export class Stream extends Model {
   onEpoch: () => void = () => {};
   /** Called when a connection has come back. */
   onReturn: () => void = () => {};
+  /** Called when the key of a login is refused. */
+  onRefusedLogin: (problem: { code: string }) => void = () => {};
+  #apiKey: string | null = null;
   #socket: WebSocket | null = null;
   #timer = 0;
   #epoch: bigint | null = null;
@@ -66,6 +69,17 @@ export class Stream extends Model {
   unsubscribe(topic: Topic): void {
     if (!this.subscriptions.delete(topicKey(topic))) return;
     this.#ask('unsubscribe', { channel: topic.channel, market: topic.market });
+    this.changed();
+  }
+
+  /** Logs in with this key, on every connection. Null: the next one is nobody's, and is made at once. */
+  login(apiKey: string | null): void {
+    this.#apiKey = apiKey;
+    if (apiKey !== null) return this.#ask('login', { api_key: apiKey });
+    const socket = this.#socket;
+    this.isOpen = false;
+    this.#connect();
+    socket?.close();
     this.changed();
   }
 
@@ -101,7 +115,7 @@ export class Stream extends Model {
     return topic.depth !== undefined && this.#slowAt.length >= 2 ? { ...topic, depth: 10 } : topic;
   }
 
-  #ask(op: string, members: Topic): void {
+  #ask(op: string, members: Topic | { api_key: string }): void {
     if (this.isOpen) this.#socket?.send(JSON.stringify({ op, ...members }));
   }
 
@@ -120,6 +134,7 @@ export class Stream extends Model {
     if (this.attempt > 0) this.onReturn();
     this.attempt = 0;
     this.isSlow = false;
+    if (this.#apiKey !== null) this.#ask('login', { api_key: this.#apiKey });
     for (const subscription of this.subscriptions.values()) {
       subscription.state = 'loading';
       subscription.lastAt = performance.now();
@@ -148,7 +163,8 @@ export class Stream extends Model {
     else this.#frame(message as Frame);
   }
 
-  #replied(message: { epoch?: Int; problem?: unknown }): void {
+  #replied(message: { op: string; epoch?: Int; problem?: { code: string } }): void {
+    if (message.op === 'login' && message.problem !== undefined) this.onRefusedLogin(message.problem);
     if (message.epoch === undefined) return;
     const epoch = big(message.epoch);
     const other = this.#epoch !== null && this.#epoch !== epoch;

@@ -8,7 +8,7 @@ export type Frame = {
   prev_seq: Int;
   engine_seq: Int;
   time_ns: Int;
-  type: 'snapshot' | 'update' | 'heartbeat';
+  type: 'snapshot' | 'update' | 'heartbeat' | 'gap';
   crc?: number;
   data: any;
 };
@@ -19,8 +19,8 @@ export type SubscriptionState = 'loading' | 'live' | 'gap' | 'stale';
 
 /** What a subscription tells the models. A checksum that differs is a fault: false. */
 export type Listener = {
-  snapshot(data: any): void;
-  update(data: any): void;
+  snapshot(data: any, frame: Frame): void;
+  update(data: any, frame: Frame): void;
   /** The checksum of what is shown, where the channel has one. */
   crc?(): number;
 };
@@ -54,19 +54,19 @@ export class Subscription {
     if (frame.type === 'snapshot') {
       this.snapshots++;
       this.seq = big(frame.seq);
-      this.listener.snapshot(frame.data);
+      this.listener.snapshot(frame.data, frame);
       this.state = 'live';
       return this.#check(frame);
     }
     if (this.state !== 'live') return true; // a snapshot is on its way
     const before = frame.type === 'heartbeat' ? frame.seq : frame.prev_seq;
-    if (big(before) !== this.seq) {
+    if (frame.type === 'gap' || big(before) !== this.seq) {
       this.gaps++;
       this.state = 'gap';
       return false;
     }
     this.seq = big(frame.seq);
-    if (frame.type === 'update') this.listener.update(frame.data);
+    if (frame.type === 'update') this.listener.update(frame.data, frame);
     return this.#check(frame);
   }
 

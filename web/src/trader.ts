@@ -1,6 +1,7 @@
 /* Who trades on this page: the keys of this browser, and what the account has, read while it is shown. */
 import type { Bodies } from './wire.gen';
-import { API, Problem, ask, get } from './api';
+import { type Account, Ledger, type Rows } from './account';
+import { API, Problem, ask } from './api';
 import { type Bytes, base64, uuidBytes } from './bytes';
 import { serverNow } from './clock';
 import type { ExchangeRecord } from './exchange';
@@ -8,7 +9,9 @@ import { big, writeJson } from './json';
 import { Model } from './model';
 import { type Passkey, createPasskey, signByPasskey } from './passkey';
 import { type Payload, type Values, makePayload } from './payload';
+import type { Stream } from './stream';
 import { Submission } from './submission';
+import type { Frame, Subscription } from './subscription';
 import { type Credentials, Vault } from './vault';
 
 const SESSION_DAYS = 7n;
@@ -18,15 +21,15 @@ const TRADING_ONLY = 1n;
 const READ_WRITE = 1n;
 const READ_MS = 2000;
 const PLACE = 'subaccount_index=0&portfolio_index=0';
-const LISTS = {
-  open: `/orders?${PLACE}&status=OPEN`,
-  partial: `/orders?${PLACE}&status=PARTIALLY_FILLED`,
-  positions: `/positions?${PLACE}`,
-  fills: `/fills?${PLACE}&limit=50`,
-  balance: `/portfolio/balance?${PLACE}`,
-};
-
-export type Account = { orders: any[]; positions: any[]; fills: any[]; balance: any };
+const ROWS = 50;
+const ORDERS = ['OPEN', 'PARTIALLY_FILLED', 'UNTRIGGERED'].map((status) => `/orders?${PLACE}&limit=1000&status=${status}`);
+const FILLS = `/fills?${PLACE}&limit=${ROWS}`;
+const FUNDING = `/funding-payments?${PLACE}&limit=${ROWS}`;
+/** What marks and fills move, and no event has whole. */
+const POSITIONS = `/positions?${PLACE}`;
+const BALANCE = `/portfolio/balance?${PLACE}`;
+const PRIVATE = { channel: 'private' };
+const MOVING_MS = 300;
 
 export class Trader extends Model {
   credentials: Credentials | null = null;
@@ -35,8 +38,16 @@ export class Trader extends Model {
   readonly #vault: Vault;
   readonly #rpId: string | null;
   #timer = 0;
+  #ledger = new Ledger();
+  #subscription: Subscription | null = null;
+  #loading: Promise<void> | null = null;
+  #moving = 0;
+  #heard = 0n;
 
-  constructor(record: ExchangeRecord) {
+  constructor(
+    record: ExchangeRecord,
+    readonly stream: Stream,
+  ) {
     super();
     this.#vault = new Vault(record.exchange_id);
     const party = record.passkey;
@@ -98,9 +109,7 @@ export class Trader extends Model {
       account_id: account, api_key_id: uuidBytes(apiKeyId),
     }).catch((problem) => (this.problem = `the API key lives on: ${problem.message}`));
     await this.#vault.forget();
-    clearInterval(this.#timer);
-    this.credentials = null;
-    this.account = null;
+    this.#leave();
     this.changed();
   }
 
@@ -127,14 +136,25 @@ export class Trader extends Model {
     await this.read();
   }
 
+  /** Reads what no event tells whole, and all of it while the stream does not tell. */
   async read(): Promise<void> {
-    const key = this.credentials?.apiKey;
-    if (key === undefined) return;
+    if (this.#loading !== null) return this.#loading;
+    const isTold = this.#subscription?.state === 'live' && !this.#ledger.isWaiting;
+    await (isTold ? this.#readMoving() : this.#readAll());
+  }
+
+  /** The rows as of the newest sequence of which the stream has told, or later. */
+  async #rows(path: string): Promise<Rows> {
+    const headers = { 'X-API-KEY': this.credentials!.apiKey, 'X-Min-Sequence': this.#heard.toString() };
+    const { body, sequence } = await ask(API + path, { headers });
+    return { rows: body, sequence };
+  }
+
+  /** Runs reads of the account; what they throw is told, and read again later. */
+  async #reading(reads: () => Promise<void>): Promise<void> {
+    if (this.credentials === null) return;
     try {
-      const [open, partial, positions, fills, balance] = await Promise.all(
-        Object.values(LISTS).map((path) => get(path, key)));
-      const orders = [...open, ...partial].sort((a, b) => (big(a.sequence) < big(b.sequence) ? 1 : -1));
-      this.account = { orders, positions, fills, balance };
+      await reads();
       this.problem = null;
     } catch (problem) {
       this.problem = (problem as Error).message;
@@ -142,9 +162,75 @@ export class Trader extends Model {
     this.changed();
   }
 
+  /** Reads everything. Events that come meanwhile are taken in after it. */
+  #readAll(): Promise<void> {
+    this.#ledger.begin();
+    const loading = this.#reading(async () => {
+      const [fills, funding, positions, balance, ...orders] = await Promise.all(
+        [FILLS, FUNDING, POSITIONS, BALANCE, ...ORDERS].map((path) => this.#rows(path)));
+      if (loading !== this.#loading) return; // a later one is on its way, or nobody is here any more
+      this.#ledger.load(orders, fills, funding);
+      this.#show(positions.rows, balance.rows);
+    }).finally(() => loading === this.#loading && (this.#loading = null));
+    this.#loading = loading;
+    return loading;
+  }
+
+  #readMoving(): Promise<void> {
+    return this.#reading(async () => {
+      const [positions, balance] = await Promise.all([POSITIONS, BALANCE].map((path) => this.#rows(path)));
+      if (this.credentials !== null) this.#show(positions.rows, balance.rows);
+    });
+  }
+
+  #show(positions: any[], balance: any): void {
+    const { orders, fills, funding } = this.#ledger;
+    this.account = { orders, fills, funding, positions, balance };
+  }
+
+  /** An event of the account: lists take it in at once; what it moves is read soon, once for many events. */
+  #event(data: any, frame: Frame): void {
+    const sequence = big(frame.engine_seq);
+    this.#heard = sequence;
+    if (data.subaccount_index !== 0 || data.portfolio_index !== 0) return;
+    this.#ledger.event(sequence, data);
+    if (this.account === null) return;
+    this.#show(this.account.positions, this.account.balance);
+    this.changed();
+    this.#moving ||= window.setTimeout(() => {
+      this.#moving = 0;
+      void this.#readMoving();
+    }, MOVING_MS);
+  }
+
+  /** Follows the account by the stream; marks move what it is worth without an event. */
   #follow(): void {
-    void this.read();
+    const { stream } = this;
+    stream.onRefusedLogin = (problem) => {
+      stream.unsubscribe(PRIVATE);
+      this.problem = `the exchange does not take this browser's key: ${problem.code}`;
+      this.changed();
+    };
+    stream.login(this.credentials!.apiKey);
+    this.#subscription = stream.subscribe(PRIVATE, {
+      snapshot: (_data, frame) => {
+        this.#heard = big(frame.engine_seq);
+        void this.#readAll();
+      },
+      update: (data, frame) => this.#event(data, frame),
+    });
     this.#timer = window.setInterval(() => document.hidden || void this.read(), READ_MS);
+  }
+
+  #leave(): void {
+    clearInterval(this.#timer);
+    this.stream.unsubscribe(PRIVATE);
+    this.stream.login(null);
+    this.#subscription = null;
+    this.#loading = null;
+    this.#heard = 0n;
+    this.credentials = null;
+    this.account = null;
   }
 
   async #newSession(): Promise<{ key: CryptoKey; publicKey: Bytes }> {
