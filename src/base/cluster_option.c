@@ -31,7 +31,7 @@ static uint64_t size_of(const char *text)
 {
     char *end;
     uint64_t size = strtoull(text, &end, 10);
-    return *end == 'K' ? size << 10 : *end == 'M' ? size << 20 : size;
+    return *end == 'K' ? size << 10 : *end == 'M' ? size << 20 : *end == 'G' ? size << 30 : size;
 }
 
 /* The row's value was given, and is not its default. */

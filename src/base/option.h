@@ -67,6 +67,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(cluster,  name,                   TEXT,   0, 1, "",               0, 0, "the cluster of this node; none: it is alone") \
     X(cluster,  node,                   TEXT,   0, 1, "",               0, 0, "name of this node in it; none: the host name") \
     X(cluster,  etcd,                   TEXT,   0, 1, "",               0, 0, "host:port of the members of etcd, the preferred one first") \
+    X(cluster,  etcd_quota,             SIZE,   0, 1, "8G",             16777216, 68719476736, "--quota-backend-bytes of etcd's members") \
     X(cluster,  etcd_ca,                TEXT,   0, 1, "",               0, 0, "PEM file of the authority of etcd's certificates") \
     X(cluster,  etcd_certificate,       TEXT,   0, 1, "",               0, 0, "PEM file of the certificate shown to etcd") \
     X(cluster,  etcd_key,               TEXT,   0, 1, "",               0, 0, "PEM file of its private key") \

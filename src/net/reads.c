@@ -62,6 +62,16 @@ static bool fill_file(const struct context *context, const struct conn *conn, co
     return true;
 }
 
+static bool fill_cluster(const struct net_config *config, const struct conn *conn,
+                         const char *head_text, struct problem_detail *problem)
+{
+    if (!admin_token_check(config, &conn->head, head_text, problem))
+        return false;
+    return config->source.cluster != NULL ||
+           problem_detail_set(problem, PROBLEM_not_found, NULL,
+                              "this exchange runs on one machine: cluster.name is empty");
+}
+
 static bool fill_local(const struct context *context, const struct conn *conn,
                        const char *head_text, struct pending_local *local,
                        struct problem_detail *problem)
@@ -71,6 +81,8 @@ static bool fill_local(const struct context *context, const struct conn *conn,
     if (local->kind == ROUTE_STATUS && !context->draining &&
         !context->config->source.ready(context->config->source.context))
         return problem_detail_set(problem, PROBLEM_not_ready, NULL, "the service is recovering");
+    if (local->kind == ROUTE_CLUSTER)
+        return fill_cluster(context->config, conn, head_text, problem);
     if (local->kind == ROUTE_EIP712)
         return fill_eip712(conn, local, problem);
     if (local->kind == ROUTE_PAGE || local->kind == ROUTE_FILE)

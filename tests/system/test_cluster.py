@@ -8,9 +8,11 @@ of all nodes are equal.
 Without etcd-server it says so and ends with 77, skipped.
 """
 import collections
+import json
 import pathlib
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -126,6 +128,49 @@ def kills(world):
         world.stall("etcd", kill_etcd, cluster.etcd.start)
     return [f"more than one node says that it leads: {len(cluster.leaders())}"] \
         if len(cluster.leaders()) > 1 else []
+
+
+def status(world):
+    """perp cluster status on each node: 0 while all is well; 1 and what it is when a member of etcd
+    is gone."""
+    cluster, problems = world.cluster, []
+
+    def ask(node):
+        done = subprocess.run(
+            [perpd_program().with_name("perp"), "cluster", "status", "-o", "json", "--data",
+             node.folder, "--admin-url", f"http://127.0.0.1:{node.exchange().admin_port}"],
+            capture_output=True, text=True, check=False)
+        return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
+
+    def until_code(node, code):
+        return until(lambda: next((got for got in [ask(node)] if got[0] == code), None),
+                     f"exit code {code} of {ask(node)}")[1]
+
+    for node in cluster.nodes:
+        until_code(node, 0)
+
+    def is_well(page):
+        return ([row["node"] for row in page["nodes"]] == ["n0", "n1", "n2"] and
+                sorted(row["state"] for row in page["nodes"]) ==
+                ["current", "current", "leading"] and page["problems"] == [] and
+                page["leader"] == cluster.leader().name and page["used_percent"] < 50 and
+                sorted(row["member"] for row in page["etcd"]) == ["m0", "m1", "m2"] and
+                sum(row["leads"] for row in page["etcd"]) == 1)
+
+    page = cluster.nodes[0].exchange().admin("/admin/cluster")
+    if page.status != 200 or page.json["node"] != "n0":
+        problems.append(f"GET /admin/cluster: {page!r}")
+    until(lambda: is_well(until_code(cluster.nodes[0], 0)),
+          f"three nodes and members in {ask(cluster.nodes[0])}")
+    cluster.etcd.kill(gone := (cluster.etcd.leader() + 1) % 3)
+    page = until_code(cluster.nodes[0], 1)
+    if f"member m{gone} of etcd does not answer, or cluster.etcd does not have it" not in \
+            page["problems"]:
+        problems.append(f"perp cluster status with m{gone} gone: {page['problems']}")
+    cluster.etcd.start(gone)
+    for node in cluster.nodes:
+        until_code(node, 0)
+    return problems
 
 
 def stopped_leader(world):
@@ -373,7 +418,7 @@ def nothing_is_lost(world):
 @suite.case
 def drill(world):
     """A cluster under load: kills, what a standby answers, and what the journals hold."""
-    return (kills(world) + stopped_leader(world) + apart(world) + retention(world) +
+    return (kills(world) + status(world) + stopped_leader(world) + apart(world) + retention(world) +
             standby_answers(world) + nothing_is_lost(world))
 
 

@@ -102,7 +102,8 @@ def admin_token(world):
     bearer = ": ".join(exchange.bearer)
     for target, status, code in (("/admin/frames?from=1", 200, None),
                                  ("/admin/frames?from=0", 400, "invalid_parameter"),
-                                 ("/admin/frames?from=1&skip=1048576", 404, "not_found")):
+                                 ("/admin/frames?from=1&skip=1048576", 404, "not_found"),
+                                 ("/admin/cluster", 404, "not_found")):
         for header, want, problem in (((), 401, "invalid_token"), ((bearer,), status, code)):
             with Connection(exchange.admin_port) as connection:
                 answer = connection.exchange(get(target, *header))

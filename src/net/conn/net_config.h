@@ -85,6 +85,8 @@ struct net_source {
     void (*facts)(void *context, struct net_facts *facts);
     /* Writes the node's Prometheus text, at most `capacity` bytes; returns its length. */
     size_t (*metrics)(void *context, char *text, size_t capacity);
+    /* The same of GET /admin/cluster. NULL without a cluster. */
+    size_t (*cluster)(void *context, char *text, size_t capacity);
 };
 
 struct net_config {

@@ -42,7 +42,8 @@ enum { TARGET_MAX = 256 };
     X(STREAM, false, "/api/v1/stream")          \
     X(LIVEZ, true, "/livez")                    \
     X(READYZ, true, "/readyz")                  \
-    X(METRICS, true, "/metrics")
+    X(METRICS, true, "/metrics")                \
+    X(CLUSTER, true, "/admin/cluster")
 
 /* Requests with a JSON body that the net thread answers and that write nothing. */
 #define POSTED_LIST(X)                   \

@@ -34,6 +34,7 @@ enum route_kind {
     ROUTE_LIVEZ,   /* GET, admin listener only */
     ROUTE_READYZ,
     ROUTE_METRICS,
+    ROUTE_CLUSTER, /* with the admin token */
 };
 
 #define ROUTE_LOGOUT_PATH "/api/v1/logout"

@@ -50,6 +50,15 @@ uint32_t admin_readyz(struct context *context, struct writer *writer)
     return facts.not_ready == 0 ? 200 : 503;
 }
 
+void admin_cluster(struct context *context, struct writer *writer)
+{
+    const struct net_source *source = &context->config->source;
+    size_t room = (size_t)(writer->end - writer->at);
+
+    writer->at += source->cluster(source->context, writer->at,
+                                  room < NET_METRICS_BYTES ? room : NET_METRICS_BYTES);
+}
+
 /* A stage summed over all net threads. */
 static void sum_stage(const struct net_metrics *metrics, enum net_stage number,
                       struct histogram *sum)

@@ -13,4 +13,7 @@ uint32_t admin_readyz(struct context *context, struct writer *writer);
 /* Prometheus text: the node's, then counters and stages of all net threads. */
 void admin_metrics(struct context *context, struct writer *writer);
 
+/* How the node sees its cluster. */
+void admin_cluster(struct context *context, struct writer *writer);
+
 #endif

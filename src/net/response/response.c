@@ -193,7 +193,7 @@ static void write_head(struct response_writer *responses, struct writer *head,
     writer_uint(head, frame->has_sequence ? frame->sequence : source->durable(source->context));
     WRITER_TEXT(head, "\r\nX-Server-Time-Ns: ");
     writer_uint(head, responses->context->unix_ns);
-    standing_write(head, source);
+    standing_write(head, source, frame->leader);
     if (pending->origin != ORIGIN_NONE)
         cors_write(head, &responses->context->config->origins, pending);
     if (pending->asks_timing)
@@ -210,10 +210,6 @@ static void write_head(struct response_writer *responses, struct writer *head,
     if (frame->retry_after_ms != 0) {
         WRITER_TEXT(head, "\r\nRetry-After: ");
         writer_uint(head, (frame->retry_after_ms + 999) / 1000);
-    }
-    if (frame->leader != NULL) {
-        WRITER_TEXT(head, "\r\nX-Leader: ");
-        writer_text(head, frame->leader);
     }
     if (pending->allow != NULL) {
         WRITER_TEXT(head, "\r\nAllow: ");
@@ -413,6 +409,9 @@ static void write_local(struct context *context, struct writer *writer,
         frame->media = MEDIA_METRICS;
         admin_metrics(context, writer);
         return;
+    case ROUTE_CLUSTER:
+        admin_cluster(context, writer);
+        break;
     case ROUTE_TIME:
         json_info_time(context->unix_ns, writer);
         break;

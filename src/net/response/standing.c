@@ -1,6 +1,6 @@
 #include "net/response/standing.h"
 
-void standing_write(struct writer *head, const struct net_source *source)
+void standing_write(struct writer *head, const struct net_source *source, const char *leader)
 {
     struct net_standing standing;
 
@@ -9,8 +9,12 @@ void standing_write(struct writer *head, const struct net_source *source)
     source->standing(source->context, &standing);
     WRITER_TEXT(head, "\r\nX-Term: ");
     writer_uint(head, standing.term);
-    if (!standing.is_replica)
-        return;
-    WRITER_TEXT(head, "\r\nX-Staleness-Ms: ");
-    writer_uint(head, standing.staleness_ms);
+    if (standing.is_replica) {
+        WRITER_TEXT(head, "\r\nX-Staleness-Ms: ");
+        writer_uint(head, standing.staleness_ms);
+    }
+    if (leader != NULL) {
+        WRITER_TEXT(head, "\r\nX-Leader: ");
+        writer_text(head, leader);
+    }
 }

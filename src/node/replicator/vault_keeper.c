@@ -24,6 +24,7 @@ uint32_t vault_keeper_step(struct vault_keeper *keeper, uint64_t released, uint6
         log_line(LOG_ERROR, "vault", "segment=%lu: %s; tried again in 10 s, the log keeps it",
                  segment, strerror(-put));
     }
+    published_set(&keeper->failing, put < 0);
     keeper->again_ns = put > 0 ? 0 : now_ns + (put < 0 ? RETRY_NS : LOOK_NS);
     if (put <= 0)
         return 0;

@@ -18,6 +18,7 @@ struct vault_keeper {
     uint64_t again_ns;
     uint64_t put;              /* segment + 1 of the last put; 0: none */
     struct published failures; /* attempts */
+    struct published failing;  /* 1: the last attempt failed */
 };
 
 /* `released`: the sequence up to which frames count. The work done; 0: nothing is due. */

@@ -83,6 +83,31 @@ static int make_replicator(struct node *node, struct etcd *etcd)
     return NODE_EXIT_FAILED;
 }
 
+/* The steward's clients: one for whichever member answers, and one for each address. */
+static int make_steward(struct node *node, struct etcd_real_config config)
+{
+    struct steward *steward = &node->steward;
+    const struct link_endpoint *endpoints = config.endpoints;
+    uint32_t count = config.endpoint_count;
+    char why[ETCD_TEXT_BYTES];
+
+    steward->config = (struct steward_config){
+        .clock = &node->clock,
+        .cluster = config_text(node->options, OPTION_cluster_name),
+        .quota = config_number(node->options, OPTION_cluster_etcd_quota),
+    };
+    if (etcd_real_create(&steward->any, &config, why) != 0)
+        return refuse(why);
+    config.endpoint_count = 1;
+    for (uint32_t i = 0; i < count && i < CC_COUNT(steward->each); i++) {
+        config.endpoints = &endpoints[i];
+        if (etcd_real_create(&steward->each[i], &config, why) != 0)
+            return refuse(why);
+        steward->each_count = i + 1;
+    }
+    return 0;
+}
+
 int cluster_open(struct node *node)
 {
     const struct config *options = node->options;
@@ -111,7 +136,8 @@ int cluster_open(struct node *node)
     };
     if (etcd_real_create(&etcd, &config, why) != 0)
         return refuse(why);
-    return make_replicator(node, etcd);
+    code = make_replicator(node, etcd);
+    return code != 0 ? code : make_steward(node, config);
 }
 
 const uint8_t *cluster_page_id(const struct node *node, uint8_t out[HASH_BYTES])

@@ -34,6 +34,18 @@ static void metric(struct page *page, const char *name, const char *type, const 
          name, value);
 }
 
+static void survey_lines(struct page *page, const struct steward *steward)
+{
+    metric(page, "cluster_current_nodes", "gauge", "Nodes that lead or are current.",
+           published_get(&steward->current));
+    metric(page, "cluster_etcd_used_percent", "gauge",
+           "Part of cluster.etcd_quota that the fullest member of etcd uses.",
+           published_get(&steward->used_percent));
+    metric(page, "cluster_etcd_leader_changes_total", "counter",
+           "Times that the steward found another leader of etcd.",
+           published_get(&steward->etcd_leaders));
+}
+
 static void cluster_lines(struct page *page, const struct replicator *replicator,
                           const struct vault_keeper *vault)
 {
@@ -468,8 +480,10 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
            node->poison.was_damaged);
     metric(&page, "log_dropped_total", "counter", "Log lines left out by the rate bound.",
            log_dropped());
-    if (phase_serves(phase) && node->replicator != NULL)
+    if (phase_serves(phase) && node->replicator != NULL) {
         cluster_lines(&page, node->replicator, &node->vault_keeper);
+        survey_lines(&page, &node->steward);
+    }
     if (phase_serves(phase)) {
         matcher_lines(&page, &node->core.matcher);
         turn_lines(&page, &node->turn_ns);

@@ -1,5 +1,6 @@
 #include "node/run/net_source.h"
 
+#include "node/run/cluster_page.h"
 #include "node/run/metrics_page.h"
 
 static uint64_t source_durable(void *context)
@@ -69,6 +70,11 @@ static size_t source_metrics(void *context, char *text, size_t capacity)
     return metrics_page_write(context, text, capacity);
 }
 
+static size_t source_cluster(void *context, char *text, size_t capacity)
+{
+    return cluster_page_write(context, text, capacity);
+}
+
 static bool source_leads(void *context, const char **leader)
 {
     struct node *node = context;
@@ -116,5 +122,6 @@ struct net_source net_source_of(struct node *node)
         .ready = source_ready,
         .facts = source_facts,
         .metrics = source_metrics,
+        .cluster = node->replicator != NULL ? source_cluster : NULL,
     };
 }

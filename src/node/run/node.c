@@ -21,6 +21,7 @@ enum {
     HISTORY_RETRY_US = 1000 * 1000,
     SCRUB_IDLE_US = 20 * 1000, /* the scrub thread's look for a piece that is due */
     VAULT_IDLE_US = 20 * 1000, /* the vault thread's look for a sealed segment */
+    STEWARD_IDLE_US = 20 * 1000,
     IOPRIO_WHO_PROCESS = 1,
     IOPRIO_IDLE = 3 << 13, /* class 3 (ioprio_set(2)) */
 };
@@ -136,6 +137,19 @@ static void *vault_main(void *context)
     }
 }
 
+static void *steward_main(void *context)
+{
+    struct node *node = context;
+
+    pthread_setname_np(pthread_self(), "perpd-steward");
+    if (topology_bind(&node->topology, false) != 0)
+        lifecycle_fail(node, NODE_EXIT_CONFIGURATION);
+    while (phase_now(&node->phase) <= PHASE_OPEN)
+        if (steward_step(&node->steward) == 0)
+            usleep(STEWARD_IDLE_US);
+    return NULL;
+}
+
 static void keep_heads(struct node *node)
 {
     int kept = core_keep_heads(&node->core, clock_monotonic_ns(&node->clock));
@@ -201,7 +215,7 @@ static bool start_thread(struct node *node, pthread_t *thread, void *(*run)(void
 /* The first thread is this one. */
 static int run_threads(struct node *node)
 {
-    pthread_t background, keys, history, scrub, vault;
+    pthread_t background, keys, history, scrub, vault, steward;
     uint32_t count = node->topology.thread_count;
 
     for (uint32_t i = 1; i < count; i++) {
@@ -213,8 +227,11 @@ static int run_threads(struct node *node)
     bool writes = start_thread(node, &history, history_main, node, "history");
     bool scrubs = start_thread(node, &scrub, scrub_main, node, "scrub");
     bool vaults = node->replicator != NULL && start_thread(node, &vault, vault_main, node, "vault");
+    bool stewards =
+        node->replicator != NULL && start_thread(node, &steward, steward_main, node, "steward");
 
     duty_run(&node->duties[0]);
+    steward_ask_end(&node->steward);
     for (uint32_t i = 1; i < count; i++)
         if (node->duties[i].joinable)
             pthread_join(node->duties[i].thread, NULL);
@@ -230,6 +247,8 @@ static int run_threads(struct node *node)
         pthread_join(scrub, NULL);
     if (vaults)
         pthread_join(vault, NULL);
+    if (stewards)
+        pthread_join(steward, NULL);
     return phase_exit_code(&node->phase);
 }
 

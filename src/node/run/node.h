@@ -8,7 +8,7 @@
  *
  * Three threads run in the background besides those of the topology: one for core_prepare and one
  * for core_keep_history, which block, and one for key_keeper_step, which computes for long. A node
- * of a cluster has one more, for vault_keeper_step.
+ * of a cluster has two more, for vault_keeper_step and steward_step.
  *
  * Owner. node_run is the main thread's; node_ask_stop may be called from a signal handler. */
 #ifndef NODE_RUN_NODE_H
@@ -22,6 +22,7 @@
 #include "node/recover/run_folder.h"
 #include "node/recover/snapshot_child.h"
 #include "node/replicator/replicator.h"
+#include "node/replicator/steward.h"
 #include "node/replicator/vault_keeper.h"
 #include "node/run/certificate.h"
 #include "node/run/core.h"
@@ -65,6 +66,7 @@ struct node {
     char cluster_node[CLUSTER_NODE_BYTES + 1]; /* this node's name in it */
     struct disk *vault_disk;                   /* NULL: not in a cluster */
     struct vault_keeper vault_keeper;
+    struct steward steward;
     char history_folder[NODE_PATH_BYTES];
     char admin_token[NET_ADMIN_TOKEN_BYTES];
     struct signer_ed25519 signer; /* of signing.key */

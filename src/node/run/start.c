@@ -513,6 +513,7 @@ void start_undo(struct node *node)
     address_claims_free(&node->connections_of);
     address_claims_free(&node->streams_of);
     replicator_destroy(node->replicator);
+    steward_end(&node->steward);
     core_destroy(&node->core);
     explicit_bzero(&node->core.exchange, sizeof node->core.exchange);
     explicit_bzero(&node->signer, sizeof node->signer);

@@ -1,0 +1,160 @@
+#include "node/replicator/steward.h"
+
+#include "base/log.h"
+#include "repl/etcd_call.h"
+
+#define FEW_NS UINT64_C(10000000000)
+
+enum { LOOKS = 8, FEWEST = 2 };
+
+/* ---- the survey as words --------------------------------------------------------------------- */
+
+static void publish(struct steward *steward)
+{
+    uint64_t words[STEWARD_WORDS] = { 0 };
+    uint64_t version = atomic_load_explicit(&steward->version, memory_order_relaxed);
+
+    memcpy(words, &steward->survey, sizeof steward->survey);
+    atomic_store_explicit(&steward->version, version + 1, memory_order_relaxed);
+    /* Release: who sees a word sees the odd version too (pairs: steward_survey). */
+    for (size_t i = 0; i < STEWARD_WORDS; i++)
+        atomic_store_explicit(&steward->words[i], words[i], memory_order_release);
+    /* Release: every word before the even version (pairs: steward_survey). */
+    atomic_store_explicit(&steward->version, version + 2, memory_order_release);
+}
+
+bool steward_survey(const struct steward *steward, struct survey *survey)
+{
+    uint64_t words[STEWARD_WORDS];
+
+    for (int look = 0; look < LOOKS; look++) {
+        uint64_t before = atomic_load_explicit(&steward->version, memory_order_acquire);
+        /* Acquire: the words before the second look at the version (pairs: publish). */
+        for (size_t i = 0; i < STEWARD_WORDS; i++)
+            words[i] = atomic_load_explicit(&steward->words[i], memory_order_acquire);
+        uint64_t after = atomic_load_explicit(&steward->version, memory_order_relaxed);
+        if (before == 0)
+            return false;
+        if (before != after || before % 2 != 0)
+            continue;
+        memcpy(survey, words, sizeof *survey);
+        return true;
+    }
+    return false;
+}
+
+/* ---- alarms ---------------------------------------------------------------------------------- */
+
+static void watch_nodes(struct steward *steward, uint64_t now_ns)
+{
+    uint32_t current = survey_current(&steward->survey);
+
+    published_set(&steward->current, current);
+    if (current >= FEWEST) {
+        if (steward->is_few)
+            log_line(LOG_WARN, "cluster", "current nodes: %u again", current);
+        steward->few_ns = 0;
+        steward->is_few = false;
+        return;
+    }
+    if (steward->few_ns == 0)
+        steward->few_ns = now_ns;
+    if (steward->is_few || now_ns - steward->few_ns < FEW_NS)
+        return;
+    steward->is_few = true;
+    log_line(LOG_ERROR, "cluster",
+             "fewer than two nodes are current for 10 s (%u): the next failure ends the service",
+             current);
+}
+
+static uint32_t state_of(uint32_t percent)
+{
+    static const uint32_t states[] = { STEWARD_CLOSED_PERCENT, STEWARD_HALF_PERCENT,
+                                       STEWARD_ALARM_PERCENT };
+    for (unsigned i = 0; i < CC_COUNT(states); i++)
+        if (percent >= states[i])
+            return states[i];
+    return 0;
+}
+
+static void watch_database(struct steward *steward)
+{
+    uint32_t percent = survey_used_percent(&steward->survey, steward->config.quota);
+    uint32_t state = state_of(percent);
+
+    published_set(&steward->used_percent, percent);
+    if (state == steward->told)
+        return;
+    log_line(state > steward->told ? LOG_ERROR : LOG_WARN, "cluster",
+             "etcd's database uses %u %% of cluster.etcd_quota, %s %u %%: frames stay in it until "
+             "the vault has them",
+             percent, state > steward->told ? "above" : "no more above",
+             state > steward->told ? state : steward->told);
+    steward->told = state;
+}
+
+static void watch_etcd(struct steward *steward)
+{
+    uint64_t leader = survey_etcd_leader(&steward->survey);
+
+    if (leader == 0 || leader == steward->etcd_leader)
+        return;
+    if (steward->etcd_leader != 0)
+        published_add(&steward->etcd_leaders, 1);
+    steward->etcd_leader = leader;
+}
+
+static bool has_ended(const struct steward *steward)
+{
+    return atomic_load_explicit(&steward->ends, memory_order_relaxed); /* a flag alone */
+}
+
+/* False: the node ends, and not all was asked. */
+static bool look(struct steward *steward)
+{
+    struct survey *survey = &steward->survey;
+
+    survey_keys(survey, steward->config.cluster, steward->any);
+    if (!has_ended(steward))
+        survey_members(survey, steward->any);
+    for (uint32_t i = 0; i < steward->each_count && !has_ended(steward); i++)
+        survey_status(survey, steward->each[i]);
+    survey->taken_ns = clock_now_ns(steward->config.clock);
+    return !has_ended(steward);
+}
+
+/* ---- the step -------------------------------------------------------------------------------- */
+
+uint32_t steward_step(struct steward *steward)
+{
+    uint64_t now_ns = clock_monotonic_ns(steward->config.clock);
+
+    if (now_ns < steward->due_ns)
+        return 0;
+    if (!look(steward))
+        return 0;
+    publish(steward);
+    watch_etcd(steward);
+    if (steward->survey.has_answer) {
+        watch_nodes(steward, now_ns);
+        watch_database(steward);
+    }
+    steward->due_ns = clock_monotonic_ns(steward->config.clock) + STEWARD_STEP_NS;
+    return 1;
+}
+
+void steward_ask_end(struct steward *steward)
+{
+    /* relaxed: a flag alone. */
+    atomic_store_explicit(&steward->ends, true, memory_order_relaxed);
+}
+
+void steward_end(struct steward *steward)
+{
+    if (steward->any != NULL)
+        etcd_close(steward->any);
+    for (uint32_t i = 0; i < steward->each_count; i++)
+        etcd_close(steward->each[i]);
+    steward->any = NULL;
+    steward->each_count = 0;
+}

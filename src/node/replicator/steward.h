@@ -1,0 +1,61 @@
+/* steward.h - watches over the cluster as a whole: takes a survey each second, shows it, and raises
+ * the alarms of it (replication.md, Survey).
+ *
+ *   survey_keys ── steward_step ──> words of the survey ──> any thread: steward_survey
+ *                       └── log lines, steward_used_percent
+ *
+ * Order.  The survey is words with a version before and after them: a reader that saw another
+ *         version reads again.
+ * Wait.   A step waits for etcd, at most SURVEY_WAIT_NS for each question.
+ * Owner.  A thread of its own; what reads is any thread's, and never waits. */
+#ifndef NODE_REPLICATOR_STEWARD_H
+#define NODE_REPLICATOR_STEWARD_H
+
+#include "base/clock.h"
+#include "base/published.h"
+#include "repl/survey.h"
+
+#define STEWARD_STEP_NS UINT64_C(1000000000)
+
+/* Parts of cluster.etcd_quota, in percent. */
+enum { STEWARD_ALARM_PERCENT = 50, STEWARD_HALF_PERCENT = 70, STEWARD_CLOSED_PERCENT = 80 };
+
+struct steward_config {
+    const struct clock *clock;
+    const char *cluster; /* outlives it */
+    uint64_t quota;      /* cluster.etcd_quota, bytes */
+};
+
+enum { STEWARD_WORDS = (sizeof(struct survey) + 7) / 8 };
+
+struct steward {
+    struct steward_config config;
+    struct etcd *any, *each[ETCD_MEMBERS_MAX];
+    uint32_t each_count;
+    struct survey survey;
+    uint64_t due_ns;
+    uint64_t few_ns; /* since when fewer than two nodes are current; 0: they are not */
+    bool is_few;     /* logged */
+    uint32_t told;   /* the percent state that is logged */
+    uint64_t etcd_leader;
+    _Atomic bool ends; /* a step asks no more */
+    CC_NO_SHARE _Atomic uint64_t version;
+    _Atomic uint64_t words[STEWARD_WORDS];
+    struct published used_percent, current, etcd_leaders;
+};
+
+/* One step: takes a survey when one is due. The work done. */
+uint32_t steward_step(struct steward *steward);
+
+/* Lets a step under way ask nothing more. Any thread. */
+void steward_ask_end(struct steward *steward);
+
+/* Ends its clients; any may be NULL. */
+void steward_end(struct steward *steward);
+
+/* ---- any thread ------------------------------------------------------------------------------ */
+
+/* Gives the newest survey. False: none was taken, or it was written in each of a few looks. */
+CC_MUST_USE bool steward_survey(const struct steward *steward, struct survey *survey);
+
+#endif

@@ -1,0 +1,167 @@
+#include "repl/survey.h"
+
+#include <stdio.h>
+
+#include "repl/etcd_ask.h"
+
+static void accept_nodes(struct survey *survey, const struct etcd_done *done)
+{
+    for (uint32_t i = 0; i < done->row_count; i++) {
+        struct cluster_node node;
+        if (!cluster_row_node_decode(&node, done->rows[i].value))
+            continue;
+        if (survey->node_count == SURVEY_NODES_MAX)
+            survey->nodes_more++;
+        else
+            survey->nodes[survey->node_count++] = node;
+    }
+}
+
+static bool ask_nodes(struct survey *survey, const char *cluster, struct etcd *etcd)
+{
+    struct repl_key from = repl_key_of(cluster, "node/"), end = repl_key_of(cluster, "node/~");
+    struct etcd_done done;
+
+    if (etcd_ask_range(etcd, etcd_text(from.text), etcd_text(end.text), 0, SURVEY_WAIT_NS, &done) !=
+            0 ||
+        done.result != ETCD_OK)
+        return false;
+    accept_nodes(survey, &done);
+    return true;
+}
+
+static bool ask_leader(struct survey *survey, const char *cluster, struct etcd *etcd)
+{
+    struct repl_key key = repl_key_of(cluster, "leader");
+    struct cluster_leader leader;
+    struct etcd_done done;
+
+    if (etcd_ask_key(etcd, etcd_text(key.text), SURVEY_WAIT_NS, &done) != 0 ||
+        done.result != ETCD_OK)
+        return false;
+    survey->has_leader =
+        done.row_count == 1 && cluster_row_leader_decode(&leader, done.rows[0].value);
+    if (!survey->has_leader)
+        return true;
+    survey->term = leader.term;
+    snprintf(survey->leader, sizeof survey->leader, "%s", leader.node);
+    return true;
+}
+
+/* The newest pointer: the keys come in their order, so it is the last of the pages. */
+static bool ask_vault(struct survey *survey, const char *cluster, struct etcd *etcd)
+{
+    struct repl_key end = repl_key_segment_end(cluster);
+    uint64_t next = survey->has_vault ? survey->vault_segment : 0;
+    struct cluster_segment newest;
+    struct etcd_done done;
+
+    for (bool more = true; more;) {
+        struct repl_key from = repl_key_segment(cluster, next);
+        if (etcd_ask_range(etcd, etcd_text(from.text), etcd_text(end.text), 0, SURVEY_WAIT_NS,
+                           &done) != 0 ||
+            done.result != ETCD_OK)
+            return false;
+        if (done.row_count == 0 ||
+            !cluster_row_segment_decode(&newest, done.rows[done.row_count - 1].value))
+            return true;
+        survey->has_vault = true;
+        survey->vault_segment = newest.segment;
+        survey->vault_last_frame = newest.last_frame;
+        survey->vault_t_ns = newest.last_t_ns;
+        next = newest.segment + 1;
+        more = done.more;
+    }
+    return true;
+}
+
+static struct survey_member *member_of(struct survey *survey, uint64_t id)
+{
+    for (uint32_t i = 0; i < survey->member_count; i++)
+        if (survey->members[i].id == id)
+            return &survey->members[i];
+    if (survey->member_count == ETCD_MEMBERS_MAX)
+        return NULL;
+    struct survey_member *member = &survey->members[survey->member_count++];
+    *member = (struct survey_member){ .id = id };
+    return member;
+}
+
+void survey_members(struct survey *survey, struct etcd *etcd)
+{
+    const struct etcd_request request = { .kind = ETCD_MEMBERS };
+    struct etcd_done done;
+
+    if (etcd_ask(etcd, &request, SURVEY_WAIT_NS, &done) != 0 || done.result != ETCD_OK)
+        return;
+    for (uint32_t i = 0; i < done.member_count; i++) {
+        struct survey_member *member = member_of(survey, done.members[i].id);
+        if (member != NULL)
+            snprintf(member->name, sizeof member->name, "%s", done.members[i].name);
+    }
+}
+
+void survey_status(struct survey *survey, struct etcd *one)
+{
+    const struct etcd_request request = { .kind = ETCD_STATUS };
+    struct etcd_done done;
+
+    if (etcd_ask(one, &request, SURVEY_WAIT_NS, &done) != 0 || done.result != ETCD_OK ||
+        done.status == NULL)
+        return;
+    struct survey_member *member = member_of(survey, done.status->member);
+    if (member == NULL)
+        return;
+    member->answers = true;
+    member->leader = done.status->leader;
+    member->db_bytes = done.status->db_bytes;
+    member->used_bytes = done.status->db_used_bytes;
+    snprintf(member->version, sizeof member->version, "%.*s", SURVEY_VERSION_BYTES - 1,
+             done.status->version);
+}
+
+void survey_keys(struct survey *survey, const char *cluster, struct etcd *etcd)
+{
+    survey->node_count = survey->nodes_more = survey->member_count = 0;
+    survey->has_leader = false;
+    survey->has_answer = ask_nodes(survey, cluster, etcd) && ask_leader(survey, cluster, etcd) &&
+                         ask_vault(survey, cluster, etcd);
+}
+
+uint32_t survey_used_percent(const struct survey *survey, uint64_t quota)
+{
+    uint64_t most = 0;
+
+    for (uint32_t i = 0; i < survey->member_count; i++)
+        if (survey->members[i].used_bytes > 0 && (uint64_t)survey->members[i].used_bytes > most)
+            most = (uint64_t)survey->members[i].used_bytes;
+    return most >= quota ? 100 : (uint32_t)((uint128)most * 100 / quota);
+}
+
+uint32_t survey_current(const struct survey *survey)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < survey->node_count; i++)
+        count +=
+            survey->nodes[i].state == CLUSTER_CURRENT || survey->nodes[i].state == CLUSTER_LEADING;
+    return count;
+}
+
+uint64_t survey_etcd_leader(const struct survey *survey)
+{
+    uint64_t leader = 0;
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < survey->member_count; i++) {
+        uint32_t count = 0;
+        for (uint32_t k = 0; k < survey->member_count; k++)
+            count += survey->members[i].leader != 0 &&
+                     survey->members[k].leader == survey->members[i].leader;
+        if (count > most) {
+            most = count;
+            leader = survey->members[i].leader;
+        }
+    }
+    return leader;
+}

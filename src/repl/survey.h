@@ -1,0 +1,62 @@
+/* survey.h - how a cluster stands: its nodes, the members of etcd, the newest segment of the vault.
+ *
+ *   keys node/, leader, segment/ ──┐
+ *   members, by any of them ───────┼──> struct survey
+ *   status, asked of each ─────────┘
+ *
+ * Order.  survey_keys begins a survey, survey_members and survey_status of each address add to it.
+ * Wait.   One question after the other, at most SURVEY_WAIT_NS for each.
+ * Owner.  One thread, which has the clients; no other request is in flight on them.
+ * Bound.  SURVEY_NODES_MAX nodes and ETCD_MEMBERS_MAX members; of more nodes the number is told. */
+#ifndef REPL_SURVEY_H
+#define REPL_SURVEY_H
+
+#include "repl/cluster_row.h"
+#include "repl/repl_key.h"
+
+enum { SURVEY_NODES_MAX = 16, SURVEY_VERSION_BYTES = 16 };
+
+#define SURVEY_WAIT_NS UINT64_C(1000000000)
+
+struct survey_member {
+    uint64_t id, leader; /* leader: that it follows; 0: none */
+    int64_t db_bytes, used_bytes;
+    char name[ETCD_NAME_BYTES]; /* empty: it has not started, or no list of members came */
+    char version[SURVEY_VERSION_BYTES];
+    bool answers; /* its status came; else the numbers are 0 */
+};
+
+/* Without a pointer: it is published as words. */
+struct survey {
+    uint64_t taken_ns;                                    /* node clock; 0: none was taken */
+    uint64_t term;                                        /* of the leader */
+    uint64_t vault_segment, vault_last_frame, vault_t_ns; /* the newest in the vault */
+    uint32_t node_count, nodes_more, member_count;
+    bool has_answer; /* etcd answered for its keys: else nodes, leader and vault are not known */
+    bool has_leader, has_vault;
+    char leader[CLUSTER_LABEL_BYTES + 1];
+    struct cluster_node nodes[SURVEY_NODES_MAX]; /* by name */
+    struct survey_member members[ETCD_MEMBERS_MAX];
+};
+
+/* Begins a survey with what the keys say. What another one found is gone, but for the newest
+ * segment. */
+void survey_keys(struct survey *survey, const char *cluster, struct etcd *etcd);
+
+/* The members by their names. */
+void survey_members(struct survey *survey, struct etcd *etcd);
+
+/* The status of the member that answers: `one` speaks to one address. */
+void survey_status(struct survey *survey, struct etcd *one);
+
+/* The greatest part of `quota` that a member's database uses, in percent, at most 100: pages that
+ * are free do not count, for they are used again. */
+CC_MUST_USE uint32_t survey_used_percent(const struct survey *survey, uint64_t quota);
+
+/* The nodes that lead or are current. */
+CC_MUST_USE uint32_t survey_current(const struct survey *survey);
+
+/* etcd's leader, as most of those say that answer; 0: none. */
+CC_MUST_USE uint64_t survey_etcd_leader(const struct survey *survey);
+
+#endif

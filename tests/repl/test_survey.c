@@ -1,0 +1,159 @@
+/* How a whole cluster stands, of the keys and members of a simulated etcd (replication.md,
+ * Survey). */
+#include <stdio.h>
+
+#include "check.h"
+#include "repl/survey.h"
+#include "support/sim/etcd_sim.h"
+
+static struct etcd_sim *sim;
+static struct etcd *etcd;
+
+static void open_world(void)
+{
+    const struct etcd_sim_config config = { .seed = 1 };
+    sim = etcd_sim_create(&config);
+    etcd = etcd_sim_connect(sim);
+}
+
+static void close_world(void)
+{
+    etcd_close(etcd);
+    etcd_sim_destroy(sim);
+}
+
+static void put(const struct repl_key *key, const void *value, size_t count)
+{
+    etcd_sim_put(sim, etcd_text(key->text), (struct etcd_bytes){ value, count });
+}
+
+static void put_node(const char *name, enum cluster_state state, uint64_t frame)
+{
+    struct cluster_node node = { .state = (uint8_t)state, .received_frame = frame };
+    uint8_t value[CLUSTER_NODE_ROW_BYTES];
+    char key[64];
+
+    snprintf(node.node, sizeof node.node, "%s", name);
+    snprintf(node.public_address, sizeof node.public_address, "127.0.0.1:8080");
+    snprintf(key, sizeof key, "node/%s", name);
+    cluster_row_node_encode(value, &node);
+    struct repl_key full = repl_key_of("x", key);
+    put(&full, value, sizeof value);
+}
+
+static void put_segment(uint64_t number)
+{
+    const struct cluster_segment segment = { .segment = number,
+                                             .first_frame = number * 10 + 1,
+                                             .last_frame = number * 10 + 10,
+                                             .first_sequence = 1,
+                                             .last_sequence = 2,
+                                             .last_t_ns = 1000 + number,
+                                             .file_bytes = 100,
+                                             .log_bytes = 100 };
+    uint8_t value[CLUSTER_SEGMENT_BYTES];
+    struct repl_key key = repl_key_segment("x", number);
+
+    cluster_row_segment_encode(value, &segment);
+    put(&key, value, sizeof value);
+}
+
+static void put_leader(const char *name, uint64_t term)
+{
+    struct cluster_leader leader = { .term = term, .rules_version = 7 };
+    uint8_t value[CLUSTER_LEADER_BYTES];
+    struct repl_key key = repl_key_of("x", "leader");
+
+    snprintf(leader.node, sizeof leader.node, "%s", name);
+    snprintf(leader.public_address, sizeof leader.public_address, "127.0.0.1:8080");
+    snprintf(leader.admin_address, sizeof leader.admin_address, "127.0.0.1:8081");
+    cluster_row_leader_encode(value, &leader);
+    put(&key, value, sizeof value);
+}
+
+/* Nodes, leader and the newest of more segments than a page has. */
+static void shows_the_keys(void)
+{
+    struct survey survey = { 0 };
+
+    open_world();
+    survey_keys(&survey, "x", etcd);
+    CHECK(survey.has_answer && !survey.has_leader && !survey.has_vault && survey.node_count == 0);
+    CHECK(survey_current(&survey) == 0);
+    put_node("a", CLUSTER_LEADING, 70);
+    put_node("b", CLUSTER_CURRENT, 69);
+    put_node("c", CLUSTER_BEHIND, 5);
+    put_leader("a", 4);
+    for (uint64_t i = 3; i < 3 + ETCD_ROWS_MAX + 2; i++)
+        put_segment(i);
+    survey_keys(&survey, "x", etcd);
+    CHECK(survey.node_count == 3 && survey_current(&survey) == 2 && survey.nodes_more == 0);
+    CHECK(survey.nodes[1].received_frame == 69 && survey.nodes[2].state == CLUSTER_BEHIND);
+    CHECK(survey.has_leader && survey.term == 4 && strcmp(survey.leader, "a") == 0);
+    CHECK(survey.has_vault && survey.vault_segment == 3 + ETCD_ROWS_MAX + 1);
+    CHECK(survey.vault_last_frame == 10 * survey.vault_segment + 10);
+    /* What is gone is shown no more; of the vault the newest that was seen stays. */
+    struct repl_key leader = repl_key_of("x", "leader");
+    etcd_sim_delete(sim, etcd_text(leader.text), (struct etcd_bytes){ 0 });
+    survey_keys(&survey, "x", etcd);
+    CHECK(!survey.has_leader && survey.node_count == 3 && survey.has_vault);
+    survey_members(&survey, etcd);
+    survey_status(&survey, etcd);
+    CHECK(survey.member_count == 1 && survey.members[0].answers);
+    close_world();
+}
+
+static void more_nodes_than_are_shown(void)
+{
+    struct survey survey = { 0 };
+    char name[8];
+
+    open_world();
+    for (int i = 0; i < SURVEY_NODES_MAX + 3; i++) {
+        snprintf(name, sizeof name, "n%02d", i);
+        put_node(name, CLUSTER_CURRENT, 1);
+    }
+    survey_keys(&survey, "x", etcd);
+    CHECK(survey.node_count == SURVEY_NODES_MAX && survey.nodes_more == 3);
+    close_world();
+}
+
+/* Without answers nothing is known, and nothing is made up. */
+static void a_silent_etcd(void)
+{
+    struct survey survey = { 0 };
+
+    open_world();
+    put_node("a", CLUSTER_LEADING, 70);
+    etcd_sim_cut(etcd, true);
+    survey_keys(&survey, "x", etcd);
+    survey_members(&survey, etcd);
+    survey_status(&survey, etcd);
+    CHECK(!survey.has_answer && survey.node_count == 0 && survey.member_count == 0);
+    close_world();
+}
+
+static void percent_and_leader(void)
+{
+    struct survey survey = {
+        .member_count = 3,
+        .members = { { .id = 1, .leader = 2, .used_bytes = 100 },
+                     { .id = 2, .leader = 2, .used_bytes = 799 },
+                     { .id = 3, .leader = 3, .used_bytes = -1 } },
+    };
+
+    CHECK(survey_used_percent(&survey, 1000) == 79 && survey_used_percent(&survey, 799) == 100);
+    CHECK(survey_used_percent(&survey, 10) == 100);
+    CHECK(survey_etcd_leader(&survey) == 2);
+    survey.members[0].leader = survey.members[1].leader = survey.members[2].leader = 0;
+    CHECK(survey_etcd_leader(&survey) == 0);
+}
+
+int main(void)
+{
+    shows_the_keys();
+    more_nodes_than_are_shown();
+    a_silent_etcd();
+    percent_and_leader();
+    return 0;
+}
