@@ -14,11 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
-#include <x86intrin.h>
 
 #include "book_command.h"
 #include "book_venue.h"
+#include "cycles.h"
 #include "shim.h"
 
 enum {
@@ -397,54 +396,6 @@ static void run_book_map(struct bench_run *run)
     bench_items(run, OPS);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-static uint64_t cycles_begin(void)
-{
-    _mm_lfence();
-    uint64_t now = __rdtsc();
-    _mm_lfence();
-    return now;
-}
-
-static uint64_t cycles_end(void)
-{
-    unsigned processor;
-    uint64_t now = __rdtscp(&processor);
-    _mm_lfence();
-    return now;
-}
-
-/* Measures the median cost of an empty measurement, and the cycle counter's rate. */
-static uint32_t cycles_overhead(uint32_t *samples, uint32_t sample_count)
-{
-    for (uint32_t i = 0; i < sample_count; i++) {
-        uint64_t begin = cycles_begin();
-        samples[i] = (uint32_t)(cycles_end() - begin);
-    }
-    qsort(samples, sample_count, sizeof samples[0], by_value);
-    return samples[sample_count / 2];
-}
-
-static double cycles_per_ns(void)
-{
-    struct timespec begin, end;
-    double ns;
-
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    uint64_t cycles = __rdtsc();
-    do {
-        clock_gettime(CLOCK_MONOTONIC, &end);
-        ns = (double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec);
-    } while (ns < 2e7);
-    return (double)(__rdtsc() - cycles) / ns;
-}
-
 static uint32_t per_mille(const uint32_t *sorted, uint32_t rank)
 {
     return sorted[(uint64_t)OPS * rank / 1000];
@@ -477,7 +428,7 @@ static void run_percentiles(struct bench_run *run)
             samples[i] = cycles > overhead ? (uint32_t)cycles - overhead : 0;
         }
         venue_free(venue);
-        qsort(samples, OPS, sizeof samples[0], by_value);
+        qsort(samples, OPS, sizeof samples[0], cycles_by_value);
     }
     bench_counter(run, "p50_ns", per_mille(samples, 500) / rate);
     bench_counter(run, "p99_ns", per_mille(samples, 990) / rate);

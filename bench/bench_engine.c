@@ -9,9 +9,8 @@
  *
  *   engine/<live>              mean over 2^18 commands
  *   engine_percentiles/<live>  each command by itself, cycle counter */
-#include <time.h>
-#include <x86intrin.h>
 
+#include "cycles.h"
 #include "engine/trade/prefetch.h"
 #include "engine_venue.h"
 #include "shim.h"
@@ -291,54 +290,6 @@ static void run_engine(struct bench_run *run)
     bench_counter(run, "refused_per_op", (double)refused / OPS);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static uint64_t cycles_begin(void)
-{
-    _mm_lfence();
-    uint64_t now = __rdtsc();
-    _mm_lfence();
-    return now;
-}
-
-static uint64_t cycles_end(void)
-{
-    unsigned processor;
-    uint64_t now = __rdtscp(&processor);
-    _mm_lfence();
-    return now;
-}
-
-static double cycles_per_ns(void)
-{
-    struct timespec begin, end;
-    double ns;
-
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    uint64_t cycles = __rdtsc();
-    do {
-        clock_gettime(CLOCK_MONOTONIC, &end);
-        ns = (double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec);
-    } while (ns < 2e7);
-    return (double)(__rdtsc() - cycles) / ns;
-}
-
-/* Measures the median cost of an empty measurement. */
-static uint32_t cycles_overhead(uint32_t *samples)
-{
-    enum { TRIES = 10000 };
-    for (uint32_t i = 0; i < TRIES; i++) {
-        uint64_t begin = cycles_begin();
-        samples[i] = (uint32_t)(cycles_end() - begin);
-    }
-    qsort(samples, TRIES, sizeof samples[0], by_value);
-    return samples[TRIES / 2];
-}
-
 static void run_percentiles(struct bench_run *run)
 {
     const struct load *load = load_of((uint32_t)bench_argument(run));
@@ -349,7 +300,7 @@ static void run_percentiles(struct bench_run *run)
         struct load_venue venue;
         venue_open(&venue, LOAD_ACCOUNTS, as_timed);
         apply_prefill(load, &venue);
-        uint32_t overhead = cycles_overhead(samples);
+        uint32_t overhead = cycles_overhead(samples, 10000);
         for (uint64_t i = 0; i < OPS; i++) {
             prefetch(load, &venue, i);
             uint64_t begin = cycles_begin();
@@ -358,7 +309,7 @@ static void run_percentiles(struct bench_run *run)
             samples[i] = cycles > overhead ? (uint32_t)cycles - overhead : 0;
         }
         venue_close(&venue);
-        qsort(samples, OPS, sizeof samples[0], by_value);
+        qsort(samples, OPS, sizeof samples[0], cycles_by_value);
     }
     bench_counter(run, "p50_ns", samples[OPS / 2] / rate);
     bench_counter(run, "p99_ns", samples[OPS / 100 * 99] / rate);
