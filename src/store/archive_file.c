@@ -17,20 +17,6 @@ uint64_t archive_file_bytes_max(uint32_t segment_bytes)
 
 /* ---- a segment looked at --------------------------------------------------------------------- */
 
-static int records_survey(struct archive_row *out, const struct frame_header *header,
-                          const uint8_t *bytes)
-{
-    struct frame_records records;
-    struct record_view record;
-    uint64_t sequence;
-    int found;
-
-    frame_records_begin(&records, header, bytes);
-    while ((found = frame_records_next(&records, &record, &sequence)) > 0)
-        out->last_t_ns = record.t_ns;
-    return found;
-}
-
 int archive_file_survey(struct archive_row *out, const uint8_t *segment, uint32_t segment_bytes,
                         const struct exchange_file *exchange, uint64_t number,
                         const struct frame_tail *before)
@@ -56,7 +42,8 @@ int archive_file_survey(struct archive_row *out, const uint8_t *segment, uint32_
             tail.last_sequence = header.first_sequence - 1;
             memcpy(tail.hash, header.previous_hash, sizeof tail.hash);
         }
-        if (!frame_chains(&tail, &header) || records_survey(out, &header, segment + offset) < 0)
+        if (!frame_chains(&tail, &header) ||
+            frame_records_survey(&header, segment + offset, &out->last_t_ns) < 0)
             return -EBADMSG;
         if (is_first) {
             out->first_frame = header.number;

@@ -157,3 +157,17 @@ int frame_records_next(struct frame_records *records, struct record_view *out, u
     records->left--;
     return 1;
 }
+
+int frame_records_survey(const struct frame_header *header, const uint8_t *bytes,
+                         uint64_t *last_t_ns)
+{
+    struct frame_records records;
+    struct record_view record;
+    uint64_t sequence;
+    int found;
+
+    frame_records_begin(&records, header, bytes);
+    while ((found = frame_records_next(&records, &record, &sequence)) > 0)
+        *last_t_ns = record.t_ns;
+    return found;
+}

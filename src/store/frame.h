@@ -79,4 +79,9 @@ void frame_records_begin(struct frame_records *records, const struct frame_heade
 CC_MUST_USE int frame_records_next(struct frame_records *records, struct record_view *out,
                                    uint64_t *sequence);
 
+/* Goes through all records of a whole frame, *last_t_ns the t of each in turn. 0; or -EBADMSG as
+ * frame_records_next. */
+CC_MUST_USE int frame_records_survey(const struct frame_header *header, const uint8_t *bytes,
+                                     uint64_t *last_t_ns);
+
 #endif

@@ -50,15 +50,9 @@ int journal_cluster_release(struct journal *journal)
 /* Its records parse: readers of the buffer take that as given. */
 static bool records_are_whole(const struct frame_header *header, const uint8_t *bytes)
 {
-    struct frame_records records;
-    struct record_view record;
-    uint64_t sequence;
-    int found;
+    uint64_t last_t_ns;
 
-    frame_records_begin(&records, header, bytes);
-    while ((found = frame_records_next(&records, &record, &sequence)) > 0)
-        continue;
-    return found == 0;
+    return frame_records_survey(header, bytes, &last_t_ns) == 0;
 }
 
 /* Copies the frame into the next flight and makes its padding again. False if it is no frame. */
