@@ -3,15 +3,11 @@
 #include "base/rule.h"
 #include "engine/account/cash.h"
 #include "engine/risk/risk.h"
-#include "engine/state/access.h"
 #include "engine/state/state.h"
 
 /* Body of code 2009 (W3b). */
 struct credit_body {
-    uint8_t credential_id[16];
-    uint64_t account_id;
-    uint32_t subaccount_index;
-    uint32_t portfolio_index;
+    uint8_t portfolio[PORTFOLIO_HEAD_BYTES];
     uint64_t amount;
 };
 
@@ -44,9 +40,7 @@ enum status faucet_credit(struct engine *engine, const struct command *command,
 
     memcpy(&body, command_body(command), sizeof body);
     uint32_t portfolio;
-    enum status status =
-        access_key_portfolio(engine, body.credential_id, body.account_id, body.subaccount_index,
-                             body.portfolio_index, &portfolio, result);
+    enum status status = portfolio_of_command(engine, command, &portfolio, result);
     if (status != STATUS_request_completed)
         return status;
     if (state_option(engine, OPTION_exchange_testnet) == 0)

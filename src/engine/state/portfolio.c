@@ -243,7 +243,7 @@ struct create_body {
 
 static_assert(sizeof(struct create_body) == 48, "W3: code 24");
 
-/* What 2002, 2003 and 2010 begin with (W3b). */
+/* What the commands of an API key that name a portfolio begin with (W3b). */
 struct key_body {
     uint8_t credential_id[16];
     uint64_t account_id;
@@ -251,7 +251,7 @@ struct key_body {
     uint32_t portfolio_index;
 };
 
-static_assert(sizeof(struct key_body) == 32, "W3b: codes 2002 and 2003");
+static_assert(sizeof(struct key_body) == PORTFOLIO_HEAD_BYTES, "W3b: codes 2002 and 2003");
 
 /* "Portfolio N", closed by a zero. */
 static void number_name(char name[PORTFOLIO_NAME_BYTES], uint32_t number)

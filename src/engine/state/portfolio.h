@@ -13,7 +13,7 @@
 #include "engine/table/free_rows.h"
 #include "engine/table/hash_index.h"
 
-enum { PORTFOLIO_NAME_BYTES = 32, PORTFOLIO_MARKETS_MAX = 64 };
+enum { PORTFOLIO_NAME_BYTES = 32, PORTFOLIO_MARKETS_MAX = 64, PORTFOLIO_HEAD_BYTES = 32 };
 
 #define PORTFOLIO_NONE     UINT32_MAX /* none; in a cancel-all: every one of the subaccount */
 #define PORTFOLIO_CASH_MAX (INT64_C(1) << 60) /* R1 */
@@ -179,7 +179,8 @@ void portfolio_enter_dead_man(struct engine *engine, uint32_t portfolio);
 CC_MUST_USE enum status portfolio_create(struct engine *engine, const struct command *command,
                                          struct engine_result *result);
 
-/* The portfolio that codes 2002, 2003 and 2010 name: their credential, then *portfolio. */
+/* The portfolio that codes 2001, 2002, 2003, 2009 and 2010 name at the head of their bodies, in
+ * PORTFOLIO_HEAD_BYTES: their credential, then *portfolio. */
 CC_MUST_USE enum status portfolio_of_command(const struct engine *engine,
                                              const struct command *command, uint32_t *portfolio,
                                              struct engine_result *result);
