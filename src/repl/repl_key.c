@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "repl/etcd_call.h"
+
 enum { NUMBER_DIGITS = 16 };
 
 struct repl_key repl_key_of(const char *cluster, const char *name)
@@ -33,14 +35,34 @@ struct repl_key repl_key_segment(const char *cluster, uint64_t segment)
     return numbered(cluster, "segment", segment);
 }
 
-struct repl_key repl_key_segment_end(const char *cluster)
-{
-    return repl_key_of(cluster, "segment/~");
-}
-
 struct repl_key repl_key_log_end(const char *cluster)
 {
     return repl_key_of(cluster, "log/~");
+}
+
+static void fill_page(struct repl_key_page *page, struct repl_key from, struct repl_key end,
+                      uint32_t limit)
+{
+    page->from = from;
+    page->end = end;
+    page->request = (struct etcd_request){
+        .kind = ETCD_RANGE,
+        .key = etcd_text(page->from.text),
+        .end = etcd_text(page->end.text),
+        .limit = limit,
+    };
+}
+
+void repl_key_page_log(struct repl_key_page *page, const char *cluster, uint64_t frame,
+                       uint32_t limit)
+{
+    fill_page(page, repl_key_frame(cluster, frame), repl_key_log_end(cluster), limit);
+}
+
+void repl_key_page_segments(struct repl_key_page *page, const char *cluster, uint64_t segment,
+                            uint32_t limit)
+{
+    fill_page(page, repl_key_segment(cluster, segment), repl_key_of(cluster, "segment/~"), limit);
 }
 
 uint64_t repl_key_number(const char *cluster, struct etcd_bytes key)

@@ -29,9 +29,22 @@ struct repl_key repl_key_of(const char *cluster, const char *name);
 struct repl_key repl_key_frame(const char *cluster, uint64_t number);
 struct repl_key repl_key_log_end(const char *cluster);
 
-/* perp/<cluster>/segment/<segment>, and a key above all of them. */
+/* perp/<cluster>/segment/<segment>. */
 struct repl_key repl_key_segment(const char *cluster, uint64_t segment);
-struct repl_key repl_key_segment_end(const char *cluster);
+
+/* The read of a page of keys. The request points into the struct, which stays where it is until
+ * etcd_submit has returned. */
+struct repl_key_page {
+    struct repl_key from, end;
+    struct etcd_request request;
+};
+
+/* Fills *page: the log's rows from this frame on, or the segments' from this one on, in ascending
+ * order, at most `limit`. */
+void repl_key_page_log(struct repl_key_page *page, const char *cluster, uint64_t frame,
+                       uint32_t limit);
+void repl_key_page_segments(struct repl_key_page *page, const char *cluster, uint64_t segment,
+                            uint32_t limit);
 
 /* Reads the number of a key of log/; 0: it is none. */
 CC_MUST_USE uint64_t repl_key_number(const char *cluster, struct etcd_bytes key);

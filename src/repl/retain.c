@@ -40,25 +40,18 @@ static void ask(struct retain *retain, const struct etcd_request *request)
 
 static void ask_lowest(struct retain *retain)
 {
-    struct repl_key key = repl_key_frame(retain->cluster, 0);
-    struct repl_key end = repl_key_log_end(retain->cluster);
-    const struct etcd_request request = {
-        .kind = ETCD_RANGE, .key = etcd_text(key.text), .end = etcd_text(end.text), .limit = 1
-    };
+    struct repl_key_page page;
 
-    ask(retain, &request);
+    repl_key_page_log(&page, retain->cluster, 0, 1);
+    ask(retain, &page.request);
 }
 
 static void ask_segments(struct retain *retain)
 {
-    struct repl_key key = repl_key_segment(retain->cluster, retain->page_from);
-    struct repl_key end = repl_key_segment_end(retain->cluster);
-    const struct etcd_request request = { .kind = ETCD_RANGE,
-                                          .key = etcd_text(key.text),
-                                          .end = etcd_text(end.text),
-                                          .limit = PAGE_ROWS };
+    struct repl_key_page page;
 
-    ask(retain, &request);
+    repl_key_page_segments(&page, retain->cluster, retain->page_from, PAGE_ROWS);
+    ask(retain, &page.request);
 }
 
 static void ask_pointer(struct retain *retain)

@@ -87,17 +87,11 @@ static bool ask(struct tail *tail, const struct etcd_request *request, enum tail
 static void ask_page(struct tail *tail)
 {
     uint64_t from = tail->page_from != 0 ? tail->page_from : tail->next;
-    struct repl_key key = repl_key_frame(tail->cluster, from);
-    struct repl_key end = repl_key_log_end(tail->cluster);
-    const struct etcd_request request = {
-        .kind = ETCD_RANGE,
-        .key = etcd_text(key.text),
-        .end = etcd_text(end.text),
-        .revision = tail->revision,
-        .limit = tail->page_rows,
-    };
+    struct repl_key_page page;
 
-    (void)ask(tail, &request, TAIL_READS);
+    repl_key_page_log(&page, tail->cluster, from, tail->page_rows);
+    page.request.revision = tail->revision;
+    (void)ask(tail, &page.request, TAIL_READS);
 }
 
 static void ask_watch(struct tail *tail)

@@ -133,17 +133,13 @@ static const struct frame_tail *tail_of(const struct agreement *agreement, uint6
 static enum refusal_kind compare_from(struct agreement *agreement, uint64_t from, uint64_t *keep)
 {
     const char *cluster = agreement->replicator->config.cluster;
-    struct repl_key end = repl_key_log_end(cluster);
     uint8_t hash[HASH_BYTES];
 
     for (*keep = from - 1;;) {
-        struct repl_key key = repl_key_frame(cluster, *keep + 1);
-        const struct etcd_request request = { .kind = ETCD_RANGE,
-                                              .key = etcd_text(key.text),
-                                              .end = etcd_text(end.text),
-                                              .limit = PAGE_ROWS };
+        struct repl_key_page page;
         struct etcd_done done;
-        if (!ask(agreement, &request, &done))
+        repl_key_page_log(&page, cluster, *keep + 1, PAGE_ROWS);
+        if (!ask(agreement, &page.request, &done))
             return abandon(agreement, "the start was given up while it waited for etcd");
         if (done.result != ETCD_OK)
             return refusal_set(agreement->refusal, REFUSAL_cluster_differs,
@@ -180,14 +176,12 @@ static enum refusal_kind refused_by_etcd(struct agreement *agreement, const stru
 static enum refusal_kind find_lowest(struct agreement *agreement, uint64_t *lowest)
 {
     const char *cluster = agreement->replicator->config.cluster;
-    struct repl_key key = repl_key_frame(cluster, 0), end = repl_key_log_end(cluster);
-    const struct etcd_request request = {
-        .kind = ETCD_RANGE, .key = etcd_text(key.text), .end = etcd_text(end.text), .limit = 1
-    };
+    struct repl_key_page page;
     struct etcd_done done;
 
     *lowest = UINT64_MAX;
-    if (!ask(agreement, &request, &done))
+    repl_key_page_log(&page, cluster, 0, 1);
+    if (!ask(agreement, &page.request, &done))
         return abandon(agreement, "the start was given up while it waited for etcd");
     if (done.result != ETCD_OK)
         return refused_by_etcd(agreement, &done);
@@ -201,17 +195,13 @@ static enum refusal_kind find_segment(struct agreement *agreement, uint64_t fram
                                       struct cluster_segment *segment, bool *found)
 {
     const char *cluster = agreement->replicator->config.cluster;
-    struct repl_key end = repl_key_segment_end(cluster);
     struct etcd_done done = { .more = true };
     uint64_t from = 0;
 
     for (*found = false; done.more;) {
-        struct repl_key key = repl_key_segment(cluster, from);
-        const struct etcd_request request = { .kind = ETCD_RANGE,
-                                              .key = etcd_text(key.text),
-                                              .end = etcd_text(end.text),
-                                              .limit = POINTER_ROWS };
-        if (!ask(agreement, &request, &done))
+        struct repl_key_page page;
+        repl_key_page_segments(&page, cluster, from, POINTER_ROWS);
+        if (!ask(agreement, &page.request, &done))
             return abandon(agreement, "the start was given up while it waited for etcd");
         if (done.result != ETCD_OK)
             return refused_by_etcd(agreement, &done);
