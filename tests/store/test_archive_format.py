@@ -6,12 +6,14 @@ The segments are taken apart here a second time: the frames that a line speaks o
 journal/, not in the archive.
 """
 import ctypes
-import hashlib
 import pathlib
 import struct
 import subprocess
 import sys
 import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "perp"))
+from journal_reader import blake
 
 ZSTD = ctypes.CDLL("libzstd.so.1")
 ZSTD.ZSTD_decompress.restype = ctypes.c_size_t
@@ -23,10 +25,6 @@ def check(condition, *what):
     if not condition:
         print("failed:", *what)
         sys.exit(1)
-
-
-def blake(data):
-    return hashlib.blake2b(data, digest_size=32).digest()
 
 
 def unzstd(data, most):

@@ -2,7 +2,7 @@
 """Reads snapshots that perpd's store wrote with nothing but the tables of journal.md (Snapshot):
 every offset, CRC-32C, hash, pad, and the sections' bytes. What is refused is in test_snapshot.c.
 
-CRC-32C is divided here bit by bit (by table), BLAKE2b is Python's own.
+CRC-32C is that of journal_reader.py, BLAKE2b is Python's own.
 """
 import hashlib
 import pathlib
@@ -11,19 +11,8 @@ import subprocess
 import sys
 import tempfile
 
-TABLE = []
-for byte in range(256):
-    state = byte
-    for _ in range(8):
-        state = state >> 1 ^ (0x82F63B78 if state & 1 else 0)
-    TABLE.append(state)
-
-
-def crc32c(data):
-    state = 0xFFFFFFFF
-    for byte in data:
-        state = state >> 8 ^ TABLE[(state ^ byte) & 0xFF]
-    return state ^ 0xFFFFFFFF
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "perp"))
+from journal_reader import crc32c
 
 
 def check(condition, *what):
