@@ -35,6 +35,11 @@ struct repl_key repl_key_segment(const char *cluster, uint64_t segment)
     return numbered(cluster, "segment", segment);
 }
 
+struct repl_key repl_key_segment_end(const char *cluster)
+{
+    return repl_key_of(cluster, "segment/~");
+}
+
 struct repl_key repl_key_log_end(const char *cluster)
 {
     return repl_key_of(cluster, "log/~");
@@ -62,7 +67,7 @@ void repl_key_page_log(struct repl_key_page *page, const char *cluster, uint64_t
 void repl_key_page_segments(struct repl_key_page *page, const char *cluster, uint64_t segment,
                             uint32_t limit)
 {
-    fill_page(page, repl_key_segment(cluster, segment), repl_key_of(cluster, "segment/~"), limit);
+    fill_page(page, repl_key_segment(cluster, segment), repl_key_segment_end(cluster), limit);
 }
 
 uint64_t repl_key_number(const char *cluster, struct etcd_bytes key)

@@ -29,8 +29,9 @@ struct repl_key repl_key_of(const char *cluster, const char *name);
 struct repl_key repl_key_frame(const char *cluster, uint64_t number);
 struct repl_key repl_key_log_end(const char *cluster);
 
-/* perp/<cluster>/segment/<segment>. */
+/* perp/<cluster>/segment/<segment>, and a key above all of them. */
 struct repl_key repl_key_segment(const char *cluster, uint64_t segment);
+struct repl_key repl_key_segment_end(const char *cluster);
 
 /* The read of a page of keys. The request points into the struct, which stays where it is until
  * etcd_submit has returned. */
