@@ -368,6 +368,37 @@ static void test_space(void)
     core_rig_free();
 }
 
+/* The log of a cluster has no room: the same, until another thread says that it has. */
+static void test_full_log(void)
+{
+    static _Atomic bool is_full;
+
+    rig_make();
+    core_rig_start();
+    fill();
+    settle();
+    alarm_watch_log(&core_rig.core.matcher.alarm, &is_full);
+    CHECK(!alarm_is_due(&core_rig.core.matcher.alarm));
+    atomic_store(&is_full, true);
+    for (int i = 0; i < 8; i++)
+        turn();
+    CHECK(states_are("33333") &&
+          published_get(&core_rig.core.matcher.alarm.counters.closings) == MARKETS);
+    CHECK(place(BTC) == STATUS_rejected_market_cancel_only);
+    CHECK(set_state(BTC, MARKET_ACTIVE) == STATUS_request_completed);
+    turn(); /* the cause lasts: closed again */
+    CHECK(place(BTC) == STATUS_rejected_market_cancel_only);
+    atomic_store(&is_full, false);
+    settle();
+    CHECK(states_are("33333")); /* the operator's turn */
+    CHECK(set_state(BTC, MARKET_ACTIVE) == STATUS_request_completed);
+    settle();
+    CHECK(states_are("03333") && !alarm_is_due(&core_rig.core.matcher.alarm));
+    CHECK(place(BTC) == STATUS_request_completed);
+    core_rig_kill();
+    core_rig_free();
+}
+
 int main(void)
 {
     log_set_descriptor(open("/dev/null", O_WRONLY));
@@ -376,5 +407,6 @@ int main(void)
     test_watched();
     test_hash_first();
     test_space();
+    test_full_log();
     return 0;
 }

@@ -63,7 +63,7 @@ class Etcd:
     def ask(self, number, path, body):
         request = urllib.request.Request(f"http://127.0.0.1:{self.clients[number]}{path}",
                                          json.dumps(body).encode())
-        with urllib.request.urlopen(request, timeout=2) as answer:
+        with urllib.request.urlopen(request, timeout=10) as answer:
             return json.load(answer)
 
     def leader(self):
@@ -82,6 +82,18 @@ class Etcd:
     def kill(self, number):
         self.processes[number].kill()
         self.processes[number].wait()
+
+    def fill(self, count):
+        """Puts `count` values of a megabyte beside the clusters' keys; 0: removes them for good."""
+        number, = until(lambda: [i for i in [self.leader()] if i is not None], "leader of etcd")
+        name = lambda text: base64.b64encode(text.encode()).decode()
+        for value in range(count):
+            self.ask(number, "/v3/kv/put", {"key": name(f"filler/{time.monotonic_ns()}/{value}"),
+                                            "value": base64.b64encode(bytes(1000000)).decode()})
+        if count == 0:
+            gone = self.ask(number, "/v3/kv/deleterange", {"key": name("filler/"),
+                                                           "range_end": name("filler0")})
+            self.ask(number, "/v3/kv/compaction", {"revision": gone["header"]["revision"]})
 
     def frames(self, cluster):
         """The frames of the cluster's log that are there: their number, and the lowest."""
@@ -128,7 +140,8 @@ class Node:
         arguments = [*self.cluster.origin.arguments(), f"--store.data={self.folder}",
                      f"--cluster.name={self.cluster.name}", f"--cluster.node={self.name}",
                      f"--cluster.etcd={self.proxy.addresses}",
-                     f"--cluster.vault=file:{self.cluster.vault}", "--cluster.retain=64K", *more]
+                     f"--cluster.vault=file:{self.cluster.vault}", "--cluster.retain=64K",
+                     "--cluster.etcd_quota=48M", *more]
         with open(self.folder.parent / f"{self.name}.log", "ab") as log:
             self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=log)
         threading.Thread(target=self.read, args=(self.process,), daemon=True).start()

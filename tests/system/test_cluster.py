@@ -2,8 +2,8 @@
 """test_cluster.py BUILD [COUNT] - a cluster on a real etcd (replication.md): its leader, etcd's
 leader and a standby are killed with SIGKILL under load, COUNT times each (1); a leader is stopped
 and goes on; a standby and a leader are cut off from etcd; a standby is away until its frames are in
-the vault alone. Nothing that was acknowledged is missing, nothing is there twice, and the journals
-of all nodes are equal.
+the vault alone; etcd is nearly full for a while. Nothing that was acknowledged is missing, nothing
+is there twice, and the journals of all nodes are equal.
 
 Without etcd-server it says so and ends with 77, skipped.
 """
@@ -342,6 +342,58 @@ def apart(world):
     return problems
 
 
+def end_load(world):
+    world.ends.set()
+    for worker in world.workers:
+        worker.join(120)
+    return []
+
+
+def quota(world):
+    """A foreign writer fills etcd: an alarm at 50 %, cancels only at 80 %; when there is room again
+    the operator opens the markets."""
+    cluster, problems = world.cluster, []
+    order = client.limit_body(world.workers[0].account.id, BTC_PRICE * 9 // 10, 20)
+    rule = Rule(cluster)
+
+    def used():
+        return cluster.leader().metric("cluster_etcd_used_percent")
+
+    def fill(percent):
+        def more():
+            if used() >= percent:
+                return True
+            cluster.etcd.fill(8)
+            time.sleep(1)  # the steward looks each second
+            return False
+        until(more, f"{percent} % of the quota")
+
+    def send(code, body, key):
+        exchange = client.Exchange(0, 0, None, None, "")
+        exchange._salt = world.salt
+        return rule.send(exchange.signed(code, body, key), time.monotonic() + 60).json["status"]
+
+    def is_closed():
+        got = send(client.PLACE_LIMIT, order, world.workers[0].account.session)
+        return got == "rejected_market_cancel_only"
+
+    fill(50)
+    until(lambda: "above 50 %" in cluster.leader().log(), "the alarm: " + cluster.tails())
+    if is_closed():
+        problems.append(f"closed at {used()} %")
+    fill(80)
+    until(is_closed, f"CANCEL_ONLY at {used()} %: " + cluster.tails())
+    cluster.etcd.fill(0)
+    until(lambda: used() < 50, "room in etcd")
+    until(lambda: "etcd has room again" in cluster.leader().log(), "room: " + cluster.tails())
+    if not is_closed():
+        problems.append("the markets opened without the operator")
+    opened = send(client.MARKET_STATE, client.state_body(1, 0), cluster.origin.operator)
+    if opened != "request_completed" or is_closed():
+        problems.append(f"the operator opens: {opened}")
+    return problems
+
+
 Frame = collections.namedtuple("Frame", "segment offset number boot data records")
 
 
@@ -369,9 +421,6 @@ def requests_of(frames):
 
 def nothing_is_lost(world):
     """Every acknowledged id is in the journal at its sequence, none twice; journals are equal."""
-    world.ends.set()
-    for worker in world.workers:
-        worker.join(120)
     last = max(ack[2] or 0 for worker in world.workers for ack in worker.acked)
     for node in world.cluster.nodes:  # every node shows the last acknowledgement
         until(lambda: node.exchange().get("/api/v1/markets",
@@ -419,7 +468,7 @@ def nothing_is_lost(world):
 def drill(world):
     """A cluster under load: kills, what a standby answers, and what the journals hold."""
     return (kills(world) + status(world) + stopped_leader(world) + apart(world) + retention(world) +
-            standby_answers(world) + nothing_is_lost(world))
+            standby_answers(world) + end_load(world) + quota(world) + nothing_is_lost(world))
 
 
 def main():

@@ -25,6 +25,11 @@ void alarm_watch(struct alarm *alarm, struct alarm_box *box, const struct segmen
     alarm->pool = pool;
 }
 
+void alarm_watch_log(struct alarm *alarm, const _Atomic bool *is_full)
+{
+    alarm->is_full = is_full;
+}
+
 /* Moves the verdicts in the box to `pending`. */
 static void collect(struct alarm *alarm)
 {
@@ -123,14 +128,30 @@ static void log_short(struct alarm *alarm, bool is_short)
                  "are prepared again; the markets keep the states that they have");
 }
 
-static uint32_t act_on_segments(struct alarm *alarm, struct sequencer *sequencer, bool *room_left)
+/* The same of the cluster's log. */
+static void log_full(struct alarm *alarm, bool is_closed)
+{
+    if (alarm->is_closed == is_closed)
+        return;
+    alarm->is_closed = is_closed;
+    if (is_closed)
+        log_line(LOG_ERROR, "cluster",
+                 "etcd is nearly full: every market takes cancels only until the operator sets its "
+                 "state");
+    else
+        log_line(LOG_WARN, "cluster",
+                 "etcd has room again; the markets keep the states that they have");
+}
+
+static uint32_t act_on_room(struct alarm *alarm, struct sequencer *sequencer, bool *room_left)
 {
     uint32_t authored = 0;
 
-    if (alarm->pool == NULL)
-        return 0;
-    log_short(alarm, alarm_wants_segments(alarm->pool));
-    if (!alarm->is_short)
+    if (alarm->pool != NULL)
+        log_short(alarm, alarm_wants_segments(alarm->pool));
+    if (alarm->is_full != NULL)
+        log_full(alarm, atomic_load_explicit(alarm->is_full, memory_order_relaxed)); /* a flag */
+    if (!alarm->is_short && !alarm->is_closed)
         return 0;
     uint16_t asset_id = market_state_next_open(sequencer->engine, 0);
     for (; asset_id != 0; asset_id = market_state_next_open(sequencer->engine, asset_id)) {
@@ -148,5 +169,5 @@ uint32_t alarm_step(struct alarm *alarm, struct sequencer *sequencer, bool *room
 {
     uint32_t authored = act_on_invariants(alarm, sequencer, room_left);
 
-    return *room_left ? authored + act_on_segments(alarm, sequencer, room_left) : authored;
+    return *room_left ? authored + act_on_room(alarm, sequencer, room_left) : authored;
 }

@@ -1,5 +1,5 @@
 /* alarm.h - commands that the matcher authors when the node finds a fault: HALTED after a failed
- * invariant, CANCEL_ONLY while the disk gives no further segment.
+ * invariant, CANCEL_ONLY while the disk gives no further segment, or the log of a cluster is full.
  *
  *   follower, at a checkpoint ── alarm_raise ──> alarm_box ──┐
  *   segment pool: refused, and fewer than 2 are ready ───────┴──> alarm_step: 1002, 1008
@@ -35,7 +35,7 @@ struct alarm_box {
 /* Totals since start. */
 struct alarm_counters {
     struct published halts;    /* 1002 and 1008 HALTED for an invariant */
-    struct published closings; /* 1002 CANCEL_ONLY without segments */
+    struct published closings; /* 1002 CANCEL_ONLY without segments or room in the log */
 };
 
 struct alarm {
@@ -43,7 +43,9 @@ struct alarm {
     const struct segment_pool *pool; /* NULL: no segments are prepared */
     struct audit_verdict pending;    /* collected from the box, not yet authored */
     bool is_pending;
-    bool is_short; /* of segments, as last logged */
+    const _Atomic bool *is_full; /* the log of the cluster has no room; NULL: there is none */
+    bool is_short;               /* of segments, as last logged */
+    bool is_closed;              /* the same of is_full */
     struct alarm_counters counters;
 };
 
@@ -52,6 +54,9 @@ void alarm_raise(struct alarm_box *box, const struct audit_verdict *verdict);
 
 /* Before the matcher's first step. */
 void alarm_watch(struct alarm *alarm, struct alarm_box *box, const struct segment_pool *pool);
+
+/* Before its first step as a leader: another thread says whether the cluster's log has no room. */
+void alarm_watch_log(struct alarm *alarm, const _Atomic bool *is_full);
 
 /* True while no segment can be made and too few are left. Any thread. */
 static inline bool alarm_wants_segments(const struct segment_pool *pool)
@@ -63,7 +68,8 @@ static inline bool alarm_wants_segments(const struct segment_pool *pool)
 CC_MUST_USE static inline bool alarm_is_due(const struct alarm *alarm)
 {
     /* relaxed: alarm_step reads it again, with acquire. */
-    if (alarm->is_pending || alarm->is_short ||
+    if (alarm->is_pending || alarm->is_short || alarm->is_closed ||
+        (alarm->is_full != NULL && atomic_load_explicit(alarm->is_full, memory_order_relaxed)) ||
         (alarm->box != NULL && atomic_load_explicit(&alarm->box->raised, memory_order_relaxed)))
         return true;
     return alarm->pool != NULL && alarm_wants_segments(alarm->pool);

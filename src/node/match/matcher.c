@@ -330,7 +330,7 @@ uint32_t matcher_step(struct matcher *matcher)
         work += mind_gap(matcher, &room_left);
     if (CC_UNLIKELY(alarm_is_due(&matcher->alarm)))
         work += alarm_step(&matcher->alarm, &matcher->sequencer, &room_left);
-    if (matcher->alarm.is_short)
+    if (matcher->alarm.is_short || matcher->alarm.is_closed)
         staged_restart_leave(&matcher->staged_restart, STAGED_RESTART_ALL);
     if (room_left &&
         staged_restart_is_due(&matcher->staged_restart, clock_now_ns(matcher->sequencer.clock)))

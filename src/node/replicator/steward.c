@@ -83,6 +83,9 @@ static void watch_database(struct steward *steward)
     uint32_t state = state_of(percent);
 
     published_set(&steward->used_percent, percent);
+    /* relaxed: each is a flag alone. */
+    atomic_store_explicit(&steward->halves, state >= STEWARD_HALF_PERCENT, memory_order_relaxed);
+    atomic_store_explicit(&steward->is_full, state >= STEWARD_CLOSED_PERCENT, memory_order_relaxed);
     if (state == steward->told)
         return;
     log_line(state > steward->told ? LOG_ERROR : LOG_WARN, "cluster",

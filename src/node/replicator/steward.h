@@ -38,7 +38,9 @@ struct steward {
     bool is_few;     /* logged */
     uint32_t told;   /* the percent state that is logged */
     uint64_t etcd_leader;
-    _Atomic bool ends; /* a step asks no more */
+    _Atomic bool ends;    /* a step asks no more */
+    _Atomic bool halves;  /* etcd's database is above STEWARD_HALF_PERCENT */
+    _Atomic bool is_full; /* and above STEWARD_CLOSED_PERCENT */
     CC_NO_SHARE _Atomic uint64_t version;
     _Atomic uint64_t words[STEWARD_WORDS];
     struct published used_percent, current, etcd_leaders;

@@ -108,7 +108,7 @@ static void matcher_lines(struct page *page, const struct matcher *matcher)
     metric(page, "invariant_halts_total", "counter", "1002 and 1008 HALTED by a failed invariant.",
            published_get(&matcher->alarm.counters.halts));
     metric(page, "segment_closings_total", "counter",
-           "1002 CANCEL_ONLY for want of prepared segments.",
+           "1002 CANCEL_ONLY for want of prepared segments, or of room in etcd.",
            published_get(&matcher->alarm.counters.closings));
     line(page, "# HELP perpd_answers_total Answers by status.\n"
                "# TYPE perpd_answers_total counter\n");

@@ -28,6 +28,7 @@
 #include "node/run/core.h"
 #include "node/run/duty.h"
 #include "node/run/phase.h"
+#include "node/run/throttle.h"
 #include "node/run/topology.h"
 
 enum { NODE_PATH_BYTES = 4096 };
@@ -67,6 +68,7 @@ struct node {
     struct disk *vault_disk;                   /* NULL: not in a cluster */
     struct vault_keeper vault_keeper;
     struct steward steward;
+    struct throttle throttle; /* the matcher's */
     char history_folder[NODE_PATH_BYTES];
     char admin_token[NET_ADMIN_TOKEN_BYTES];
     struct signer_ed25519 signer; /* of signing.key */

@@ -81,6 +81,7 @@ static uint32_t take_over(struct node *node)
         return fail(node, NODE_EXIT_FAILED);
     }
     const struct replicator_lead *lead = replicator_lead(node->replicator);
+    alarm_watch_log(&core->matcher.alarm, &node->steward.is_full);
     enum core_opening opening = core_lead(core, lead->term, lead->body);
     if (opening == CORE_CLOCK_BEHIND)
         return 0; /* asked again: the lease bounds the wait */
@@ -106,9 +107,14 @@ uint32_t standby_match(struct node *node, enum phase_name phase)
     return (uint32_t)work;
 }
 
-bool standby_is_held(const struct node *node)
+bool standby_is_held(struct node *node)
 {
-    return replicator_is_stuck(node->replicator);
+    /* relaxed: a flag alone. */
+    bool halves = atomic_load_explicit(&node->steward.halves, memory_order_relaxed);
+
+    return throttle_holds(&node->throttle, halves, engine_sequence(node->core.primary),
+                          clock_monotonic_ns(&node->clock)) ||
+           replicator_is_stuck(node->replicator);
 }
 
 /* ---- the journal's side ---------------------------------------------------------------------- */

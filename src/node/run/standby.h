@@ -17,8 +17,9 @@ uint32_t standby_begin(struct node *node);
 /* The matcher's turn in STANDBY and TAKING. The work done. */
 uint32_t standby_match(struct node *node, enum phase_name phase);
 
-/* Whether a leader takes no commands: too much of what it did does not count yet. */
-bool standby_is_held(const struct node *node);
+/* Whether a leader takes no commands: too much of what it did does not count yet, or etcd is so
+ * full that it goes at half its rate. Once a turn. */
+bool standby_is_held(struct node *node);
 
 /* The journal thread's turn of the replicator, before core_journal. The work done. */
 uint32_t standby_replicate(struct node *node, enum phase_name phase);
