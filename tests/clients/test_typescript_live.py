@@ -239,13 +239,64 @@ async def silence(table, here):
     table.same("overrun", (error, len(got) <= 4), ("Overrun", True))
 
 
+def package(here):
+    """The folder where the tarball is installed."""
+    target = here.folder / "tarball"
+    return target if target.exists() else typescript_library.installed(FOLDER[0], target)
+
+
+@case
+async def ccxt(table, here):
+    """The class of ccxt trades; what it gives has ccxt's shapes, what it throws ccxt's classes."""
+    if typescript_library.packages.lacking("ccxt"):
+        print("ccxt is not installed (tools/setup --browser installs it): its class is not run")
+        return
+    here.rich.cancel_all()
+    here.other.cancel_all()
+    here.other.limit(1_000_000, -100_000)
+    module = typescript_library.packages.FOLDER / "node_modules/ccxt/js/ccxt.js"
+    process = await begun(ROOT / "tests/clients/ccxt.mjs", package(here), module, here.url,
+                          *here.secrets.values())
+    output, _ = await process.communicate()
+    lines = [json.loads(line, parse_int=float) for line in output.splitlines()]
+    held = here.rich.read("/api/v1/positions?market=BTC-PERP").json[0]
+    for line, want in zip(lines, (
+            ["has", True, []],
+            ["time", True, "ok"],
+            ["market", "BTC-PERP", "swap", "USDC", {"price": 0.1, "amount": 1e-5}, True, 5.0],
+            ["placed", "open", "buy", 99000.5, 0.01, 0.01, "BTC/USDC:USDC"],
+            ["read", True, "open", 99000.5, "PO", "limit"],
+            ["edited", True, 99000.0, 0.02],
+            ["open", [[True, 99000.0, 0.02]]],
+            ["off the grid", "InvalidOrder", True],
+            ["refusals", "OrderImmediatelyFillable", "BadRequest", "BadRequest", "OrderNotFound",
+             "AuthenticationError"],
+            ["canceled", "canceled", "canceled"],
+            ["taken", "closed", 0.01, 100000.0, "market"],
+            ["fill", True, "buy", "taker", 0.01, 100000.0, 1000.0, "USDC"],
+            ["position", held["side"].lower(), float(held["size"]),
+             float(held["average_entry_price"]), "cross"],
+            ["balance", True, True],
+            ["book", "BTC/USDC:USDC", [100000.0, 0.99], True],
+            ["ticker", "BTC/USDC:USDC", 100000.0, 100000.0, True],
+            ["trade", "buy", 100000.0, 0.01, 1000.0],
+            ["candle", 6.0, 100000.0],
+            ["rate", 100000.0, True, [], []],
+            ["closed", True, True, True, 10.0],
+            ["late", "RequestTimeout", True, 1.0],
+            ["none", []]), strict=False):
+        table.same(want[0], line, want)
+    table.same("steps", (len(lines), process.returncode), (22, 0))
+    here.other.cancel_all()
+
+
 @case
 async def examples(table, here):
     """Each example, beside the installed tarball, does what it says; the maker follows the mark and
     leaves nothing behind."""
     here.rich.cancel_all()
     here.other.cancel_all()
-    folder = typescript_library.installed(FOLDER[0], here.folder / "tarball") / "examples"
+    folder = package(here) / "examples"
 
     async def until(look):
         while not look():

@@ -1,0 +1,487 @@
+// A class for users of ccxt: `const Perpd = perpdOf(ccxt)`. ccxt is the caller's, so this library needs
+// no other package. What it makes obeys the shapes of ccxt; what it sends goes through Client alone.
+
+import { Amount } from "./amount.js";
+import { connect } from "./client.js";
+import type { Client } from "./client.js";
+import { Lost, NotExecuted, NotOnGrid, OutcomePending, Problem, Rejected, WrongExchange }
+  from "./errors.js";
+import { idTimeMs } from "./ids.js";
+import type { Market } from "./market.js";
+import { Order } from "./order.js";
+import type { Direction } from "./order.js";
+import { SessionKey } from "./sign.js";
+import type { LimitOptions, TimeInForce } from "./trading.js";
+import type * as records from "./types.gen.js";
+
+type Dict = Record<string, unknown>;
+type Number_ = string | number;
+type Row = Promise<Dict>;
+type Rows = Promise<Dict[]>;
+
+/** What of ccxt.Exchange is used here. */
+export interface CcxtExchange {
+  has: Dict;
+  options: Dict;
+  urls: Dict;
+  apiKey: string;
+  privateKey: string;
+  timeout: number;
+  deepExtend(...parts: object[]): Dict;
+  describe(): Dict;
+  loadMarkets(reload?: boolean): Promise<unknown>;
+  market(symbol: string): Dict;
+  safeSymbol(id: string): string;
+  numberToString(value: Number_): string;
+  parseNumber(text: string | null): number;
+  iso8601(ms: number): string;
+  safeMarketStructure(market: Dict): Dict;
+  safeTicker(ticker: Dict, market?: Dict): Dict;
+  safeTrade(trade: Dict, market?: Dict): Dict;
+  safeOrder(order: Dict, market?: Dict): Dict;
+  safePosition(position: Dict): Dict;
+  safeBalance(balance: Dict): Dict;
+  parseOrderBook(book: object, symbol: string, timestamp: number): Dict;
+  filterBySymbolSinceLimit(rows: Dict[], symbol?: string, since?: number, limit?: number): Dict[];
+  filterByArray(rows: Dict[], key: string, values?: string[]): Dict;
+}
+
+type Failure = new (message: string) => Error;
+type Failures = Record<string, Failure>;
+
+/** The module ccxt. */
+export interface Ccxt {
+  readonly Exchange: new (config?: object) => object;
+}
+
+/** What the class adds. Numbers may be strings, which are exact; a float is taken by its shortest
+ * decimal, and one between two ticks throws InvalidOrder with both neighbours. */
+export interface PerpdExchange extends CcxtExchange {
+  /** Ends its connections. */
+  close(): Promise<void>;
+  fetchTime(): Promise<number>;
+  fetchStatus(): Row;
+  fetchMarkets(): Rows;
+  fetchTicker(symbol: string): Row;
+  fetchTickers(symbols?: string[]): Row;
+  fetchOrderBook(symbol: string, limit?: number): Row;
+  fetchTrades(symbol: string, since?: number, limit?: number): Rows;
+  fetchOHLCV(symbol: string, timeframe?: string, since?: number, limit?: number)
+    : Promise<number[][]>;
+  fetchFundingRate(symbol: string): Row;
+  fetchFundingRateHistory(symbol: string, since?: number, limit?: number): Rows;
+  fetchBalance(): Row;
+  fetchPositions(symbols?: string[]): Rows;
+  fetchMyTrades(symbol?: string, since?: number, limit?: number): Rows;
+  fetchFundingHistory(symbol?: string, since?: number, limit?: number): Rows;
+  fetchOrder(id: string): Row;
+  fetchOrders(symbol?: string, since?: number, limit?: number): Rows;
+  fetchOpenOrders(symbol?: string, since?: number, limit?: number): Rows;
+  fetchClosedOrders(symbol?: string, since?: number, limit?: number): Rows;
+  fetchCanceledOrders(symbol?: string, since?: number, limit?: number): Rows;
+  /** `params`: timeInForce, postOnly, reduceOnly, requestId or clientOrderId (the order's id, a UUIDv7).
+   * An outcome that is not known in `timeout` ms throws RequestTimeout with `requestId`; the same call
+   * with it in `params` cannot execute twice. */
+  createOrder(symbol: string, type: string, side: string, amount: Number_, price?: Number_,
+    params?: Dict): Row;
+  /** `amount` is what shall be left of the order, whose id stays. */
+  editOrder(id: string, symbol: string, type: string, side: string, amount: Number_,
+    price: Number_): Row;
+  cancelOrder(id: string): Row;
+  cancelAllOrders(symbol?: string): Rows;
+  setLeverage(leverage: number, symbol: string): Row;
+}
+
+const QUOTE = "USDC";
+const LIMIT_MAX = 1000;
+const FRAMES = { "1m": "1m", "5m": "5m", "15m": "15m", "1h": "1h", "4h": "4h", "1d": "1d" };
+const HAS = ["cancelAllOrders", "cancelOrder", "createLimitOrder", "createMarketOrder", "createOrder",
+  "editOrder", "fetchBalance", "fetchCanceledOrders", "fetchClosedOrders", "fetchFundingHistory",
+  "fetchFundingRate", "fetchFundingRateHistory", "fetchL2OrderBook", "fetchMarkets", "fetchMyTrades",
+  "fetchOHLCV", "fetchOpenOrders", "fetchOrder", "fetchOrderBook", "fetchOrders", "fetchPositions",
+  "fetchStatus", "fetchTicker", "fetchTickers", "fetchTime", "fetchTrades", "setLeverage", "swap"];
+const HAS_NOT = ["CORS", "spot", "margin", "future", "option", "createMarketOrderWs", "fetchCurrencies"];
+
+const FAILURES: readonly (readonly [RegExp, string])[] = [
+  [/^rate_limited|rejected_rate_limited|too_many_connections/, "RateLimitExceeded"],
+  [/invalid_(signature|api_key|device_key)|unauthorized|signature_type_mismatch/, "AuthenticationError"],
+  [/read_only_key|not_permitted/, "PermissionDenied"],
+  [/insufficient/, "InsufficientFunds"],
+  [/order_not_found|conditional_order_not_found/, "OrderNotFound"],
+  [/post_only_would_cross_book/, "OrderImmediatelyFillable"],
+  [/market_(halted|closed|reduce_only|post_only|cancel_only)|mark_price_zero/, "MarketClosed"],
+  [/invalid_market|market_not_found/, "BadSymbol"],
+  [/account_suspended/, "AccountSuspended"],
+  [/not_ready|internal_error/, "ExchangeNotAvailable"],
+  [/order|invalid_(price|size)|size_|trigger|slippage|self_trade/, "InvalidOrder"],
+];
+
+const STATE: Readonly<Record<records.Order["order_status"], string>> = {
+  OPEN: "open", PARTIALLY_FILLED: "open", UNTRIGGERED: "open", FILLED: "closed",
+  CANCELED: "canceled", REJECTED: "rejected", EXPIRED: "expired" };
+
+/** The class of this ccxt. Config: apiKey, privateKey (the text of a session's key file, or the Base64 of
+ * its seed), urls.api, options.subaccount, options.portfolio, options.allowPlain. */
+export function perpdOf(ccxt: Ccxt): new (config?: object) => PerpdExchange {
+  const Base = ccxt.Exchange as new (config?: object) => CcxtExchange;
+  const failures = ccxt as unknown as Failures;
+
+  function failure(name: string, error: Error): Error {
+    const made = new (failures[name] ?? Error)(`perpd ${error.message}`);
+    return Object.assign(made, { cause: error });
+  }
+
+  function translated(error: unknown): unknown {
+    if (error instanceof NotOnGrid) return failure("InvalidOrder", error);
+    if (error instanceof RangeError || error instanceof TypeError) return failure("BadRequest", error);
+    if (error instanceof OutcomePending) {
+      return Object.assign(failure("RequestTimeout", error), { requestId: error.requestId });
+    }
+    if (error instanceof Lost) return failure("NetworkError", error);
+    if (error instanceof NotExecuted || error instanceof WrongExchange) {
+      return failure("ExchangeError", error);
+    }
+    const code = error instanceof Problem ? error.code : error instanceof Rejected ? error.status : "";
+    if (code === "") return error;
+    const found = FAILURES.find(([words]) => words.test(code));
+    return failure(found?.[1] ?? "ExchangeError", error as Error);
+  }
+
+  class Perpd extends Base {
+    #opened: Promise<Client> | undefined;
+    #least: bigint | undefined; // the sequence of the newest own request
+
+    override describe(): Dict {
+      const has = [...HAS.map((name) => [name, true]), ...HAS_NOT.map((name) => [name, false])];
+      return this.deepExtend(super.describe(), { id: "perpd", name: "perpd", countries: [],
+        has: Object.fromEntries(has) as object, timeframes: FRAMES, precisionMode: 4, rateLimit: 5,
+        requiredCredentials: { apiKey: true, secret: false, privateKey: true },
+        urls: { api: "http://127.0.0.1:8080" } });
+    }
+
+    /** Runs work on the client, which the first one connects. Errors are those of ccxt. */
+    async #with<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
+      try {
+        this.#opened ??= this.#connect();
+        return await work(await this.#opened);
+      } catch (error) {
+        throw translated(error);
+      }
+    }
+
+    async #connect(): Promise<Client> {
+      try {
+        const text = this.privateKey;
+        const key = text ? await SessionKey.ofText(text) : undefined;
+        const { subaccount, portfolio, allowPlain } = this.options;
+        return await connect(String(this.urls["api"]), { key, apiKey: this.apiKey || undefined,
+          subaccount: Number(subaccount ?? 0), portfolio: Number(portfolio ?? 0),
+          allowPlain: allowPlain === true, timeoutMs: this.timeout });
+      } catch (error) {
+        this.#opened = undefined; // the next call tries again
+        throw error;
+      }
+    }
+
+    /** Runs work on a market, given by its symbol. */
+    async #at<Result>(symbol: string, work: (client: Client, market: Market, info: Dict) =>
+    Promise<Result>): Promise<Result> {
+      await this.loadMarkets();
+      const info = this.market(symbol);
+      return this.#with(async (client) => work(client, await client.market(String(info["id"])), info));
+    }
+
+    async #perhapsAt<Result>(symbol: string | undefined, work: (client: Client, market?: Market) =>
+    Promise<Result>): Promise<Result> {
+      if (symbol !== undefined) return this.#at(symbol, work);
+      await this.loadMarkets();
+      return this.#with((client) => work(client));
+    }
+
+    async close(): Promise<void> {
+      const opened = this.#opened;
+      this.#opened = undefined;
+      (await opened?.catch(() => undefined))?.close();
+    }
+
+    async fetchTime(): Promise<number> {
+      return this.#with(async ({ session }) => {
+        await session.get("/time");
+        return session.clock.nowMs();
+      });
+    }
+
+    async fetchStatus(): Row {
+      return this.#with(async (client) => {
+        const info = await client.status();
+        return { status: info.state === "ready" ? "ok" : "maintenance", updated: undefined,
+          eta: undefined, url: undefined, info };
+      });
+    }
+
+    async fetchMarkets(): Rows {
+      return this.#with(async (client) => (await client.markets()).map(({ record }) => {
+        const number = (text: string): number => this.parseNumber(text);
+        const { base } = record;
+        const [fee] = record.fees;
+        return this.safeMarketStructure({ id: record.market, symbol: `${base}/${QUOTE}:${QUOTE}`, base,
+          quote: QUOTE, settle: QUOTE, baseId: base, quoteId: QUOTE, settleId: QUOTE, type: "swap",
+          spot: false, margin: false, swap: true, future: false, option: false,
+          active: record.state === "ACTIVE", contract: true, linear: true, inverse: false,
+          contractSize: 1, maker: fee && number(fee.maker_fee_rate),
+          taker: fee && number(fee.taker_fee_rate),
+          precision: { price: number(record.tick_size), amount: number(record.lot_size) },
+          limits: { amount: { min: number(record.min_size), max: number(record.max_order_size) },
+            price: { min: number(record.tick_size), max: number(record.max_price) },
+            cost: { min: number(record.min_notional), max: undefined },
+            leverage: { min: 1, max: record.max_leverage } }, info: record });
+      }));
+    }
+
+    #ticker(info: records.Ticker): Dict {
+      return this.safeTicker({ symbol: this.safeSymbol(info.market),
+        high: info.high_24h ?? undefined, low: info.low_24h ?? undefined,
+        bid: info.bid_price ?? undefined, ask: info.ask_price ?? undefined,
+        open: info.open_24h ?? undefined, last: info.last_price ?? undefined,
+        close: info.last_price ?? undefined, baseVolume: info.volume_24h,
+        quoteVolume: info.notional_24h, markPrice: info.mark_price ?? undefined,
+        indexPrice: info.index_price ?? undefined, info });
+    }
+
+    async fetchTicker(symbol: string): Row {
+      return this.#at(symbol, async (client, market) => this.#ticker(await client.ticker(market)));
+    }
+
+    async fetchTickers(symbols?: string[]): Row {
+      return this.#perhapsAt(undefined, async (client) => this.filterByArray(
+        (await client.tickers()).map((row) => this.#ticker(row)), "symbol", symbols));
+    }
+
+    async fetchOrderBook(symbol: string, limit = 50): Row {
+      return this.#at(symbol, async (client, market) => {
+        const book = await client.bookSnapshot(market, limit);
+        return { ...this.parseOrderBook(book, symbol, Number(book.time_ns / 1_000_000n)),
+          nonce: Number(book.seq) };
+      });
+    }
+
+    async fetchTrades(symbol: string, since?: number, limit = 50): Rows {
+      return this.#at(symbol, async (client, market, info) => {
+        const { trades } = await client.trades(market, { limit: Math.min(limit, LIMIT_MAX) });
+        return this.filterBySymbolSinceLimit(trades.map((row) => this.safeTrade({
+          id: String(row.trade_seq), timestamp: row.time, datetime: this.iso8601(row.time), symbol,
+          side: row.taker_side === "LONG" ? "buy" : "sell", price: row.price, amount: row.size,
+          info: row }, info)).reverse(), symbol, since, limit);
+      });
+    }
+
+    async fetchOHLCV(symbol: string, timeframe = "1m", since?: number, limit = 100)
+      : Promise<number[][]> {
+      return this.#at(symbol, async ({ session }, market) => {
+        const shown = await session.get(`/markets/${market.name}/candles`, { parameters: {
+          interval: timeframe, limit: Math.min(limit, LIMIT_MAX) } }) as records.Candles;
+        return shown.candles.map((row) => [row.start_time, ...[row.open, row.high, row.low, row.close,
+          row.volume].map((text) => this.parseNumber(text))])
+          .sort((a, b) => (a[0] ?? 0) - (b[0] ?? 0))
+          .filter(([start = 0]) => since === undefined || start >= since);
+      });
+    }
+
+    async fetchFundingRate(symbol: string): Row {
+      return this.#at(symbol, async (client, market) => {
+        const info = await client.session.get(`/markets/${market.name}/mark`) as records.Mark;
+        const timestamp = Number(info.time_ns / 1_000_000n);
+        const next = (Math.floor(timestamp / 3_600_000) + 1) * 3_600_000;
+        return { info, symbol, markPrice: this.parseNumber(info.mark_price),
+          indexPrice: this.parseNumber(info.index_price), timestamp, datetime: this.iso8601(timestamp),
+          fundingRate: this.parseNumber(info.predicted_funding_rate), fundingTimestamp: next,
+          fundingDatetime: this.iso8601(next), interval: "1h" };
+      });
+    }
+
+    async fetchFundingRateHistory(symbol: string, since?: number, limit = 50): Rows {
+      return this.#at(symbol, async (client, market) => {
+        const shown = await client.fundingRates(market, { limit: Math.min(limit, LIMIT_MAX) });
+        return this.filterBySymbolSinceLimit(shown.funding_rates.map((row) => ({ info: row, symbol,
+          fundingRate: this.parseNumber(row.funding_rate), timestamp: row.time,
+          datetime: this.iso8601(row.time) })).reverse(), symbol, since, limit);
+      });
+    }
+
+    async fetchBalance(): Row {
+      return this.#with(async (client) => {
+        const info = await client.balance();
+        return this.safeBalance({ info, [QUOTE]: { total: info.equity, free: info.cash_balance } });
+      });
+    }
+
+    async fetchPositions(symbols?: string[]): Rows {
+      return this.#perhapsAt(undefined, async (client) => {
+        const rows = (await client.positions()).map((row) => this.safePosition({ info: row,
+          id: row.id, symbol: this.safeSymbol(row.market),
+          side: row.side === "LONG" ? "long" : "short", contracts: this.parseNumber(row.size),
+          contractSize: 1, entryPrice: this.parseNumber(row.average_entry_price),
+          markPrice: this.parseNumber(row.mark_price), leverage: row.leverage, hedged: false,
+          unrealizedPnl: this.parseNumber(row.unrealized_pnl), marginMode: "cross",
+          liquidationPrice: row.liquidation_price === null
+            ? undefined : this.parseNumber(row.liquidation_price),
+          initialMargin: this.parseNumber(row.initial_margin),
+          maintenanceMargin: this.parseNumber(row.maintenance_margin) }));
+        return symbols === undefined ? rows
+          : rows.filter((row) => symbols.includes(String(row["symbol"])));
+      });
+    }
+
+    async fetchMyTrades(symbol?: string, since?: number, limit = 50): Rows {
+      return this.#perhapsAt(symbol, async (client, market) => {
+        const rows = await client.fills({ limit: Math.min(limit, LIMIT_MAX), ...market && { market } });
+        return this.filterBySymbolSinceLimit(rows.map((row) => this.safeTrade({ id: row.id,
+          order: row.request_id, timestamp: row.time, datetime: this.iso8601(row.time),
+          symbol: this.safeSymbol(row.market), side: row.side === "LONG" ? "buy" : "sell",
+          takerOrMaker: row.liquidity.toLowerCase(), price: row.price, amount: row.quantity,
+          fee: { cost: row.fee, currency: QUOTE }, info: row })).reverse(), symbol, since, limit);
+      });
+    }
+
+    async fetchFundingHistory(symbol?: string, since?: number, limit = 50): Rows {
+      return this.#perhapsAt(symbol, async (client, market) => {
+        const rows = await client.fundingPayments({ limit: Math.min(limit, LIMIT_MAX),
+          ...market && { market } });
+        return this.filterBySymbolSinceLimit(rows.map((row) => ({ info: row, id: row.id,
+          symbol: this.safeSymbol(row.market), code: QUOTE, timestamp: row.time,
+          datetime: this.iso8601(row.time), amount: this.parseNumber(row.payment) })).reverse(),
+        symbol, since, limit);
+      });
+    }
+
+    #order(info: records.Order): Dict {
+      return this.safeOrder({ id: info.id, clientOrderId: info.id, timestamp: info.time,
+        datetime: this.iso8601(info.time), symbol: this.safeSymbol(info.market),
+        lastUpdateTimestamp: Number(info.updated_at_ns / 1_000_000n),
+        type: info.order_type.includes("MARKET") ? "market" : "limit",
+        side: info.side === "LONG" ? "buy" : "sell", price: info.price ?? undefined,
+        amount: info.initial_size, filled: info.filled_size, remaining: info.remaining_size,
+        average: info.average_price ?? undefined, status: STATE[info.order_status],
+        timeInForce: info.post_only ? "PO" : info.time_in_force, postOnly: info.post_only,
+        reduceOnly: info.reduce_only, triggerPrice: info.trigger_price ?? undefined, info });
+    }
+
+    /** What the acknowledgement of an order showed. */
+    #own(order: Order, symbol: string, type: string): Dict {
+      const timestamp = idTimeMs(order.id);
+      this.#least = order.outcome?.sequence ?? this.#least;
+      return this.safeOrder({ id: order.id, clientOrderId: order.id, timestamp,
+        datetime: this.iso8601(timestamp), symbol, type, side: order.side,
+        price: order.price?.toString(), amount: order.size.toString(),
+        filled: order.filled.toString(), remaining: order.remaining.toString(),
+        average: order.averagePrice?.toString(), status: STATE[order.status as keyof typeof STATE],
+        postOnly: order.postOnly, reduceOnly: order.reduceOnly,
+        info: order.outcome?.answer ?? {} });
+    }
+
+    async fetchOrder(id: string): Row {
+      return this.#perhapsAt(undefined, async (client) => 
+        this.#order(await client.orderRecord(id, this.#least)));
+    }
+
+    #orders(statuses: readonly (string | undefined)[], symbol: string | undefined,
+      since: number | undefined, limit = 50): Rows {
+      return this.#perhapsAt(symbol, async (client, market) => {
+        const lists = await Promise.all(statuses.map((status) => client.orders({
+          limit: Math.min(limit, LIMIT_MAX), ...status && { status }, ...market && { market } })));
+        const rows = lists.flat().sort((a, b) => Number(a.time_ns - b.time_ns));
+        return this.filterBySymbolSinceLimit(rows.map((row) => this.#order(row)), symbol, since,
+          limit);
+      });
+    }
+
+    async fetchOrders(symbol?: string, since?: number, limit?: number): Rows {
+      return this.#orders([undefined], symbol, since, limit);
+    }
+
+    async fetchOpenOrders(symbol?: string, since?: number, limit?: number): Rows {
+      return this.#orders(["OPEN", "PARTIALLY_FILLED", "UNTRIGGERED"], symbol, since, limit);
+    }
+
+    async fetchClosedOrders(symbol?: string, since?: number, limit?: number): Rows {
+      return this.#orders(["FILLED"], symbol, since, limit);
+    }
+
+    async fetchCanceledOrders(symbol?: string, since?: number, limit?: number): Rows {
+      return this.#orders(["CANCELED"], symbol, since, limit);
+    }
+
+    #amount(value: Number_): string {
+      return typeof value === "string" ? value : this.numberToString(value);
+    }
+
+    async createOrder(symbol: string, type: string, side: string, amount: Number_, price?: Number_,
+      params: Dict = {}): Row {
+      const { timeInForce, postOnly, reduceOnly, requestId, clientOrderId, ...others } = params;
+      return this.#at(symbol, async (client, market) => {
+        const unknown = Object.keys(others);
+        if (unknown.length > 0) throw new RangeError(`no such parameter: ${unknown.join(", ")}`);
+        if (type !== "limit" && type !== "market") throw new RangeError("the type is limit or market");
+        if (type === "limit" && price === undefined) throw new RangeError("a limit order has a price");
+        const how: LimitOptions = { reduceOnly: reduceOnly === true, deadlineMs: this.timeout,
+          requestId: (requestId ?? clientOrderId) as string | undefined };
+        const size = this.#amount(amount);
+        const direction = side as Direction;
+        if (type === "market") {
+          if (postOnly === true || timeInForce !== undefined) {
+            throw new RangeError("a market order takes neither postOnly nor timeInForce");
+          }
+          return this.#own(await client.placeMarket(market, direction, size, how), symbol, type);
+        }
+        const tif = timeInForce === "PO" ? "GTC" : (timeInForce ?? "GTC") as TimeInForce;
+        if (!["GTC", "IOC", "FOK"].includes(tif)) throw new RangeError(`no such timeInForce: ${tif}`);
+        return this.#own(await client.place(market, direction, size, this.#amount(price ?? 0),
+          { ...how, tif, postOnly: postOnly === true || timeInForce === "PO" }), symbol, type);
+      });
+    }
+
+    /** The order of this id, as of the newest own request or later. */
+    async #known(client: Client, id: string): Promise<readonly [Order, records.Order]> {
+      const record = await client.orderRecord(id, this.#least);
+      const order = new Order(client, id, await client.market(record.market),
+        record.side === "LONG" ? "buy" : "sell", null, Amount.of(record.initial_size),
+        { isConditional: record.order_status === "UNTRIGGERED", postOnly: record.post_only,
+          reduceOnly: record.reduce_only });
+      return [order, record];
+    }
+
+    async editOrder(id: string, symbol: string, type: string, side: string, amount: Number_,
+      price: Number_): Row {
+      return this.#at(symbol, async (client, market) => {
+        const [order, record] = await this.#known(client, id);
+        if (record.market !== market.name || order.side !== side || type !== "limit") {
+          throw new RangeError(`order ${id} is a limit order to ${order.side} ${record.market}`);
+        }
+        await order.replace(this.#amount(price), this.#amount(amount), { deadlineMs: this.timeout });
+        return this.#own(order, symbol, type);
+      });
+    }
+
+    async cancelOrder(id: string): Row {
+      return this.#perhapsAt(undefined, async (client) => {
+        const [order, record] = await this.#known(client, id);
+        await order.cancel({ deadlineMs: this.timeout });
+        return this.#own(order, this.safeSymbol(record.market), "limit");
+      });
+    }
+
+    async cancelAllOrders(symbol?: string): Rows {
+      return this.#perhapsAt(symbol, async (client, market) => {
+        const { answer, sequence } = await client.cancelAll(market, { deadlineMs: this.timeout });
+        this.#least = sequence ?? this.#least;
+        return [this.safeOrder({ info: answer })];
+      });
+    }
+
+    async setLeverage(leverage: number, symbol: string): Row {
+      return this.#at(symbol, async (client, market) =>
+        ({ info: await client.setLeverage(market, leverage) }));
+    }
+  }
+  return Perpd;
+}
