@@ -155,4 +155,22 @@ same("a sequence", typeof parsed.sequence, "bigint");
 same("a text", parsed.label, '1234567890123456789 "9007199254740993');
 same("narrow", parsed.list[1], 5);
 same("and back", perpd.formatJson(parsed), json);
+
+// J9: 1,000 frames of a book, with gaps, wrong checksums, conflation and a lag (book_vectors.py).
+const { Book, Fault } = await import(pathToFileURL(`${dist}/book.js`).href);
+const whole = perpd.parseJson(readFileSync(`${folder}/book.json`, "utf8"));
+const book = new Book({ priceDecimals: whole.price_decimals, sizeDecimals: whole.size_decimals },
+  whole.depth);
+const met = { ok: 0, gap: 0, fault: 0 };
+for (const [number, { frame, expect, crc }] of whole.steps.entries()) {
+  met[expect] += 1;
+  same(`${number}: in order`, frame.type === "snapshot" || frame.prev_seq === book.seq,
+    expect !== "gap");
+  if (expect === "gap") book.discard();
+  else if (expect === "fault") refused(`${number}: fault`, Fault, () => book.apply(frame));
+  else book.apply(frame);
+  same(`${number}: live`, book.isLive, expect === "ok");
+  if (expect === "ok") same(`${number}: crc`, book.crc(), crc);
+}
+same("steps", met, { ok: 959, gap: 21, fault: 20 });
 console.log(looked);
