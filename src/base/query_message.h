@@ -57,6 +57,7 @@ enum query_extent {
     X(frames,      ONE)    /* frame in before_sequence, bytes to skip in offset -> row_frames */  \
     X(seal,        ONE)    /* -> row_seal */                                                      \
     X(withdrawals, PAGE)   /* outcome, page -> row_list, then row_withdrawal, newest first */     \
+    X(private_events, PAGE) /* account, seq before it, sequence -> private_event, oldest first */ \
     X(pairing_open, ONE)   /* account, pin, random id, token hash -> row_pairing */               \
     X(pairing_deposit, ONE) /* id, token hash, payload: both keys -> row_pairing */               \
     X(pairing,     ONE)    /* account, pin, id -> row_pairing */                                  \
@@ -126,8 +127,10 @@ struct query {
     };
     union {
         struct {
-            uint64_t before_sequence; /* pages: only rows with a lower (sequence, index); 0: all */
-            uint64_t offset;          /* pages: rows to pass over */
+            uint64_t before_sequence; /* pages: only rows with a lower (sequence, index); 0: all;
+                                         private_events: the seq that they follow */
+            uint64_t offset; /* pages: rows to pass over; private_events: the sequence by which the
+                                first has happened, UINT64_MAX: not known */
         };
         const uint8_t *payload; /* pairings: what the request brings; the net thread keeps it
                                    unchanged until it has the reply */

@@ -45,8 +45,9 @@ enum {
 #define ROOT_NONE    UINT64_MAX
 
 const char *const history_check_table_names[HISTORY_TABLES] = {
-    "fills",  "trades",   "payments", "rates", "fund",        "fees",     "liquidations", "cash",
-    "orders", "refusals", "minutes",  "hours", "withdrawals", "requests", "order_ids",
+    "fills",        "trades",  "payments", "rates",     "fund",    "fees",
+    "liquidations", "cash",    "orders",   "refusals",  "minutes", "hours",
+    "withdrawals",  "private", "requests", "order_ids",
 };
 
 struct tree {
@@ -395,13 +396,15 @@ static int check_row(struct walk *walk, const struct node *node)
     if (crc != cc_load32(node->data + bytes))
         return -EBADMSG;
     bool is_gap = cc_load32(node->key + key_bytes - 4) == UINT32_MAX;
-    if (!history_check_is_timed(walk->table) &&
+    bool is_numbered = history_check_is_timed(walk->table) || walk->table == HISTORY_PRIVATE;
+    if (!is_numbered &&
         __builtin_bswap64(cc_load64(node->key + key_bytes - 12)) > check->head.applied)
         return -EBADMSG;
     if (history_check_has_sequence(walk->table) && !is_gap &&
         (bytes < sizeof(uint64_t) || cc_load64(node->data) > check->head.applied))
         return -EBADMSG;
-    if (is_gap ? bytes != sizeof(uint64_t) || walk->table >= HISTORY_LISTS : bytes == 0)
+    bool has_gaps = walk->table < HISTORY_LISTS && walk->table != HISTORY_PRIVATE;
+    if (is_gap ? bytes != sizeof(uint64_t) || !has_gaps : bytes == 0)
         return -EBADMSG;
     check->rows[walk->table]++;
     check->sums[walk->table] += crc;

@@ -33,10 +33,11 @@ static inline bool history_check_is_timed(enum history_table table)
     return table == HISTORY_MINUTES || table == HISTORY_HOURS;
 }
 
-/* Whether a row of the table is written when it ends, to where it was placed. */
+/* Whether a row of the table is written when it ends, to where it was placed or, of private events,
+ * to the seq of the first. */
 static inline bool history_check_is_placed(enum history_table table)
 {
-    return table == HISTORY_ORDERS || table == HISTORY_WITHDRAWALS;
+    return table == HISTORY_ORDERS || table == HISTORY_WITHDRAWALS || table == HISTORY_PRIVATE;
 }
 
 /* Whether the rows of the table, but no gap, begin with the sequence of their command. */

@@ -20,7 +20,7 @@ enum {
     KEY_BYTES_MAX = HISTORY_KEY_BYTES_MAX,
     PLACE_BYTES = 12, /* of sequence and index */
     CRC_BYTES = HISTORY_CRC_BYTES,
-    FORMAT = 8,
+    FORMAT = 9,
     PATH_BYTES = 4096,
     READERS = 16,
 };
@@ -390,6 +390,31 @@ static int cut_row(struct history_file *file, enum history_table table, MDB_curs
     if (code != 0)
         return error_of(code);
     return after < sequence ? history_file_put_gap(file, table, id, sequence, after) : 0;
+}
+
+int history_file_drop(struct history_file *file, enum history_table table, uint64_t key,
+                      uint64_t sequence, uint32_t most)
+{
+    const struct history_location oldest = { .table = table, .key = key };
+    uint8_t wanted[KEY_BYTES_MAX];
+    MDB_cursor *cursor;
+
+    INVARIANT(table < HISTORY_LISTS);
+    size_t key_bytes = key_of(&oldest, wanted);
+    MDB_val at = { .mv_size = key_bytes, .mv_data = wanted }, value;
+    int code = mdb_cursor_open(file->write, file->tables[table], &cursor);
+    if (code != 0)
+        return error_of(code);
+    code = mdb_cursor_get(cursor, &at, &value, MDB_SET_RANGE);
+    while (code == 0 && most-- != 0 && load_big64(at.mv_data) == key &&
+           sequence_of(&at) < sequence) {
+        uncount(file, table, &value);
+        code = mdb_cursor_del(cursor, 0);
+        if (code == 0)
+            code = mdb_cursor_get(cursor, &at, &value, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return code == MDB_NOTFOUND ? 0 : error_of(code);
 }
 
 static int cut_table(struct history_file *file, enum history_table table, uint64_t sequence)

@@ -4,9 +4,9 @@
  *   table by id, id, key (account), (sequence, index) ──> the same
  *
  * The sequence of a location is that of the command that made the row. But an order or a withdrawal
- * lies where it was placed, and a piece of a candle at the minute or hour that it is of: the
- * sequence of its location is that number. Their rows begin with the sequence u64 of the command
- * that made them.
+ * lies where it was placed, a piece of a candle at the minute or hour that it is of, and a row of
+ * private events at the account's seq of its first: the sequence of the location is that number.
+ * Their rows begin with the sequence u64 of the command that made them, or the last of the events.
  *
  * Rows are made again from the journal, so the file may lag: each commit carries `applied`, and
  * rows above it are not in the file. Rows that the file will never get, because a start began with
@@ -16,6 +16,7 @@
  * orders and withdrawals: of the first gap_accounts accounts, those that were placed below `from`
  * may be missing.
  * A gap of a table of candles names minutes or hours as its locations do, and a cut leaves it.
+ * Private events have no gaps: their numbers tell what is missing.
  *
  * Order.  A commit is all or nothing. A crash of the machine may undo the newest commits that
  *         were not synced, whole and newest first.
@@ -41,13 +42,14 @@ enum history_table {
     HISTORY_MINUTES,      /* asset id; placed by unix minutes */
     HISTORY_HOURS,        /* asset id; placed by unix hours */
     HISTORY_WITHDRAWALS,  /* 0 */
+    HISTORY_PRIVATE,      /* account; placed by its seq */
     HISTORY_LISTS,
     HISTORY_REQUESTS = HISTORY_LISTS, /* by id: the request's, account */
     HISTORY_ORDER_IDS,                /* the order's, account */
     HISTORY_TABLES
 };
 
-enum { HISTORY_ROW_BYTES_MAX = 256, HISTORY_ID_BYTES = 32, HISTORY_PLACE_ID_BYTES = 16 };
+enum { HISTORY_ROW_BYTES_MAX = 984, HISTORY_ID_BYTES = 32, HISTORY_PLACE_ID_BYTES = 16 };
 
 struct history_file;
 struct history_cursor;
@@ -108,6 +110,11 @@ CC_MUST_USE int history_file_put_gap(struct history_file *file, enum history_tab
  * there are dated `newest_ms` at most, and belong to the first `accounts` accounts. */
 void history_file_put_id_gap(struct history_file *file, uint64_t sequence, uint64_t newest_ms,
                              uint64_t accounts);
+
+/* Removes rows of the table and key whose locations have a lower sequence, the oldest first and at
+ * most `most` of them. */
+CC_MUST_USE int history_file_drop(struct history_file *file, enum history_table table, uint64_t key,
+                                  uint64_t sequence, uint32_t most);
 
 /* Removes every row above `sequence`: the journal does not have it. A gap above goes on below it.
  * Slow. */

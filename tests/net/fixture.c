@@ -443,6 +443,24 @@ static void repeat_trade(const struct fixture *fixture, struct reply *reply)
     reply->more = fixture->trades_more;
 }
 
+/* Events as fixture_private makes them, of the page that the query asks for. */
+static void write_privates(const struct fixture *fixture, const struct query *query,
+                           struct reply *reply)
+{
+    uint8_t *rows = reply_pool_at(&fixture->pool, reply->buffer);
+    uint64_t seq = query->before_sequence + 1;
+    reply->row_count = 0;
+    reply->row_bytes = 0;
+    for (; seq >= fixture->private_from && seq <= fixture->private_to &&
+           reply->row_count < query->limit;
+         seq++) {
+        struct private_event event = fixture_private(query->account_id, seq, 0);
+        memcpy(rows + reply->row_bytes, &event, sizeof event);
+        reply->row_bytes += (uint32_t)sizeof event;
+        reply->row_count++;
+    }
+}
+
 uint32_t fixture_follow(struct fixture *fixture)
 {
     uint64_t ready = ring_ready(&fixture->queries);
@@ -465,7 +483,14 @@ uint32_t fixture_follow(struct fixture *fixture)
                                  .kind = query->kind };
         if (reply->problem == PROBLEM_not_ready && reply->cause == REPLY_LAG)
             reply->lag_ms = 1400;
-        if (reply->problem == PROBLEM_none && canned_rows[query->kind].bytes == NULL)
+        bool is_private = query->kind == QUERY_private_events;
+        bool is_there = query->before_sequence + 1 >= fixture->private_from &&
+                        query->before_sequence < fixture->private_to;
+        if (is_private && !is_there && !fixture->privates_coming) {
+            reply->problem = PROBLEM_not_ready;
+            reply->cause = REPLY_NOT_KEPT;
+        }
+        if (reply->problem == PROBLEM_none && !is_private && canned_rows[query->kind].bytes == NULL)
             reply->problem = PROBLEM_not_ready; /* a read that no test of net asks for */
         if (query->kind == QUERY_trades && fixture->trades_lost) {
             reply->problem = PROBLEM_not_ready;
@@ -483,6 +508,8 @@ uint32_t fixture_follow(struct fixture *fixture)
                 repeat_order(fixture, reply);
             if (query->kind == QUERY_trades && reply->row_bytes != 0)
                 repeat_trade(fixture, reply);
+            if (is_private && reply->problem == PROBLEM_none)
+                write_privates(fixture, query, reply);
         }
         ring_publish(&fixture->replies);
         fixture->query_count++;

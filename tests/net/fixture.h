@@ -45,10 +45,12 @@ struct fixture {
     struct query last_query;
     enum problem next_problem; /* of the replies it gives; PROBLEM_none: canned rows */
     enum reply_cause next_cause;
-    uint32_t order_rows; /* of a list of orders, 0: one */
-    uint32_t trade_rows; /* of a list of trades: seq 9000, 8998, .. */
-    bool trades_more;    /* older ones follow */
-    bool trades_lost;    /* history does not have them */
+    uint32_t order_rows;               /* of a list of orders, 0: one */
+    uint32_t trade_rows;               /* of a list of trades: seq 9000, 8998, .. */
+    bool trades_more;                  /* older ones follow */
+    bool trades_lost;                  /* history does not have them */
+    uint64_t private_from, private_to; /* seqs that history has of FIXTURE_ACCOUNT; to 0: none */
+    bool privates_coming;              /* what it lacks is on its way there */
 
     struct signer_ed25519 session;  /* seed 00 01 .. 1f, of FIXTURE_ACCOUNT, in the keyring */
     struct signer_ed25519 stranger; /* in no keyring */
@@ -75,6 +77,20 @@ struct fixture {
  * all four rings. */
 void fixture_init(struct fixture *fixture, bool simulated_clock, uint32_t ring_slots);
 void fixture_free(struct fixture *fixture);
+
+/* A private event of the account; history's are of subaccount 0. */
+static inline struct private_event fixture_private(uint64_t account_id, uint64_t seq,
+                                                   uint32_t subaccount)
+{
+    return (struct private_event){
+        .account_id = account_id,
+        .seq = seq,
+        .sequence = seq + 1000,
+        .subaccount_index = subaccount,
+        .kind = PRIVATE_MMP,
+        .mmp = { .market = "BTC-PERP" },
+    };
+}
 
 /* Puts a passkey of FIXTURE_ACCOUNT into the keyring. Without it no credential id is known; the
  * relying party is that of a testnet. */

@@ -2,13 +2,15 @@
  * the list of everything that happened, over random commands, commits, clean starts, and starts
  * that left a gap; a page that needs a row of a gap is refused (wire.md W7). Each request and order
  * is found by its id, or was in a gap; an id that no request had is told from one that may have
- * been in a gap. */
+ * been in a gap. Private events after any seq come as they happened, or it is said that they are
+ * not kept; the newest PRIVATE_MOST are kept, and older ones leave the file. */
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "exchange_random.h"
 
+enum { PRIVATE_MOST = 1200, PRIVATE_MAX = 1 << 16 };
 enum { ACCOUNTS = 3, CAPACITY = 1024, STARTS = 8, ROUNDS = 60, COMMANDS = 20, GAPS_MAX = STARTS };
 
 static struct exchange exchange;
@@ -22,6 +24,12 @@ static struct gap {
 static uint32_t gap_count, refused_count, file_rows, requests_found, requests_lost;
 static uint32_t orders_found, orders_lost, order_pages, order_pages_refused;
 static uint64_t first; /* sequence with which the file begins */
+
+/* Private events by account and seq, as streams were shown them. */
+static struct private_log shown;
+static struct private_event *privates[ACCOUNTS + 1];
+static uint64_t private_counts[ACCOUNTS + 1];
+static uint32_t pages_whole, pages_lost, pages_coming, pages_dropped;
 
 static struct query_task ask(enum query_kind kind, uint64_t account, uint16_t asset, uint32_t limit,
                              uint64_t before_sequence, uint32_t before_index)
@@ -323,6 +331,82 @@ static void check_each_order(void)
     }
 }
 
+/* ---- private events -------------------------------------------------------------------------- */
+
+static void note_privates(void)
+{
+    for (uint64_t account = 1; account <= ACCOUNTS; account++) {
+        uint64_t *count = &private_counts[account];
+        while (*count < private_log_newest(&shown, account)) {
+            struct private_event *event = &privates[account][*count + 1];
+            CHECK(++*count < PRIVATE_MAX);
+            if (!private_log_read(&shown, account, *count, event))
+                CHECK(*count <= 64); /* of before the log was there */
+        }
+    }
+}
+
+/* Whether the file must have the event. */
+static bool is_kept(const struct private_event *event)
+{
+    return event->sequence >= first && gap_of(event->sequence) == NULL &&
+           event->sequence <= history_file_applied(file);
+}
+
+/* The page after `from`, of `limit` events. */
+static void check_page(uint64_t account, uint64_t from, uint32_t limit, uint64_t by)
+{
+    const struct private_event *events = privates[account];
+    uint64_t newest = private_counts[account], applied = history_file_applied(file);
+    uint64_t dropped = newest < PRIVATE_MOST + PRIVATE_KEEP_STEP + 3 * PRIVATE_BLOCK_EVENTS
+                           ? 0
+                           : newest - PRIVATE_MOST - PRIVATE_KEEP_STEP - 3 * PRIVATE_BLOCK_EVENTS;
+    struct query query = { .kind = QUERY_private_events,
+                           .account_id = account,
+                           .limit = limit,
+                           .pin = -1,
+                           .before_sequence = from,
+                           .offset = by };
+    struct query_task task = exchange_ask(&exchange, &pool, &query);
+    const struct private_event *rows = (const struct private_event *)(const void *)task.rows;
+    bool is_first_kept = from < newest && is_kept(&events[from + 1]);
+
+    if (task.reply.problem == PROBLEM_none && task.reply.row_count != 0) {
+        CHECK(is_first_kept && from + 1 > dropped);
+        for (uint32_t k = 0; k < task.reply.row_count; k++)
+            CHECK(memcmp(&rows[k], &events[from + 1 + k], sizeof *rows) == 0);
+        uint64_t last = from + task.reply.row_count;
+        CHECK(task.reply.row_count == limit || last == newest || !is_kept(&events[last + 1]));
+        pages_whole++;
+        return;
+    }
+    bool may_be_dropped = from + 1 + PRIVATE_MOST <= newest;
+    CHECK(!is_first_kept || may_be_dropped);
+    if (task.reply.problem == PROBLEM_none) { /* on its way, as far as is known */
+        CHECK(by > applied && (from >= newest || events[from + 1].sequence > applied));
+        for (uint64_t seq = from + 1; seq <= newest; seq++)
+            CHECK(!is_kept(&events[seq]));
+        pages_coming++;
+        return;
+    }
+    CHECK(task.reply.problem == PROBLEM_not_ready && task.reply.cause == REPLY_NOT_KEPT);
+    pages_dropped += is_first_kept;
+    pages_lost++;
+}
+
+static void check_privates(void)
+{
+    static const uint32_t limits[] = { 256, 128, 37, 1 };
+    uint64_t sequence = engine_sequence(exchange.host.engine);
+
+    note_privates();
+    for (uint64_t account = 1; account <= ACCOUNTS; account++)
+        for (uint64_t from = 0; from <= private_counts[account] + 1; from += 1 + from % 23) {
+            check_page(account, from, limits[from % CC_COUNT(limits)], UINT64_MAX);
+            check_page(account, from, limits[from % 3], sequence);
+        }
+}
+
 static void check_all(void)
 {
     static const uint32_t limits[] = { 1000, 37, 5 };
@@ -342,6 +426,18 @@ static void check_all(void)
     }
     check_each_order();
     check_requests();
+    check_privates();
+}
+
+/* A new history in the file, whose private events go to `shown` too. */
+static void attach(void)
+{
+    struct history *history = history_create(CAPACITY, ACCOUNTS + 2, exchange.host.key);
+
+    CHECK(history != NULL && history_attach(history, file) == 0);
+    history_keep_private(history, PRIVATE_MOST);
+    exchange.sink.history = history;
+    exchange.sink.feed.log = &shown;
 }
 
 /* A new process: what was not committed is gone, the state is the engine's. */
@@ -349,10 +445,13 @@ static void start_again(bool is_clean)
 {
     static const uint8_t id[HISTORY_ID_BYTES] = { 1 };
     struct history_keep *keep = &exchange.sink.history->keep;
-    uint64_t sequence = engine_sequence(exchange.host.engine);
 
     if (is_clean)
         CHECK(history_keep_flush(keep, true) >= 0);
+    else /* what came last is lost */
+        exchange_random_run(&exchange, COMMANDS);
+    note_privates();
+    uint64_t sequence = engine_sequence(exchange.host.engine);
     file_rows += (uint32_t)published_get(&keep->rows);
     history_destroy(exchange.sink.history);
     history_file_close(file);
@@ -361,8 +460,7 @@ static void start_again(bool is_clean)
     CHECK(!is_clean || applied == sequence);
     if (applied < sequence)
         gaps[gap_count++] = (struct gap){ applied, sequence };
-    exchange.sink.history = history_create(CAPACITY, ACCOUNTS + 2, exchange.host.key);
-    CHECK(exchange.sink.history != NULL && history_attach(exchange.sink.history, file) == 0);
+    attach();
     history_forget(exchange.sink.history, exchange.host.engine);
 }
 
@@ -377,6 +475,7 @@ static void run(uint32_t rounds)
         if (i % 7 == 0)
             now_ns += 1000000000; /* a commit each second */
         CHECK(history_keep_step(keep, now_ns) >= 0);
+        note_privates();
         CHECK(!history_keep_is_full(keep));
     }
 }
@@ -387,8 +486,7 @@ static void check_replayed(void)
 {
     CHECK(history_keep_flush(&exchange.sink.history->keep, false) >= 0);
     history_destroy(exchange.sink.history);
-    exchange.sink.history = history_create(CAPACITY, ACCOUNTS + 2, exchange.host.key);
-    CHECK(exchange.sink.history != NULL && history_attach(exchange.sink.history, file) == 0);
+    attach();
     struct history_keep *keep = &exchange.sink.history->keep;
     struct history_ring *ring = keep->rings[HISTORY_FEES];
     uint64_t applied = history_file_applied(file), commits = published_get(&keep->commits);
@@ -419,8 +517,12 @@ int main(void)
     exchange.seed = 43;
     exchange.rich = true;
     history_destroy(exchange.sink.history);
-    exchange.sink.history = history_create(CAPACITY, ACCOUNTS + 2, exchange.host.key);
-    CHECK(exchange.sink.history != NULL && history_attach(exchange.sink.history, file) == 0);
+    CHECK(private_log_init(&shown, ACCOUNTS + 2) == 0);
+    for (int account = 1; account <= ACCOUNTS; account++) {
+        privates[account] = calloc(PRIVATE_MAX, sizeof *privates[account]);
+        CHECK(privates[account] != NULL);
+    }
+    attach();
     first = engine_sequence(exchange.host.engine) + 1;
     exchange.cash_count = 0; /* deposits of before there was a file */
     for (uint32_t start = 0; start < STARTS; start++) {
@@ -435,7 +537,11 @@ int main(void)
     CHECK(requests_found > 2 * CAPACITY && requests_lost > 100);
     CHECK(exchange.cash_count > 4 * CAPACITY);
     CHECK(exchange.fill_count > 2 * CAPACITY && file_rows > 2 * CAPACITY);
+    CHECK(pages_whole > 1000 && pages_lost > 1000 && pages_coming > 10 && pages_dropped > 100);
     check_replayed();
+    for (int account = 1; account <= ACCOUNTS; account++)
+        free(privates[account]);
+    private_log_free(&shown);
     exchange_close(&exchange);
     history_file_close(file);
     for (int i = 0; i < 2; i++) {

@@ -77,11 +77,12 @@ static uint64_t key_of(const struct history_location *place)
     return place->table < HISTORY_LISTS ? place->key : place->id[0] != 0 ? 2 : place->id[15];
 }
 
-/* Rows that begin with the sequence of their command: of orders, and of pieces of candles. */
+/* Rows that begin with the sequence of their command: of orders, pieces of candles and private
+ * events. */
 static bool has_sequence(uint64_t table)
 {
-    return table == HISTORY_ORDERS || table == HISTORY_WITHDRAWALS || table == HISTORY_MINUTES ||
-           table == HISTORY_HOURS;
+    return table == HISTORY_ORDERS || table == HISTORY_WITHDRAWALS || table == HISTORY_PRIVATE ||
+           table == HISTORY_MINUTES || table == HISTORY_HOURS;
 }
 
 /* The sequence of the command that made the row: of those a later one than the place names. */
@@ -152,7 +153,7 @@ static void put(struct history_file *file, struct history_location place, size_t
     if (*is != 0 && (*is == 1) != (bytes == 0))
         return; /* a gap and a row of one sequence have places of their own */
     if ((place.table >= HISTORY_LISTS || place.table == HISTORY_ORDERS ||
-         place.table == HISTORY_WITHDRAWALS) &&
+         place.table == HISTORY_WITHDRAWALS || place.table == HISTORY_PRIVATE) &&
         bytes == 0)
         return; /* those have no gaps */
     if (has_sequence(place.table) && bytes != 0 && bytes < 8)
@@ -165,6 +166,18 @@ static void put(struct history_file *file, struct history_location place, size_t
     }
     row_of(&place, row, bytes);
     CHECK(history_file_put(file, &place, row, bytes) == 0);
+}
+
+/* Drops the oldest rows of a key, or a few of them. */
+static void drop(struct history_file *file, uint64_t key, uint64_t sequence, uint32_t most)
+{
+    uint16_t *rows = model[HISTORY_PRIVATE][key];
+
+    CHECK(history_file_drop(file, HISTORY_PRIVATE, key, sequence, most) == 0);
+    for (uint64_t i = 0; i < sequence && most != 0; i++) {
+        most -= rows[i] != 0;
+        rows[i] = 0;
+    }
 }
 
 static void check_model(void)
@@ -183,7 +196,9 @@ static void check_model(void)
         memcpy(after, gap_after, sizeof after);
         for (uint64_t i = below(60); i > 0; i--)
             put(file, place_of(below(HISTORY_TABLES), below(KEYS), below(SEQUENCES), 5),
-                below(8) == 0 ? 0 : 2 + below(HISTORY_ROW_BYTES_MAX - 1));
+                below(8) == 0 ? 0 : 2 + below(below(16) == 0 ? HISTORY_ROW_BYTES_MAX - 1 : 255));
+        if (below(3) == 0)
+            drop(file, below(KEYS), below(SEQUENCES / 2), 1 + (uint32_t)below(8));
         if (is_kept) {
             CHECK(history_file_commit(file, applied += 10) == 0);
         } else {

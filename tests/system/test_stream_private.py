@@ -6,11 +6,12 @@ W: wire.md, J: json.md.
 import signal
 import struct
 import sys
+import time
 
 import client
 import test_restart
-from client import (CREATE_API_KEY, DEPOSIT, IOC, PATHS, REVOKE_API_KEY, Secp256k1Key, api_key_body,
-                    b64, deposit_body, id_text, limit_body, new_id, portfolio_bytes,
+from client import (CREATE_API_KEY, DEPOSIT, IOC, PATHS, PATIENCE_S, REVOKE_API_KEY, Connection,
+                    api_key_body, b64, deposit_body, id_text, new_id, portfolio_bytes,
                     revoke_key_body)
 from harness import Suite, Table
 from test_restart import DONE
@@ -19,6 +20,8 @@ from world import ETH, USDC
 from ws_client import Stream
 
 suite = Suite("stream_private")
+# Kept of each account, at least; at most a step and some rows more (private_keep.h).
+PRIVATE_EVENTS, STEP, BLOCK = 300, 256, 48
 CREATE_SUBACCOUNT, TRANSFER, WITHDRAW, LOGIN, SETTLE = 22, 9, 10, 33, 1004
 PATHS.update({CREATE_SUBACCOUNT: "/api/v1/subaccounts/create", TRANSFER: "/api/v1/cash/transfer",
               WITHDRAW: "/api/v1/cash/withdraw", LOGIN: "/api/v1/login",
@@ -325,22 +328,8 @@ def resumed(world):
             witness.nothing(f"{number}: nothing twice")
         taker.limit(ETH_PRICE, 100, expiry=IOC, asset=ETH)
         have += witness.take(4)
-        again = Private(table, world, maker.api_key)
-        again.resume(base)
-        first = again.stream.next()
-        if first["type"] == "gap":  # a start from a snapshot: the log begins behind it
-            table.same(f"{number}: a gap", (first["prev_seq"], first["seq"], first["data"]), (
-                base, have[-1]["seq"], {"from_seq": base,
-                                        "oldest_seq": first["data"]["oldest_seq"]}))
-            table.true("what can be resumed", base < first["data"]["oldest_seq"] <= first["seq"],
-                       first)
-            again.resume(first["data"]["oldest_seq"])
-            rest = [one for one in have if one["seq"] > first["data"]["oldest_seq"]]
-        else:
-            table.same(f"{number}: the first", first, have[0])
-            again.seq, rest = first["seq"], have[1:]
-        table.same(f"{number}: each once", again.take(len(rest)), [
-            dict(one, prev_seq=one["seq"] - 1) for one in rest])
+        again = Private(table, world, maker.api_key).resume(base)
+        table.same(f"{number}: each once", again.take(len(have)), have)
         again.nothing(f"{number}: no more")
         again.end()
     ahead = Private(table, world, maker.api_key).resume(have[-1]["seq"] + 1)
@@ -351,11 +340,88 @@ def resumed(world):
     ahead.seq = have[-1]["seq"]
     table.same("goes on", [one["data"] for one in ahead.take(4)],
                [one["data"] for one in witness.take(4)])
+    maker.cancel_all(asset=ETH)
     for one in (ahead, witness):
         one.end()
     return table.wrong
 
 
+def seal(exchange):
+    """Begins a segment of the journal: a start then begins with the snapshot, not the journal."""
+    with Connection(exchange.admin_port) as connection:
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until:
+            answer = connection.exchange(("POST /admin/seal HTTP/1.1\r\nHost: localhost\r\n" +
+                                          ": ".join(exchange.bearer) +
+                                          "\r\nContent-Length: 0\r\n\r\n").encode())
+            if answer.json["open_segment"] != 0:
+                return
+            time.sleep(0.1)  # no other segment was ready
+    raise AssertionError("segment 0 is open")
+
+
+@suite.case
+def kept(world):
+    """W9: after a start from a snapshot, whose log is empty, history has the newest
+    store.private_events of the account, over more than one page, also for a client that reads
+    slowly, whatever op comes beside them; what is older is one gap."""
+    table, maker, taker = Table(), world.account(), world.account()
+    witness = Private(table, world, maker.api_key).subscribe()
+    base, have = witness.seq, []
+    maker.limit(ETH_PRICE, -100_000, asset=ETH)
+    have += witness.take(1)
+    while len(have) < 2 * PRIVATE_EVENTS + STEP + 3 * BLOCK:
+        taker.limit(ETH_PRICE, 100, expiry=IOC, asset=ETH)
+        have += witness.take(4)
+    seal(world.exchange)
+    witness.end()
+    world.again(table, signal.SIGTERM, maker, taker)
+    last = have[-1]["seq"]
+    for missed in (1, 3, PRIVATE_EVENTS // 2, PRIVATE_EVENTS):
+        again = Private(table, world, maker.api_key).resume(last - missed)
+        again.stream.ask(op="ping", id=98)
+        got, pings = [], 0
+        while len(got) < missed:
+            shown = again.stream.next()
+            if shown.get("op") == "ping":
+                pings += 1
+            else:
+                got.append(shown)
+        again.seq = last
+        table.same(f"{missed} missed", got, have[-missed:])
+        if pings == 0:
+            table.same("the ping", again.stream.next().get("id"), 98)
+        again.nothing("nothing twice")
+        again.end()
+    slow = Private(table, world, maker.api_key).resume(last - PRIVATE_EVENTS)
+    for shown in have[-PRIVATE_EVENTS:]:
+        time.sleep(0.0005)
+        table.same("slowly", slow.stream.next(), shown)
+    slow.end()
+    for seq in (0, base):
+        late = Private(table, world, maker.api_key).resume(seq)
+        gap = late.stream.next()
+        table.same("a gap", (list(gap), gap["type"], gap["seq"], gap["prev_seq"],
+                             gap["data"]["from_seq"]), (MEMBERS, "gap", last, seq, seq))
+        oldest = gap["data"]["oldest_seq"]
+        table.true("what can be resumed", seq < oldest <= last, gap)
+        late.nothing("no more")
+        late.resume(oldest)
+        table.same("from there", late.take(last - oldest), have[len(have) - (last - oldest):])
+        late.end()
+    after = Private(table, world, maker.api_key).resume(last)
+    taker.limit(ETH_PRICE, 100, expiry=IOC, asset=ETH)
+    have += after.take(4)
+    both = Private(table, world, maker.api_key).resume(last - 2)
+    table.same("of history and of memory", both.take(6), have[-6:])
+    world.again(table, signal.SIGKILL, maker, taker)
+    both = Private(table, world, maker.api_key).resume(last - 200)
+    table.same("of three starts", both.take(204), have[-204:])
+    both.end()
+    return table.wrong
+
+
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
-    sys.exit(test_restart.run(suite, World, *client.LONG_WINDOW))
+    sys.exit(test_restart.run(suite, World, f"--store.private_events={PRIVATE_EVENTS}",
+                              *client.LONG_WINDOW))

@@ -60,6 +60,7 @@ static struct pending *alloc(struct pending_pool *pool, const struct conn *conn,
     pending->sets_cookie = false;
     pending->wrote = false;
     pending->is_op = false;
+    pending->is_page = false;
     pending->pipelined = false;
     pending->payload = BODY_NONE;
     pending->expected_bytes = 0;

@@ -74,6 +74,7 @@ struct pending {
     bool asks_timing;              /* X-Timing: 1 */
     struct client_rate_state rate; /* shown by its answer; limit 0: none */
     bool is_op;                    /* a write of a stream: op_id is that of its message */
+    bool is_page;                  /* a stream's read of private events, which no op awaits */
     bool has_op_id;
     int64_t op_id;
     union {

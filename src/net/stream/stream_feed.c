@@ -360,8 +360,9 @@ uint64_t stream_feed_deadline_ns(const struct streams *streams)
         if (!is_over(stream)) {
             if (stream->beat_ns < deadline)
                 deadline = stream->beat_ns;
-            if (stream->private_events.live && stream->private_events.beat_ns < deadline)
-                deadline = stream->private_events.beat_ns;
+            uint64_t private_ns = stream_private_deadline_ns(stream);
+            if (private_ns < deadline)
+                deadline = private_ns;
         }
     return deadline;
 }

@@ -130,6 +130,7 @@ void stream_op_query(struct stream *stream, const struct query *query,
     pending->query.end_ns = UINT64_MAX;
     pending->query.received_ticks = stream->conn->received_ticks;
     pending->payload = BODY_NONE;
+    pending->is_page = query->kind == QUERY_private_events;
     pending->caller.kind = 0;
     if (caller != NULL)
         pending->caller = *caller;
@@ -571,12 +572,14 @@ bool stream_op_shown(struct stream *stream)
         struct pending *pending = pending_at(&pipeline->context->pendings, conn->pending_head);
         if (pending->state != PENDING_DONE)
             return true;
-        if (!pending->is_op) {
+        if (!pending->is_op && !pending->is_page) {
             if (!show_awaited(stream, pending))
                 return false;
             continue;
         }
-        if (!stream->ended && !stream_write_answer(stream, pending))
+        if (pending->is_page)
+            stream_private_page(stream, pending);
+        else if (!stream->ended && !stream_write_answer(stream, pending))
             return false;
         pipeline_remove_first(pipeline, conn);
         conn->blocked = true;

@@ -13,8 +13,8 @@ void stream_op_run(struct stream *stream, const char *text, size_t count);
  * snapshot that the stream awaits. False: the output pool has no room for the next. */
 CC_MUST_USE bool stream_op_shown(struct stream *stream);
 
-/* Sends the query of the awaited op; stream_op_shown gets its reply. `caller` is NULL or the key
- * that it needs. A slot for it is available. */
+/* Sends the query of the awaited op, or one for private events; stream_op_shown gets its reply.
+ * `caller` is NULL or the key that it needs. A slot for it is available. */
 void stream_op_query(struct stream *stream, const struct query *query,
                      const struct keyring_key *caller);
 

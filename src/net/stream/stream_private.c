@@ -5,7 +5,11 @@
 #include "net/stream/stream.h"
 #include "net/stream/stream_op.h"
 
-enum { EVENTS_A_TURN = 64 /* of a stream */ };
+enum {
+    EVENTS_A_TURN = 64, /* of a stream */
+    PAGE_EVENTS = 128,  /* of history */
+    QUIET_PART = 4,     /* of limits.stream_backlog */
+};
 
 #define BEAT_NS  (5 * CONN_SECOND_NS) /* W9 */
 #define RETRY_NS (CONN_SECOND_NS / 4)
@@ -62,15 +66,13 @@ static void send_snapshot(struct stream *stream, uint64_t seq, const struct repl
     stream->private_events.seq = seq;
 }
 
-/* Goes on after resume_seq, when the event after it is there or none has happened. */
+/* Goes on after resume_seq, unless the account has not reached it. */
 static void go_on(struct stream *stream, uint64_t seq, const struct reply *reply)
 {
-    struct private_event event;
     uint64_t from = stream->resume_seq;
     stream->private_events.at = from;
     stream->private_events.seq = from;
-    if (from == seq || (from < seq && private_log_read(log_of(stream), stream->login.account_id,
-                                                       from + 1, &event)))
+    if (from <= seq)
         return;
     bool is_sent = send_gap(stream, from, seq, reply->applied, reply->time_ns);
     INVARIANT(is_sent); /* stream_private_begin has made sure of the room */
@@ -91,6 +93,9 @@ bool stream_private_begin(struct stream *stream, const struct reply *reply, cons
         send_snapshot(stream, account.private_seq, reply);
     streams->private_count += !private_events->live;
     private_events->live = true;
+    private_events->begun = account.private_seq;
+    private_events->by = UINT64_MAX;
+    private_events->ask_ns = 0;
     private_events->beat_ns = streams->pipeline->context->now_ns + BEAT_NS;
     streams->behind = true; /* what has happened since is sent in the next turn */
     return true;
@@ -100,36 +105,45 @@ void stream_private_end(struct stream *stream)
 {
     stream->owner->private_count -= stream->private_events.live;
     stream->private_events.live = false;
+    stream->private_events.stale = stream->private_events.asks;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* The event and its text; NULL: it is not there. */
-static const struct stream_private_coded *code(const struct stream *stream, uint64_t seq)
+/* The event as text. */
+static void write_text(struct stream_private_coded *coded, const struct private_event *event)
 {
-    uint64_t account_id = stream->login.account_id;
-    struct stream_private_coded *coded =
-        &stream->owner->private_coded[(account_id + seq) % STREAM_PRIVATE_CODED];
-    struct private_event event;
-    if (coded->account_id == account_id && coded->seq == seq)
-        return coded;
-    if (!private_log_read(log_of(stream), account_id, seq, &event))
-        return NULL;
     struct writer writer = writer_begin(coded->text, sizeof coded->text);
-    write_state(&writer, event.sequence, event.time_ns);
+    write_state(&writer, event->sequence, event->time_ns);
     WRITER_TEXT(&writer, ",\"type\":\"update\",\"data\":");
-    json_private_event(&writer, &event);
+    json_private_event(&writer, event);
     WRITER_TEXT(&writer, "}");
     INVARIANT(!writer.full);
-    coded->account_id = account_id;
-    coded->seq = seq;
+    coded->account_id = event->account_id;
+    coded->seq = event->seq;
     coded->count = (uint32_t)writer_count(&writer);
-    coded->subaccounts[0] = event.subaccount_index;
-    coded->subaccounts[1] = event.subaccount_index;
-    if (event.kind == PRIVATE_TRANSFER) {
-        coded->subaccounts[0] = event.transfer.from_subaccount;
-        coded->subaccounts[1] = event.transfer.to_subaccount;
+    coded->subaccounts[0] = event->subaccount_index;
+    coded->subaccounts[1] = event->subaccount_index;
+    if (event->kind == PRIVATE_TRANSFER) {
+        coded->subaccounts[0] = event->transfer.from_subaccount;
+        coded->subaccounts[1] = event->transfer.to_subaccount;
     }
+}
+
+/* The account's next event and its text, which is `event` unless that is NULL; NULL: the log does
+ * not have it. */
+static const struct stream_private_coded *code(const struct stream *stream,
+                                               const struct private_event *event)
+{
+    uint64_t account_id = stream->login.account_id, seq = stream->private_events.at + 1;
+    struct stream_private_coded *coded =
+        &stream->owner->private_coded[(account_id + seq) % STREAM_PRIVATE_CODED];
+    struct private_event of_log;
+    if (coded->account_id == account_id && coded->seq == seq)
+        return coded;
+    if (event == NULL && !private_log_read(log_of(stream), account_id, seq, &of_log))
+        return NULL;
+    write_text(coded, event == NULL ? &of_log : event);
     return coded;
 }
 
@@ -140,26 +154,15 @@ static bool is_shown(const struct stream_login *login, const struct stream_priva
            coded->subaccounts[1] == (uint32_t)login->pin;
 }
 
-enum sent { SENT, NO_ROOM, NOT_YET };
+enum sent { SENT, NO_ROOM, LOST };
 
-/* Events have been overwritten: goes on behind the newest, unless that one is being written. */
-static enum sent skip(struct stream *stream)
-{
-    struct private_event event;
-    uint64_t newest = private_log_newest(log_of(stream), stream->login.account_id);
-    if (!private_log_read(log_of(stream), stream->login.account_id, newest, &event))
-        return NOT_YET;
-    return send_gap(stream, stream->private_events.seq, newest, event.sequence, event.time_ns)
-               ? SENT
-               : NO_ROOM;
-}
-
-static enum sent send_next(struct stream *stream)
+/* Sends the account's next event, as `code` finds it. */
+static enum sent send_next(struct stream *stream, const struct private_event *event)
 {
     struct stream_private *private_events = &stream->private_events;
-    const struct stream_private_coded *coded = code(stream, private_events->at + 1);
+    const struct stream_private_coded *coded = code(stream, event);
     if (coded == NULL)
-        return skip(stream);
+        return LOST;
     if (is_shown(&stream->login, coded)) {
         struct writer writer = begin_frame(stream, coded->seq, private_events->seq);
         writer_bytes(&writer, coded->text, coded->count);
@@ -192,32 +195,144 @@ static bool is_over(struct stream *stream)
     return true;
 }
 
+/* ---- pages of history ------------------------------------------------------------------------ */
+
+static uint64_t now_of(const struct stream *stream)
+{
+    return stream->owner->pipeline->context->now_ns;
+}
+
+/* Bytes that may be unsent before what is past is sent. */
+static size_t quiet_bytes(const struct stream *stream)
+{
+    return stream->owner->pipeline->context->config->stream_backlog / QUIET_PART;
+}
+
+/* Asks history for the events after `at`, of which `newest` is the last. */
+static void ask(struct stream *stream, uint64_t newest)
+{
+    struct stream_private *private_events = &stream->private_events;
+    uint32_t limit = (uint32_t)(quiet_bytes(stream) / STREAM_PRIVATE_MAX);
+    struct query query = {
+        .kind = QUERY_private_events,
+        .account_id = stream->login.account_id,
+        .limit = limit < PAGE_EVENTS ? limit : PAGE_EVENTS,
+        .pin = -1,
+        .before_sequence = private_events->at,
+        .offset = private_events->by,
+    };
+    if (stream->conn->pending_count >= CONN_PENDING_MAX ||
+        !pending_available(&stream->owner->pipeline->context->pendings)) {
+        private_events->ask_ns = now_of(stream) + RETRY_NS;
+        return;
+    }
+    private_events->asks = true;
+    private_events->asked = newest;
+    stream_op_query(stream, &query, NULL);
+}
+
+/* Sends the page's events that follow, as far as there is room. */
+static void send_page(struct stream *stream, const struct reply *reply)
+{
+    const struct context *context = stream->owner->pipeline->context;
+    const uint8_t *rows = reply_pool_at(context->config->reply_pool, reply->buffer);
+    struct private_event event;
+    for (uint32_t k = 0; k < reply->row_count && !stream->ended; k++) {
+        memcpy(&event, rows + k * sizeof event, sizeof event);
+        if (event.seq != stream->private_events.at + 1)
+            continue;
+        if (send_next(stream, &event) != SENT) {
+            stream->private_events.ask_ns = now_of(stream) + RETRY_NS;
+            pipeline_starve(stream->owner->pipeline, stream->conn);
+            return;
+        }
+    }
+    stream->private_events.by = UINT64_MAX;
+}
+
+void stream_private_page(struct stream *stream, const struct pending *pending)
+{
+    struct stream_private *private_events = &stream->private_events;
+    const struct reply *reply = &pending->reply;
+    bool is_stale = private_events->stale;
+    private_events->asks = false;
+    private_events->stale = false;
+    if (is_stale || !private_events->live || stream->ended || is_over(stream))
+        return;
+    stream->owner->behind = true; /* it goes on in the next turn */
+    bool is_told = pending->kind == PENDING_READ &&
+                   (reply->problem == PROBLEM_none || reply->cause == REPLY_NOT_KEPT);
+    if (is_told && reply->problem == PROBLEM_none && reply->row_count != 0) {
+        send_page(stream, reply);
+    } else if (!is_told || reply->problem == PROBLEM_none) {
+        private_events->ask_ns = now_of(stream) + RETRY_NS;
+        if (is_told && reply->applied < private_events->by)
+            private_events->by = reply->applied;
+    } else if (!send_gap(stream, private_events->seq, private_events->asked, reply->applied,
+                         reply->time_ns)) {
+        private_events->ask_ns = now_of(stream) + RETRY_NS;
+        pipeline_starve(stream->owner->pipeline, stream->conn);
+    }
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+/* Seq of the newest event that has happened, as far as it is known. */
+static uint64_t newest_of(const struct stream *stream)
+{
+    uint64_t newest = private_log_newest(log_of(stream), stream->login.account_id);
+    return newest > stream->private_events.begun ? newest : stream->private_events.begun;
+}
+
+/* Whether the next event must wait: for history, for the time to ask it again, or, if it happened
+ * before the subscription, for the client. */
+static bool must_wait(const struct stream *stream)
+{
+    const struct stream_private *private_events = &stream->private_events;
+    return private_events->asks || private_events->ask_ns > now_of(stream) ||
+           (private_events->at < private_events->begun &&
+            stream_unsent(stream) > quiet_bytes(stream));
+}
+
+/* Sends events up to `newest`, EVENTS_A_TURN of them, or asks history. Returns how many it sent. */
+static uint32_t send_events(struct stream *stream, uint64_t newest)
+{
+    struct stream_private *private_events = &stream->private_events;
+    uint32_t count = 0;
+    for (; private_events->at < newest && !stream->ended && !must_wait(stream); count++) {
+        if (count == EVENTS_A_TURN) {
+            stream->owner->behind = true;
+            return count;
+        }
+        enum sent sent = send_next(stream, NULL);
+        if (sent == LOST && stream_unsent(stream) <= quiet_bytes(stream)) {
+            ask(stream, newest);
+            return count;
+        }
+        if (sent == NO_ROOM)
+            pipeline_starve(stream->owner->pipeline, stream->conn);
+        if (sent != SENT) {
+            private_events->ask_ns = now_of(stream) + RETRY_NS;
+            return count;
+        }
+    }
+    return count;
+}
+
 uint32_t stream_private_run(struct stream *stream, const struct net_facts *facts)
 {
     struct stream_private *private_events = &stream->private_events;
-    struct pipeline *pipeline = stream->owner->pipeline;
-    uint64_t now_ns = pipeline->context->now_ns;
-    uint32_t count = 0;
-    enum sent sent = SENT;
-    uint64_t newest = private_log_newest(log_of(stream), stream->login.account_id);
+    uint64_t now_ns = now_of(stream), newest = newest_of(stream);
+    if (private_events->ask_ns <= now_ns)
+        private_events->ask_ns = 0;
     if ((private_events->at >= newest && private_events->beat_ns > now_ns) || is_over(stream))
         return 0;
-    while (private_events->at < newest && count < EVENTS_A_TURN && !stream->ended) {
-        sent = send_next(stream);
-        if (sent != SENT)
-            break;
-        count++;
-    }
-    if (sent == NO_ROOM) {
-        pipeline_starve(pipeline, stream->conn);
-        private_events->beat_ns = now_ns + RETRY_NS;
-    } else if (private_events->at < newest) {
-        stream->owner->behind = true;
-    } else if (private_events->beat_ns <= now_ns && !stream->ended) {
+    uint32_t count = send_events(stream, newest);
+    if (private_events->beat_ns <= now_ns && !stream->ended) {
         bool is_sent = send_beat(stream, facts);
         private_events->beat_ns = now_ns + (is_sent ? BEAT_NS : RETRY_NS);
         if (!is_sent)
-            pipeline_starve(pipeline, stream->conn);
+            pipeline_starve(stream->owner->pipeline, stream->conn);
     }
     return count;
 }

@@ -87,7 +87,14 @@ struct stream_login {
 struct stream_private {
     uint64_t at;      /* events up to this seq of the account have been looked at */
     uint64_t seq;     /* of the frame sent last */
+    uint64_t begun;   /* the account's seq when it began: events up to here wait for the client */
     uint64_t beat_ns; /* of its next heartbeat, while it is live */
+    uint64_t by;      /* sequence by which the event that history is asked for has happened;
+                         UINT64_MAX: not known */
+    uint64_t ask_ns;  /* history is not asked before */
+    uint64_t asked;   /* seq of the newest event when history was asked last */
+    bool asks;        /* history is asked for the events after `at`, which the log has lost */
+    bool stale;       /* and what it answers is of a subscription that has ended */
     bool awaited;     /* the stream's input waits for its snapshot or its resume */
     bool live;
 };

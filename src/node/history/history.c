@@ -26,7 +26,9 @@ struct history *history_create(uint32_t capacity, uint32_t account_count, struct
         request_log_init(&history->requests, capacity, key) == 0 &&
         money_log_init(&history->money, capacity, fewer, account_count) == 0 &&
         withdrawal_log_init(&history->withdrawals, fewer) == 0 &&
-        candle_log_init(&history->candles, fewer) == 0 && history_attach(history, NULL) == 0)
+        candle_log_init(&history->candles, fewer) == 0 &&
+        private_keep_init(&history->privates, fewer, account_count) == 0 &&
+        history_attach(history, NULL) == 0)
         return history;
     history_destroy(history);
     return NULL;
@@ -48,7 +50,13 @@ void history_destroy(struct history *history)
     money_log_free(&history->money);
     withdrawal_log_free(&history->withdrawals);
     candle_log_free(&history->candles);
+    private_keep_free(&history->privates);
     free(history);
+}
+
+void history_keep_private(struct history *history, uint64_t most)
+{
+    history->privates.most = history->keep.file == NULL ? 0 : most;
 }
 
 void history_forget(struct history *history, const struct engine *engine)
@@ -312,8 +320,7 @@ static void emit(struct engine_sink *sink, const struct effect *effect)
 void history_sink_init(struct history_sink *sink, struct history *history, struct private_log *log)
 {
     /* Effects that neither a log nor the watch needs are not even emitted. */
-    const uint32_t ignored = (log == NULL ? EFFECT_BIT(EFFECT_position) : 0) |
-                             EFFECT_BIT(EFFECT_book_level) | EFFECT_BIT(EFFECT_book_order) |
+    const uint32_t ignored = EFFECT_BIT(EFFECT_book_level) | EFFECT_BIT(EFFECT_book_order) |
                              EFFECT_BIT(EFFECT_timer) | EFFECT_BIT(EFFECT_fund);
 
     sink->sink.emit = emit;

@@ -26,6 +26,7 @@
 #include "node/history/money_log.h"
 #include "node/history/order_log.h"
 #include "node/history/private_feed.h"
+#include "node/history/private_keep.h"
 #include "node/history/request_log.h"
 #include "node/history/withdrawal_log.h"
 
@@ -42,6 +43,7 @@ struct history {
     struct money_log money;
     struct withdrawal_log withdrawals;
     struct candle_log candles;
+    struct private_keep privates;
     struct market_names names;
     struct history_keep keep;
 };
@@ -65,6 +67,10 @@ void history_destroy(struct history *history);
 /* Keeps all rows of a new history in `file`, too; the file outlives it. NULL: no file. 0 or
  * -ENOMEM. */
 CC_MUST_USE int history_attach(struct history *history, struct history_file *file);
+
+/* Keeps the newest `most` private events of each account in the file from now on; 0, as at first:
+ * none. */
+void history_keep_private(struct history *history, uint64_t most);
 
 /* Marks everything up to the engine's sequence as dropped, for a start from a snapshot. The history
  * must be empty. Accounts and markets created later are complete. */

@@ -28,6 +28,7 @@ static_assert(sizeof(struct withdrawal_kept) - LINK_BYTES <= HISTORY_ROW_BYTES_M
 static_assert(offsetof(struct withdrawal_kept, ended_sequence) == LINK_BYTES, "as it says");
 static_assert(sizeof(struct house_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
 static_assert(sizeof(struct cash_row) - LINK_BYTES <= HISTORY_ROW_BYTES_MAX, "fits");
+static_assert((int)PRIVATE_BLOCK_BYTES <= (int)HISTORY_ROW_BYTES_MAX, "fits");
 static_assert(sizeof(struct request_row) - LINK_BYTES + ROW_RESULTS_MAX <= HISTORY_ROW_BYTES_MAX,
               "fits");
 
@@ -78,6 +79,7 @@ int history_keep_init(struct history_keep *keep, struct history *history, struct
     memset(keep, 0, sizeof *keep);
     memcpy(keep->rings, rings, sizeof rings);
     keep->requests = &history->requests;
+    keep->privates = &history->privates;
     keep->pending_max = share < PENDING_ROWS ? share : PENDING_ROWS;
     published_set(&keep->from, 1);
     if (file == NULL)
@@ -236,6 +238,8 @@ void history_keep_publish(struct history_keep *keep, uint64_t sequence)
     for (int i = 0; i < HISTORY_TABLES; i++)
         if (keep->rings[i] != NULL)
             atomic_store_explicit(&keep->added[i], keep->rings[i]->added, memory_order_release);
+    atomic_store_explicit(&keep->added[HISTORY_PRIVATE], keep->privates->added,
+                          memory_order_release);
     /* Release: the positions hold the rows of this command (pairs: history_keep_flush). */
     atomic_store_explicit(&keep->sequence, sequence, memory_order_release);
 }
@@ -294,6 +298,7 @@ static uint64_t key_of(enum history_table table, const struct history_link *link
     case HISTORY_FUND:
     case HISTORY_FEES:
     case HISTORY_WITHDRAWALS:
+    case HISTORY_PRIVATE:
     case HISTORY_TABLES:
         break;
     }
@@ -382,6 +387,11 @@ static int write_table(struct history_keep *keep, enum history_table table, uint
     uint64_t applied = history_file_applied(keep->file);
     uint64_t end = atomic_load_explicit(&keep->added[table], memory_order_acquire);
 
+    if (table == HISTORY_PRIVATE) {
+        int rows = private_keep_write(keep->privates, keep->file, sequence, end, at);
+        *written += rows < 0 ? 0 : rows;
+        return rows < 0 ? rows : 0;
+    }
     if (ring == NULL)
         return 0;
     if (end - *at > ring->mask + 1)
@@ -501,6 +511,8 @@ void history_keep_make_room(struct history_keep *keep)
 
 uint64_t history_keep_view(struct history_keep *keep, enum history_table table)
 {
+    if (!keep->is_viewing && keep->file != NULL)
+        keep->seen_sequence = published_get(&keep->applied);
     /* Before the view begins. Acquire: what was committed by then is in it (pairs: pass_rows). */
     for (int i = 0; i < HISTORY_TABLES && !keep->is_viewing; i++)
         keep->seen[i] = atomic_load_explicit(&keep->committed[i], memory_order_acquire);
@@ -511,7 +523,7 @@ uint64_t history_keep_view(struct history_keep *keep, enum history_table table)
 /* The bytes of a row of the table, at least. */
 static size_t row_bytes(const struct history_keep *keep, enum history_table table)
 {
-    if (table == HISTORY_REFUSALS || table == HISTORY_ORDER_IDS)
+    if (table == HISTORY_REFUSALS || table == HISTORY_ORDER_IDS || table == HISTORY_PRIVATE)
         return sizeof(uint64_t);
     return keep->rings[table]->row_bytes - LINK_BYTES;
 }
@@ -521,7 +533,10 @@ enum history_older history_keep_load(struct history_keep *keep, struct history_l
 {
     struct history_found *found = &keep->found;
     size_t least = row_bytes(keep, location->table);
-    size_t most = least + (location->table == HISTORY_REQUESTS ? ROW_RESULTS_MAX : 0);
+    size_t more = location->table == HISTORY_REQUESTS  ? ROW_RESULTS_MAX
+                  : location->table == HISTORY_PRIVATE ? HISTORY_ROW_BYTES_MAX - least
+                                                       : 0;
+    size_t most = least + more;
 
     if (is_stopped(keep))
         return HISTORY_OLDER_LOST;

@@ -19,6 +19,7 @@
 
 #include "base/published.h"
 #include "node/history/history_ring.h"
+#include "node/history/private_keep.h"
 #include "store/history_file.h"
 
 struct history;
@@ -37,11 +38,13 @@ struct history_keep {
     struct history_cursor *cursor;
     struct history_ring *rings[HISTORY_TABLES]; /* NULL: its rows are in the ring of another */
     const struct request_log *requests;
+    struct private_keep *privates;
     struct history_found found;    /* the row that history_keep_below returned */
     uint64_t pending_max;          /* rows of one ring */
     uint64_t gap_ms;               /* history_file_gap_ms */
     uint64_t gap_accounts;         /* history_file_gap_accounts */
     uint64_t seen[HISTORY_TABLES]; /* positions: the view has every row below them */
+    uint64_t seen_sequence;        /* that the view reaches, at least */
     bool is_viewing;               /* a view of one commit has begun */
     /* The follower's. */
     _Atomic uint64_t sequence;

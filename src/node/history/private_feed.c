@@ -26,6 +26,21 @@ static struct private_event event_of(const struct effect *effect, enum private_k
     };
 }
 
+/* Whether anybody wants the events. */
+static bool is_wanted(const struct private_feed *feed, const struct history *history)
+{
+    return feed->log != NULL || history->privates.most != 0;
+}
+
+static void add(const struct private_feed *feed, struct history *history,
+                const struct private_event *event)
+{
+    if (feed->log != NULL)
+        private_log_add(feed->log, event);
+    if (history->privates.most != 0)
+        private_keep_add(&history->privates, event);
+}
+
 static const struct market_name *name_of(struct history *history, const struct effect *effect,
                                          uint16_t asset_id)
 {
@@ -69,7 +84,7 @@ void private_feed_order(struct private_feed *feed, struct history *history,
                                                    order->portfolio_index };
     struct row_order record;
 
-    if (feed->log == NULL || order->account_id == 0)
+    if (!is_wanted(feed, history) || order->account_id == 0)
         return;
     (void)name_of(history, effect, order->asset_id);
     struct private_event event = event_of(effect, PRIVATE_ORDER, &portfolio);
@@ -82,7 +97,7 @@ void private_feed_order(struct private_feed *feed, struct history *history,
     if (is_asked_for(feed, effect, order))
         memcpy(event.order.request_id, command_request_id(effect->command),
                sizeof event.order.request_id);
-    private_log_add(feed->log, &event);
+    add(feed, history, &event);
 }
 
 static void add_fill(struct private_feed *feed, struct history *history,
@@ -98,7 +113,7 @@ static void add_fill(struct private_feed *feed, struct history *history,
     (void)name_of(history, effect, row->asset_id);
     struct private_event event = event_of(effect, PRIVATE_FILL, &portfolio);
     fill_log_show_fill(row, &history->names, &event.fill);
-    private_log_add(feed->log, &event);
+    add(feed, history, &event);
 }
 
 static void add_position(struct private_feed *feed, struct history *history,
@@ -120,15 +135,15 @@ static void add_position(struct private_feed *feed, struct history *history,
     };
     memcpy(event.position.market, market->symbol, sizeof event.position.market);
     read_positions_id(effect->engine, effect->record, event.position.id);
-    private_log_add(feed->log, &event);
+    add(feed, history, &event);
 }
 
 /* ---- cash ------------------------------------------------------------------------------------ */
 
 /* What came in by a 2104, or goes to another portfolio of the account; its seq follows that of the
  * balance. */
-static void add_transfer(struct private_feed *feed, const struct effect *effect,
-                         const struct effect_cash *cash)
+static void add_transfer(struct private_feed *feed, struct history *history,
+                         const struct effect *effect, const struct effect_cash *cash)
 {
     struct private_event event = event_of(effect, PRIVATE_TRANSFER, &cash->portfolio);
     const uint8_t *body = command_body(effect->command);
@@ -151,7 +166,7 @@ static void add_transfer(struct private_feed *feed, const struct effect *effect,
             .to_subaccount = cash->portfolio.subaccount_index,
             .to_portfolio = cash->portfolio.portfolio_index,
         };
-    private_log_add(feed->log, &event);
+    add(feed, history, &event);
 }
 
 /* A payment, which has its id by now: the 2104 after its 2105 has brought it. */
@@ -166,7 +181,7 @@ static void add_payment(struct private_feed *feed, struct history *history,
     market_names_refresh(&history->names, effect->engine); /* a 2104 names no market */
     money_log_show_payment(history_ring_at(payments, payments->added - 1), &history->names,
                            &event.payment);
-    private_log_add(feed->log, &event);
+    add(feed, history, &event);
 }
 
 static void add_cash(struct private_feed *feed, struct history *history,
@@ -186,12 +201,13 @@ static void add_cash(struct private_feed *feed, struct history *history,
         add_payment(feed, history, effect, &event);
     market_names_refresh(&history->names, effect->engine);
     money_log_show_cash(history_ring_at(rows, rows->added - 1), &history->names, &event.cash);
-    private_log_add(feed->log, &event);
+    add(feed, history, &event);
     if (is_transfer)
-        add_transfer(feed, effect, &body);
+        add_transfer(feed, history, effect, &body);
 }
 
-static void add_withdrawal(struct private_feed *feed, const struct effect *effect)
+static void add_withdrawal(struct private_feed *feed, struct history *history,
+                           const struct effect *effect)
 {
     struct effect_withdrawal body;
 
@@ -209,7 +225,7 @@ static void add_withdrawal(struct private_feed *feed, const struct effect *effec
         .to_portfolio = is_back ? body.portfolio.portfolio_index : PRIVATE_OUTSIDE,
     };
     memcpy(event.transfer.withdrawal_id, body.withdrawal_id, sizeof event.transfer.withdrawal_id);
-    private_log_add(feed->log, &event);
+    add(feed, history, &event);
 }
 
 /* ---- what happens to a portfolio or an account ----------------------------------------------- */
@@ -232,7 +248,8 @@ static struct private_event liquidation_of(const struct effect *effect,
     return event;
 }
 
-static void add_status(struct private_feed *feed, const struct effect *effect)
+static void add_status(struct private_feed *feed, struct history *history,
+                       const struct effect *effect)
 {
     struct effect_portfolio_state body;
 
@@ -241,7 +258,7 @@ static void add_status(struct private_feed *feed, const struct effect *effect)
         return;
     struct private_event event = liquidation_of(effect, &body.portfolio);
     event.liquidation.status = body.status;
-    private_log_add(feed->log, &event);
+    add(feed, history, &event);
 }
 
 static void add_liquidation(struct private_feed *feed, struct history *history,
@@ -260,7 +277,7 @@ static void add_liquidation(struct private_feed *feed, struct history *history,
     event.liquidation.price_decimals = market->price_decimals;
     event.liquidation.size_decimals = market->size_decimals;
     memcpy(event.liquidation.market, market->symbol, sizeof event.liquidation.market);
-    private_log_add(feed->log, &event);
+    add(feed, history, &event);
 }
 
 static void add_mmp(struct private_feed *feed, struct history *history, const struct effect *effect)
@@ -272,10 +289,11 @@ static void add_mmp(struct private_feed *feed, struct history *history, const st
     event.mmp.frozen_until_ns = body.frozen_until;
     memcpy(event.mmp.market, name_of(history, effect, body.asset_id)->symbol,
            sizeof event.mmp.market);
-    private_log_add(feed->log, &event);
+    add(feed, history, &event);
 }
 
-static void add_session(struct private_feed *feed, const struct effect *effect)
+static void add_session(struct private_feed *feed, struct history *history,
+                        const struct effect *effect)
 {
     struct effect_credential body;
     struct read_credential view;
@@ -288,13 +306,13 @@ static void add_session(struct private_feed *feed, const struct effect *effect)
     event.session = (struct private_session){ .kind = body.kind, .action = body.action };
     memcpy(event.session.id, view.id, sizeof event.session.id);
     memcpy(event.session.key, view.key, sizeof event.session.key);
-    private_log_add(feed->log, &event);
+    add(feed, history, &event);
 }
 
 void private_feed_add(struct private_feed *feed, struct history *history,
                       const struct effect *effect)
 {
-    if (feed->log == NULL)
+    if (!is_wanted(feed, history))
         return;
     switch ((enum effect_code)effect->code) {
     case EFFECT_answer: {
@@ -314,7 +332,7 @@ void private_feed_add(struct private_feed *feed, struct history *history,
         add_cash(feed, history, effect);
         break;
     case EFFECT_portfolio_state:
-        add_status(feed, effect);
+        add_status(feed, history, effect);
         break;
     case EFFECT_liquidation:
         add_liquidation(feed, history, effect);
@@ -323,10 +341,10 @@ void private_feed_add(struct private_feed *feed, struct history *history,
         add_mmp(feed, history, effect);
         break;
     case EFFECT_credential:
-        add_session(feed, effect);
+        add_session(feed, history, effect);
         break;
     case EFFECT_withdrawal:
-        add_withdrawal(feed, effect);
+        add_withdrawal(feed, history, effect);
         break;
     default:
         break;

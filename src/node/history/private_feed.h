@@ -16,7 +16,7 @@ struct history;
 struct order_summary;
 
 struct private_feed {
-    struct private_log *log; /* NULL: nobody is shown anything */
+    struct private_log *log; /* NULL: nobody is shown anything; the file may keep them */
     uint64_t answered;       /* sequence of the command whose 2100 came last */
 };
 

@@ -10,6 +10,7 @@
 #include "node/query/query_money.h"
 #include "node/query/query_pairing.h"
 #include "node/query/query_portfolio.h"
+#include "node/query/query_private.h"
 #include "node/query/query_tickers.h"
 #include "node/query/query_withdrawals.h"
 
@@ -274,6 +275,7 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
     case QUERY_withdrawals:
     case QUERY_frames:
     case QUERY_seal:
+    case QUERY_private_events:
     case QUERY_KIND_COUNT:
         break;
     }
@@ -291,6 +293,15 @@ static bool is_list(const struct query_task *task)
            task->query.kind == QUERY_trades;
 }
 
+/* Rows that were visited in one step; those beyond the turn's are owed. */
+static void spend(struct query_budget *budget, uint32_t rows)
+{
+    uint32_t covered = rows < budget->rows ? rows : budget->rows;
+
+    budget->rows -= covered;
+    budget->owed += rows - covered;
+}
+
 /* A portfolio costs about as much as eight rows of a list. A list of them is of one moment and does
  * not continue in the next turn: what it visits beyond the turn's rows is owed. */
 static bool run_portfolios(struct query_task *task, const struct query_sources *sources,
@@ -305,10 +316,7 @@ static bool run_portfolios(struct query_task *task, const struct query_sources *
         query_portfolio_balances(task, sources, &visited);
     else
         query_portfolio_subaccounts(task, sources, &visited);
-    uint32_t rows = visited * QUERY_PORTFOLIO_ROWS;
-    uint32_t covered = rows < budget->rows ? rows : budget->rows;
-    budget->rows -= covered;
-    budget->owed += rows - covered;
+    spend(budget, visited * QUERY_PORTFOLIO_ROWS);
     return is_done;
 }
 
@@ -330,6 +338,12 @@ static bool run(struct query_task *task, const struct query_sources *sources,
     if (task->query.kind == QUERY_positions || task->query.kind == QUERY_balances ||
         task->query.kind == QUERY_subaccounts)
         return run_portfolios(task, sources, budget);
+    if (task->query.kind == QUERY_private_events) {
+        uint32_t visited = 0;
+        query_private_run(task, sources, &visited);
+        spend(budget, visited);
+        return true;
+    }
     run_at_once(task, sources);
     return true;
 }

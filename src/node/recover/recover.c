@@ -73,7 +73,10 @@ static int lay_out(struct recover_engines *engines)
     history_sink_init(engines->config.sink, history, log);
     if (failed != 0)
         return failed;
-    return history == NULL ? -ENOMEM : history_attach(history, engines->config.history_file);
+    failed = history == NULL ? -ENOMEM : history_attach(history, engines->config.history_file);
+    if (failed == 0)
+        history_keep_private(history, engines->config.private_events);
+    return failed;
 }
 
 static enum refusal_kind refuse_layout(const struct recover_engines *engines,

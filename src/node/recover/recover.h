@@ -25,6 +25,7 @@ struct recover_config {
     struct option_engine capacities;   /* that this start wants */
     uint32_t segment_bytes;
     uint32_t history_rows;
+    uint64_t private_events;       /* as the next: in struct core_config */
     uint64_t history_replay_bytes; /* as in struct core_config */
     bool is_on_two_threads;        /* one for each engine */
     const _Atomic bool *give_up;   /* true: recovery ends with record_refused; NULL: never */

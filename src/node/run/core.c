@@ -158,6 +158,7 @@ static enum refusal_kind recover_both(struct core *core, struct refusal *refusal
         .capacities = core->options,
         .segment_bytes = config->segment_bytes,
         .history_rows = config->history_rows,
+        .private_events = config->private_events,
         .history_replay_bytes = config->history_replay_bytes,
         .is_on_two_threads = config->recovers_on_two_threads,
         .give_up = config->give_up,
@@ -280,7 +281,6 @@ static enum core_opening define_markets(struct core *core)
 {
     struct engine_result result;
     uint8_t body[REQUEST_BODY_MAX];
-
     for (uint32_t i = 0; i < core->config.market_count; i++) {
         const struct core_market *market = &core->config.markets[i];
         uint32_t padded = (market->text_bytes + 7) & ~7u;

@@ -49,6 +49,7 @@ struct core_config {
     void *agree_context;
     uint32_t history_rows;         /* rows kept of each kind in memory, a power of two */
     const char *history_folder;    /* of the history's file, and outlives the core; NULL: none */
+    uint64_t private_events;       /* store.private_events */
     uint64_t history_replay_bytes; /* longest whole journal replayed for its history; 0: none */
     bool recovers_on_two_threads;  /* one for each engine */
     uint64_t snapshot_tail_bytes;  /* store.snapshot_tail */

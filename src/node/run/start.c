@@ -181,6 +181,7 @@ static int open_core(struct node *node, const struct market_file *markets)
             clustered ? (uint32_t)config_number(node->options, OPTION_cluster_frame_bytes) : 0,
         .group_bytes = JOURNAL_GROUP_BYTES_DEFAULT,
         .history_rows = HISTORY_ROWS_DEFAULT,
+        .private_events = config_number(node->options, OPTION_store_private_events),
         .history_folder = node->history_folder,
         .follower_lag_max_ns = config_number(node->options, OPTION_node_follower_lag_max) * 1000000,
         .follower_commands_a_turn = FOLLOWER_COMMANDS_A_TURN,

@@ -16,7 +16,11 @@
 #include "perp/print/report.h"
 #include "store/history_check.h"
 
-enum { PATH_BYTES = 4096, PAGE_BYTES = 4096 };
+enum {
+    PATH_BYTES = 4096,
+    PAGE_BYTES = 4096,
+    PRIVATE_EVENTS = 65536, /* of each account: the default of store.private_events */
+};
 
 static bool failed(struct context *context, const char *what, int error)
 {
@@ -170,6 +174,8 @@ static void begin(struct rebuilding *rebuilding)
         history_create(HISTORY_ROWS_DEFAULT, accounts + 1, mix_key_load(exchange->hash_key));
     history_sink_init(&rebuilding->rows, history, NULL);
     rebuilding->error = history == NULL ? -ENOMEM : history_attach(history, rebuilding->file);
+    if (rebuilding->error == 0)
+        history_keep_private(history, PRIVATE_EVENTS);
 }
 
 static void emit(struct engine_sink *sink, const struct effect *effect)

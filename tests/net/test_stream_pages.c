@@ -1,0 +1,116 @@
+/* The channel `private` goes on with what memory has lost: pages of history (wire.md W9). */
+#include "net/stream_wire.h"
+
+enum { POOL_BYTES = 1 << 20, CONNECTIONS = 8 };
+
+#define SECOND_NS UINT64_C(1000000000)
+
+/* The updates of private events from `first` to `last`, each once and in their order. */
+static void check_updates(struct wire *wire, unsigned first, unsigned last)
+{
+    for (unsigned seq = first; seq <= last; seq++) {
+        CHECK(has_private(wire, seq, seq - 1, "") &&
+              has_come(wire, "\"type\":\"update\",\"data\":{\"event\":\"mmp\","));
+        const char *end = memmem(wire->text + wire->read, wire->count - wire->read, "}}", 2);
+        CHECK(end != NULL);
+        wire->read = (size_t)(end - wire->text) + 2;
+    }
+    CHECK(!has_come(wire, "{"));
+}
+
+/* Gives the thread the turns that pages take. */
+static void turn_over(struct wire *wire)
+{
+    for (unsigned i = 0; i < 12; i++)
+        wire_turn(wire);
+}
+
+static void resume_private(struct wire *wire, const char *from_seq)
+{
+    CHECK(resumes_private(wire, from_seq));
+    turn_over(wire);
+}
+
+/* W9: what memory has lost comes from history, page by page, then from memory; a page waits while
+ * the client has much unread; what history waits for is asked again; nothing comes after the end of
+ * the subscription. The account's seq is 500 for the follower. */
+static void check_private_pages(struct fixture *fixture, struct protocol *protocol)
+{
+    struct net_config *config = &protocol->config;
+    uint32_t backlog = config->stream_backlog, asked;
+    struct wire stream;
+    open_private(&stream, fixture, protocol, fixture->api_key);
+    fixture->private_from = 101;
+    fixture->private_to = 500;
+    resume_private(&stream, "100"); /* the log is empty: a start from a snapshot */
+    check_updates(&stream, 101, 500);
+    CHECK(fixture->last_query.limit == 128 && fixture->last_query.account_id == FIXTURE_ACCOUNT);
+    for (unsigned seq = 480; seq <= 500; seq++)
+        add_private(fixture, seq, 0);
+    asked = fixture->query_count;
+    resume_private(&stream, "479"); /* history is not asked; the follower for the account's seq */
+    check_updates(&stream, 480, 500);
+    CHECK(fixture->query_count == asked + 1);
+    resume_private(&stream, "478");
+    check_updates(&stream, 479, 500);
+    resume_private(&stream, "99"); /* history has dropped 100 */
+    CHECK(has_private(&stream, 500, 99, "") &&
+          has_come(&stream, "\"gap\",\"data\":{\"from_seq\":99,\"oldest_seq\":479}}"));
+    add_private(fixture, 501, 0);
+    wire_turn(&stream);
+    check_updates(&stream, 501, 501);
+    /* Not there yet: asked again after 250 ms, with the sequence by which it has happened. */
+    fixture->private_to = 0;
+    fixture->privates_coming = true;
+    asked = fixture->query_count;
+    resume_private(&stream, "300"); /* of which no text is kept either */
+    CHECK(!has_come(&stream, "{") && fixture->last_query.offset == UINT64_MAX);
+    CHECK(fixture->query_count == asked + 2);
+    clock_advance(&fixture->clock, SECOND_NS / 4);
+    turn_over(&stream);
+    CHECK(!has_come(&stream, "{") && fixture->last_query.offset == fixture->applied);
+    CHECK(fixture->query_count == asked + 3);
+    fixture->private_to = 305;
+    clock_advance(&fixture->clock, SECOND_NS / 4);
+    turn_over(&stream);
+    check_updates(&stream, 301, 305);
+    fixture->private_to = 479;
+    clock_advance(&fixture->clock, SECOND_NS / 4);
+    turn_over(&stream);
+    check_updates(&stream, 306, 501);
+    /* The client does not read: no page is asked for beyond a quarter of the backlog. */
+    fixture->private_to = 500;
+    config->stream_backlog = 65536;
+    stream.stuck = true;
+    ask(&stream, "{\"op\":\"resume\",\"channel\":\"private\",\"from_seq\":100}");
+    for (unsigned i = 0; i < 400; i++)
+        wire_turn(&stream);
+    CHECK(stream.conn != NULL && !stream.conn->last && stream.conn->output.bytes < 65536 / 2);
+    stream.stuck = false;
+    for (unsigned i = 0; i < 400; i++)
+        wire_turn(&stream);
+    CHECK(has_come(&stream, "\"from_seq\":100,\"epoch\":1}"));
+    check_updates(&stream, 101, 501);
+    config->stream_backlog = backlog;
+    /* An answer of history is of no use to a later subscription. */
+    fixture->private_from = 400;
+    ask(&stream, "{\"op\":\"resume\",\"channel\":\"private\",\"from_seq\":100}");
+    ask(&stream, "{\"op\":\"unsubscribe\",\"channel\":\"private\"}");
+    resume_private(&stream, "500");
+    check_updates(&stream, 501, 501);
+    fixture->private_from = 0;
+    fixture->private_to = 0;
+    fixture->privates_coming = false;
+    wire_free(&stream);
+}
+
+int main(void)
+{
+    static struct fixture fixture;
+    fixture_init(&fixture, true, FIXTURE_SLOTS); /* a private log without events */
+    fixture.config.output_pool_bytes = POOL_BYTES;
+    struct protocol *protocol = fixture_protocol(&fixture, CONNECTIONS);
+    check_private_pages(&fixture, protocol);
+    fixture_end(&fixture, protocol);
+    return 0;
+}
