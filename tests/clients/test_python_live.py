@@ -456,6 +456,13 @@ def waits(here):
         books.close()
         marks = ex.watch_mark(market)
         table.true("a mark", next(marks).valid)
+        cash = "/api/v1/cash/history?subaccount_index=0&portfolio_index=0&limit=2"
+        rows = None
+        while rows != (rows := here.rich.read(cash).json):  # reads may still lag
+            newest = ex.cash_history(limit=1)
+            older = ex.cash_history(1, newest["next_before_sequence"],
+                                    newest["next_before_index"])
+        table.same("cash", newest["history"] + older["history"], rows["history"])
         ex.cancel_all(market)
     for act in (ex.status, lambda: next(marks)):
         try:

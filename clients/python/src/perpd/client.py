@@ -139,6 +139,14 @@ class Client(Trading):
         return cast("list[records.FundingPayment]", await self._list(
             "/funding-payments", market=_name(market), limit=limit))
 
+    async def cash_history(self, limit: int = 50, before_sequence: int | None = None,
+                           before_index: int | None = None) -> records.CashHistory:
+        """Every change of the portfolio's cash, newest first; a page further back by the last one's
+        next_before_*."""
+        return cast(records.CashHistory, await self._list(
+            "/cash/history", limit=limit, before_sequence=before_sequence,
+            before_index=before_index))
+
     async def outcome(self, request_id: UUID) -> Outcome:
         """What became of a request of this account, also of one that another process sent: waits
         until it is definite; NotExecuted."""

@@ -224,6 +224,7 @@ class Client:
     orders = _waits(aio.Client.orders)
     fills = _waits(aio.Client.fills)
     funding_payments = _waits(aio.Client.funding_payments)
+    cash_history = _waits(aio.Client.cash_history)
     watch_events = _iterates(aio.Client.watch_events)
     watch_mark = _iterates(aio.Client.watch_mark)
     watch_bbo = _iterates(aio.Client.watch_bbo)
