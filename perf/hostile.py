@@ -3,11 +3,10 @@
 
     build/release/perf-orders --seconds 8 --beside "python3 perf/hostile.py slow"
 
-PERF_URL names the exchange. KIND:
-  slow    5,000 connections, each sending one byte of a request a second
-  reads   64 connections that ask for /api/v1/time, 64 at a time, as fast as they are answered
-  forged  16 connections that send orders of a live session with wrong signatures, 32 at a time
+PERF_URL names the exchange, PERF_KEY an API key of an account with many portfolios (`portfolios`).
+Kinds are below. All come from 127.77.0.0/16.
 """
+import collections
 import os
 import pathlib
 import resource
@@ -20,16 +19,18 @@ import urllib.parse
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "system"))
 import client  # noqa: E402
 
-SLOW, READERS, FORGERS = 5_000, 64, 16
+SLOW, FORGERS = 5_000, 16
 
 
-def connect(port):
-    return socket.create_connection(("127.0.0.1", port), 10)
+def connect(port, source):
+    """From the source-th address of 127.77.0.0/16."""
+    address = f"127.77.{source // 250}.{source % 250 + 1}"
+    return socket.create_connection(("127.0.0.1", port), 10, (address, 0))
 
 
 def slow(port):
     text = client.request_bytes("GET", "/api/v1/time", headers=[("X-Slow", "y" * 4_000)])
-    held = [connect(port) for _ in range(SLOW)]
+    held = [connect(port, 1 + number % 20) for number in range(SLOW)]
     for at in range(len(text)):
         begun = time.monotonic()
         for number, connection in enumerate(held):
@@ -37,15 +38,16 @@ def slow(port):
                 connection.send(text[at:at + 1])
             except OSError:  # the server closed it
                 connection.close()
-                held[number] = connect(port)
+                held[number] = connect(port, 1 + number % 20)
         time.sleep(max(0.0, 1 - (time.monotonic() - begun)))
 
 
-def flood(port, count, piece):
-    """Each connection has one `piece` in flight and sends the next when an answer arrives."""
+def flood(port, count, piece, sources):
+    """Each connection has one `piece` in flight and sends the next when an answer arrives. They are
+    of so many addresses."""
     held = []
-    for _ in range(count):
-        connection = connect(port)
+    for number in range(count):
+        connection = connect(port, 1 + number % sources)
         connection.sendall(piece)
         connection.setblocking(False)
         held.append(connection)
@@ -64,7 +66,7 @@ def flood(port, count, piece):
 
 
 def forged(port):
-    exchange = client.Exchange(port, None, None, None)
+    exchange = client.Exchange(port, None, None, None, None)
     account = client.Account(exchange)
     orders = b""
     for _ in range(32):
@@ -75,21 +77,132 @@ def forged(port):
         data = client.frame(payload, account.session.public, bytes(signature))
         orders += client.request_bytes("POST", client.PATHS[client.PLACE_LIMIT], data,
                                        [("Content-Type", "application/octet-stream")])
-    flood(port, FORGERS, orders)
+    flood(port, FORGERS, orders, FORGERS)
+
+
+def get(path, *headers):
+    return client.request_bytes("GET", path, headers=headers)
+
+
+def portfolios(port):
+    """Of each connection one positions and one balances after the other."""
+    key = ("X-API-KEY", os.environ["PERF_KEY"])
+    flood(port, 4, get("/api/v1/positions", key) + get("/api/v1/portfolio/cash_balances", key), 4)
+
+
+def deaf(port):
+    """Connections that send as much as they are let and read nothing."""
+    held = [connect(port, 1 + number % 8) for number in range(256)]
+    piece = get("/api/v1/markets") * 512
+    left = {connection: piece for connection in held}
+    for connection in held:
+        connection.setblocking(False)
+    while True:
+        for connection in select.select([], held, [], 1)[1]:
+            try:
+                sent = connection.send(left[connection])
+                left[connection] = left[connection][sent:] or piece
+            except BlockingIOError:
+                pass
+            except OSError:
+                held[held.index(connection)] = again = connect(port, 1)
+                again.setblocking(False)
+                left[again] = piece
+
+
+def idle(port):
+    """16,400 connections that ask nothing, of 41 addresses; those that are closed come again."""
+    held = {}
+    poll = select.poll()
+    for number in range(16_400):
+        try:
+            connection = connect(port, 1 + number % 41)
+        except OSError:
+            continue
+        held[connection.fileno()] = connection, 1 + number % 41
+        poll.register(connection, select.POLLIN)
+    while True:
+        for file, _ in poll.poll(1000)[:200]:
+            connection, source = held.pop(file)
+            poll.unregister(connection)
+            connection.close()
+            try:
+                again = connect(port, source)
+            except OSError:
+                continue
+            held[again.fileno()] = again, source
+            poll.register(again, select.POLLIN)
+        time.sleep(0.01)
+
+
+def creations(port):
+    """Accounts as fast as they can be signed, each of the next of 250 addresses."""
+    exchange = client.Exchange(port, None, None, None, None)
+    held = {}
+    for number in range(1 << 30):
+        source = 1 + number % 250
+        if source not in held:
+            held[source] = connect(port, source)
+        request = exchange.signed(client.CREATE_ACCOUNT,
+                                  client.account_body(client.Ed25519Key().public),
+                                  client.Secp256k1Key())
+        try:
+            held[source].sendall(request)
+            if not held[source].recv(1 << 16):
+                raise ConnectionError
+        except OSError:
+            held.pop(source).close()
+
+
+def burst(port):
+    """300 orders at once on one connection of an account without money, again and again."""
+    exchange = client.Exchange(port, None, None, None, None)
+    account = client.Account(exchange)
+    with client.Connection(port, source="127.77.0.1") as connection:
+        while True:
+            for _ in range(300):
+                payload = client.payload_of(client.PLACE_LIMIT, client.limit_body(
+                    account.id, 400_000, 20), account.session)
+                connection.send(exchange.wrap(client.PATHS[client.PLACE_LIMIT], payload,
+                                              account.session, binary=True))
+            for _ in range(300):
+                connection.receive()
+
+
+Kind = collections.namedtuple("Kind", "text settles_s run")
+TIME, MISSING = get("/api/v1/time"), get("/api/v1/nothing")
+UNKNOWN = get("/api/v1/account", ("X-API-KEY", "A" * 43))
+BOOK = get("/api/v1/markets/BTC-PERP/book?depth=1000")
+KINDS = {
+    "slow": Kind("5,000 connections, each sending one byte of a request a second", 3, slow),
+    "forged": Kind("16 connections that send orders of a live session with wrong signatures", 0.5,
+                   forged),
+    "reads1": Kind("1 connection, 64 reads at a time", 0.3,
+                   lambda port: flood(port, 1, TIME * 64, 1)),
+    "reads16": Kind("16 of one address", 0.3, lambda port: flood(port, 16, TIME * 64, 1)),
+    "reads64": Kind("64 of one address", 0.5, lambda port: flood(port, 64, TIME * 64, 1)),
+    "readers": Kind("64 of 64 addresses", 0.5, lambda port: flood(port, 64, TIME * 64, 64)),
+    "missing": Kind("64 of 64 addresses that ask for what is not there", 0.5,
+                    lambda port: flood(port, 64, MISSING * 64, 64)),
+    "unknown": Kind("64 of 64 addresses with an unknown API key", 0.5,
+                    lambda port: flood(port, 64, UNKNOWN * 64, 64)),
+    "books": Kind("64 of 64 addresses that ask for 1,000 levels a side", 0.5,
+                  lambda port: flood(port, 64, BOOK * 16, 64)),
+    "portfolios": Kind("4 connections: positions and balances of 16,384 portfolios", 0.3,
+                       portfolios),
+    "deaf": Kind("256 connections with full input that read nothing", 1, deaf),
+    "idle": Kind("16,400 connections that ask nothing", 5, idle),
+    "creations": Kind("accounts at full speed from 250 addresses", 0.3, creations),
+    "burst": Kind("300 orders at once on one connection", 0.3, burst),
+}
 
 
 def main():
-    if len(sys.argv) != 2 or sys.argv[1] not in ("slow", "reads", "forged"):
-        sys.exit(__doc__)
+    if len(sys.argv) != 2 or sys.argv[1] not in KINDS:
+        sys.exit(__doc__ + "\n".join(f"  {name:12}{kind.text}" for name, kind in KINDS.items()))
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    port = urllib.parse.urlsplit(os.environ["PERF_URL"]).port
-    if sys.argv[1] == "slow":
-        slow(port)
-    elif sys.argv[1] == "reads":
-        flood(port, READERS, client.request_bytes("GET", "/api/v1/time") * 64)
-    else:
-        forged(port)
+    KINDS[sys.argv[1]].run(urllib.parse.urlsplit(os.environ["PERF_URL"]).port)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""fairness.py BUILD [--seconds S] [--rounds N] [--topology T,...] [--only KIND,...] - what a peer
+takes from the others: orders of 8 connections in a closed loop, alone and beside it in turns,
+on one perpd (rules: docs/spec/wire.md W8, W10; goal: >= 80 % of the rate alone, p99 <= 2 x).
+
+The peer runs at nice 19, so that it takes little of the processors that both share here, and comes
+from other addresses than the orders. A row is the median of the ratios of the rounds. KIND:
+"""
+import argparse
+import base64
+import json
+import os
+import pathlib
+import re
+import signal
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "system"))
+import client  # noqa: E402
+from eip712 import CREATE_PORTFOLIO  # noqa: E402
+from hostile import KINDS  # noqa: E402
+
+PRICE, USDC = 500_000, 10**6
+PORTFOLIOS = 16_384
+OPTIONS = ["--store.durability=none", "--limits.account_portfolios=16384",
+           "--limits.portfolios=16384", f"--engine.portfolios={2 * PORTFOLIOS}",
+           "--exchange.oracle_max_age_ms=0"]
+ORDERS = ["--schedule", "closed", "--connections", "8", "--warm-up", "1", "--accounts", "16",
+          "--price", "50000", "-o", "json"]
+
+
+def key_file(perp, path):
+    subprocess.run([perp, "keys", "new", "ed25519", path], check=True, capture_output=True)
+    secret = re.search(r"secret = (\S+)", path.read_text())[1]
+    return client.Ed25519Key(base64.b64decode(secret))
+
+
+def rich_account(exchange):
+    """An account with as many empty portfolios as it may have: its API key."""
+    account = client.Account(exchange, 10_000 * USDC)
+    path = client.PATHS.setdefault(CREATE_PORTFOLIO, "/api/v1/portfolio/create")
+    with exchange.open() as connection:
+        for first in range(1, PORTFOLIOS, 64):
+            many = range(first, min(first + 64, PORTFOLIOS))
+            for _ in many:
+                body = struct.pack("<QI4x32s", account.id, 0, b"P")
+                payload = client.payload_of(CREATE_PORTFOLIO, body, account.session)
+                connection.send(exchange.wrap(path, payload, account.session, binary=True))
+            for _ in many:
+                answer = connection.receive()
+                assert answer.status == 200, answer
+    return account.api_key
+
+
+class Bench:
+    def __init__(self, arguments, folder, perpd):
+        self.perpd, exchange = perpd, perpd.exchange
+        self.command = [arguments.build / "perp", "bench", "run", "--url",
+                        f"http://127.0.0.1:{exchange.port}", "--operator-key", folder / "operator",
+                        "--oracle-key", folder / "oracle", "--seconds", str(arguments.seconds),
+                        *ORDERS]
+
+    def orders(self):
+        """Rate (accepted a second) and p99 (us) of one pass."""
+        done = subprocess.run(self.command, capture_output=True, text=True)
+        if not done.stdout:
+            raise SystemExit(f"perp bench: {done.stderr}")
+        one = json.loads(done.stdout)["passes"][0]
+        return one["accepted_per_s"], one["service_us"]["p99"]
+
+    def beside(self, kind, key):
+        """The same beside the peer, which has been at work for a while, and its memory."""
+        peer = subprocess.Popen(
+            ["nice", "-n", "19", sys.executable, ROOT / "perf/hostile.py", kind],
+            env={**os.environ, "PERF_URL": f"http://127.0.0.1:{self.perpd.exchange.port}",
+                 "PERF_KEY": key}, stderr=subprocess.DEVNULL)
+        try:
+            time.sleep(KINDS[kind].settles_s)
+            figures = self.orders()
+            assert peer.poll() is None, f"{kind}: the peer has ended with {peer.returncode}"
+        finally:
+            peer.send_signal(signal.SIGKILL)
+            peer.wait()
+        memory = self.perpd.rss_bytes()
+        time.sleep(0.3)
+        return figures, memory
+
+
+def measure(arguments, topology, rows):
+    with tempfile.TemporaryDirectory(dir=arguments.build) as folder:
+        folder = pathlib.Path(folder)
+        perp = arguments.build / "perp"
+        perpd = client.Perpd(arguments.build / "perpd", f"--node.topology={topology}", *OPTIONS,
+                             parent=folder)
+        perpd.operator, perpd.oracle = (key_file(perp, folder / name)
+                                        for name in ("operator", "oracle"))
+        with perpd:
+            perpd.exchange.set_price(PRICE)
+            key = rich_account(perpd.exchange)
+            bench = Bench(arguments, folder, perpd)
+            bench.orders()
+            for kind in arguments.only:
+                rounds = []
+                before = perpd.rss_bytes()
+                for number in range(arguments.rounds):
+                    alone = bench.orders() if number % 2 == 0 else None
+                    (rate, p99), memory = bench.beside(kind, key)
+                    alone = alone or bench.orders()
+                    rounds.append((alone[0], rate, rate / alone[0], alone[1], p99, p99 / alone[1]))
+                row = [statistics.median(column) for column in zip(*rounds)]
+                grown = (memory - before) >> 20
+                rows.append((kind, topology, *row, grown))
+                print(f"| {kind} | {topology} | {row[0]:,.0f} | {row[1]:,.0f} | {row[2]:.0%} | "
+                      f"{row[3] / 1000:.2f} ms | {row[4] / 1000:.2f} ms | {row[5]:.1f} | "
+                      f"{grown} MiB |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__ + "\n".join(f"  {name:12}{kind.text}" for name, kind in KINDS.items()),
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--seconds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--topology", default="shared,dedicated")
+    parser.add_argument("--only", default=",".join(KINDS))
+    arguments = parser.parse_args()
+    arguments.only = arguments.only.split(",")
+    arguments.build = arguments.build.resolve()
+    rows = []
+    print("| peer | topology | orders/s alone | beside | ratio | p99 alone | beside | ratio | "
+          "memory |\n|---|---|---|---|---|---|---|---|---|")
+    for topology in arguments.topology.split(","):
+        measure(arguments, topology, rows)
+    missed = [row for row in rows if row[4] < 0.8 or row[7] > 2]
+    for row in missed:
+        print(f"missed: {row[0]}, {row[1]}: rate {row[4]:.0%}, p99 {row[7]:.1f} x")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
