@@ -105,6 +105,7 @@ static const struct row {
     R("quota", "--cluster.etcd_quota=16777215", "must be 16777216 to 68719476736"),
     R("quota alone", "--cluster.etcd_quota=4G", "cluster.etcd_quota: needs cluster.name"),
     R("quota, its default", "--cluster.etcd_quota=8G", NULL),
+    R("stall", "--cluster.disk_stall_ms=499", "must be 500 to 60000"),
     R("staleness", "--cluster.staleness_ms=99", "must be 100 to 60000"),
     R("retain", "--cluster.retain=65535", "must be 65536 to 2147483648"),
     R("dedicated", "--node.topology=dedicated", NULL),

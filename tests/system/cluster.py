@@ -141,7 +141,7 @@ class Node:
                      f"--cluster.name={self.cluster.name}", f"--cluster.node={self.name}",
                      f"--cluster.etcd={self.proxy.addresses}",
                      f"--cluster.vault=file:{self.cluster.vault}", "--cluster.retain=64K",
-                     "--cluster.etcd_quota=48M", *more]
+                     "--cluster.etcd_quota=48M", "--cluster.disk_stall_ms=60000", *more]
         with open(self.folder.parent / f"{self.name}.log", "ab") as log:
             self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=log)
         threading.Thread(target=self.read, args=(self.process,), daemon=True).start()

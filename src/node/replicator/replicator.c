@@ -265,6 +265,17 @@ static int send(struct replicator *replicator, uint64_t now_ns)
     }
 }
 
+/* Another node's disk is needed: it leads at once, and reads in the log what this one lacks. */
+static int resign_of_disk(struct replicator *replicator)
+{
+    replicator_resign(replicator);
+    return replicator_fail(replicator, NODE_EXIT_FAILED,
+                           "nothing has reached the disk for %lu ms, frame %lu is not on it: this "
+                           "leader resigned",
+                           replicator->config.disk_stall_ns / 1000000,
+                           journal_cluster_durable_frame(replicator->journal) + 1);
+}
+
 static int step_leader(struct replicator *replicator, uint64_t now_ns)
 {
     struct lead *lead = &replicator->lead;
@@ -290,6 +301,9 @@ static int step_leader(struct replicator *replicator, uint64_t now_ns)
     }
     if (replicator->leads)
         replicator_vault_keep(replicator, now_ns);
+    if (disk_stall_look(&replicator->disk_stall, journal_cluster_durable_frame(replicator->journal),
+                        lead->landed, replicator->config.disk_stall_ns, now_ns))
+        return resign_of_disk(replicator);
     bool is_stuck =
         lead_oldest_ns(lead, now_ns) > replicator->config.unacked_ns ||
         journal_cluster_unreleased_bytes(replicator->journal) > replicator->config.unacked_bytes;

@@ -3,6 +3,7 @@
 #define NODE_REPLICATOR_REPLICATOR_STATE_H
 
 #include "base/published.h"
+#include "node/replicator/disk_stall.h"
 #include "node/replicator/replicator.h"
 #include "repl/elect.h"
 #include "repl/etcd_call.h"
@@ -52,6 +53,7 @@ struct replicator {
     struct tail tail;
     struct lead lead;
     struct retain retain;
+    struct disk_stall disk_stall;
     struct vault_reading vault;
     struct vault_mail mail;
     bool is_finishing; /* elected: the tail reads to the end */
