@@ -83,17 +83,27 @@ class Etcd:
         self.processes[number].kill()
         self.processes[number].wait()
 
-    def fill(self, count):
-        """Puts `count` values of a megabyte beside the clusters' keys; 0: removes them for good."""
-        number, = until(lambda: [i for i in [self.leader()] if i is not None], "leader of etcd")
-        name = lambda text: base64.b64encode(text.encode()).decode()
-        for value in range(count):
-            self.ask(number, "/v3/kv/put", {"key": name(f"filler/{time.monotonic_ns()}/{value}"),
-                                            "value": base64.b64encode(bytes(1000000)).decode()})
-        if count == 0:
-            gone = self.ask(number, "/v3/kv/deleterange", {"key": name("filler/"),
-                                                           "range_end": name("filler0")})
-            self.ask(number, "/v3/kv/compaction", {"revision": gone["header"]["revision"]})
+    def insist(self, path, body):
+        """The answer of etcd's leader, asked again while there is none."""
+        def ask():
+            try:
+                return self.ask(self.leader(), path, body)
+            except (OSError, ValueError, TypeError):
+                return None
+        return until(ask, path)
+
+    def fill(self, megabytes):
+        """Puts so much beside the clusters' keys, in values that hold up nobody for long."""
+        value = base64.b64encode(bytes(250_000)).decode()
+        for _ in range(4 * megabytes):
+            key = base64.b64encode(f"filler/{time.monotonic_ns()}".encode()).decode()
+            self.insist("/v3/kv/put", {"key": key, "value": value})
+
+    def empty(self):
+        """Removes for good what fill has put."""
+        first, end = (base64.b64encode(text).decode() for text in (b"filler/", b"filler0"))
+        gone = self.insist("/v3/kv/deleterange", {"key": first, "range_end": end})
+        self.insist("/v3/kv/compaction", {"revision": gone["header"]["revision"]})
 
     def frames(self, cluster):
         """The frames of the cluster's log that are there: their number, and the lowest."""
