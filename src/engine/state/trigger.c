@@ -322,15 +322,21 @@ void trigger_mark_computed(struct engine *engine, uint32_t market)
     queue_runs(engine, runs);
 }
 
-void trigger_traded(struct engine *engine, uint32_t market, uint64_t price)
+/* Apart from trigger_traded, so that a trade that satisfies nothing does not clear the runs. */
+static __attribute__((noinline)) void fire_traded(struct engine *engine, uint32_t market,
+                                                  uint64_t price)
 {
     uint32_t runs[TRIGGER_RUNS] = { CONDITIONAL_NONE };
 
-    if (CC_LIKELY(!source_is_met(engine, market, SOURCE_LAST, price)) ||
-        !trigger_may_fire(engine, market))
-        return;
     collect(engine, market, SOURCE_LAST, price, runs);
     queue_runs(engine, runs);
+}
+
+void trigger_traded(struct engine *engine, uint32_t market, uint64_t price)
+{
+    if (CC_UNLIKELY(source_is_met(engine, market, SOURCE_LAST, price)) &&
+        trigger_may_fire(engine, market))
+        fire_traded(engine, market, price);
 }
 
 /* --- the item --------------------------------------------------------------------------------- */

@@ -100,7 +100,8 @@ static void move_cash(struct engine *engine, const struct party *party)
 {
     uint32_t portfolio = state_holding(engine, party->holding)->portfolio;
 
-    ledger_post(engine, portfolio, CASH_trade, party->realised, party->fill_index);
+    if (party->realised != 0) /* most fills close nothing */
+        ledger_post(engine, portfolio, CASH_trade, party->realised, party->fill_index);
     ledger_post(engine, portfolio, CASH_fee, -party->fee, party->fill_index);
     engine->fee_account += party->fee;
 }
