@@ -2,7 +2,7 @@
  * its hash changes. The lists that the writer and this test go by cover their structs byte for byte
  * (static assertions beside the code), so a new field cannot be left out of both. */
 #include "engine/image/image.h"
-#include "engine/state/state.h"
+#include "engine/state/state_fields.h"
 #include "host.h"
 #include "keys.h"
 #include "passkeys.h"

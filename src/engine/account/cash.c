@@ -17,7 +17,7 @@ static int128 withdrawable(const struct portfolio *portfolio)
 
 bool cash_is_free(struct engine *engine, uint32_t index, uint64_t amount)
 {
-    const struct portfolio *portfolio = state_portfolio(engine, index);
+    struct portfolio *portfolio = state_portfolio(engine, index);
 
     if (portfolio->status == PORTFOLIO_IN_LIQUIDATION)
         return false;
@@ -26,7 +26,7 @@ bool cash_is_free(struct engine *engine, uint32_t index, uint64_t amount)
         return true;
     if (withdrawable(portfolio) + portfolio->loose < needed)
         return false;
-    margin_resolve(engine, index); /* IM was a bound: make it exact */
+    margin_resolve(engine, portfolio); /* IM was a bound: make it exact */
     risk_refresh(engine, index);
     return withdrawable(portfolio) >= needed;
 }

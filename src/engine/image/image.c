@@ -1,7 +1,7 @@
 #include "engine/image/image.h"
 
 #include "engine/liquidate/liquidation_load.h"
-#include "engine/state/state.h"
+#include "engine/state/state_fields.h"
 #include "engine/table/order_record.h"
 #include "engine/work/work.h"
 

@@ -6,6 +6,7 @@
 #include "engine/image/order_load.h"
 #include "engine/liquidate/liquidation_load.h"
 #include "engine/risk/margin.h"
+#include "engine/state/state_fields.h"
 #include "engine/view/audit.h"
 #include "engine/work/work_load.h"
 

@@ -1,6 +1,6 @@
 #include "engine/image/image_parts.h"
 
-#include "engine/state/state.h"
+#include "engine/state/state_fields.h"
 
 static bool is_known(const struct image_part *part)
 {

@@ -42,7 +42,7 @@ CC_MUST_USE enum status fee_set_tier(struct engine *engine, const struct command
 /* What comes before the tier of an account is used: a comparison, but for its first of a day. */
 static inline void fee_refresh(struct engine *engine, uint32_t account)
 {
-    if (CC_UNLIKELY(engine->accounts.rows[account].volume_day != account_day(engine->t_ns)))
+    if (CC_UNLIKELY(state_account(engine, account)->volume_day != account_day(engine->t_ns)))
         fee_begin_day(engine, account);
 }
 

@@ -24,10 +24,11 @@ uint32_t funding_pay(struct engine *engine, uint32_t portfolio);
 
 /* Pays for the portfolio's positions before anything of it is read or changed. It costs one
  * comparison if no epoch has opened since. */
-static inline void funding_pay_refresh(struct engine *engine, uint32_t portfolio)
+static inline void funding_pay_refresh(struct engine *engine, const struct portfolio *portfolio,
+                                       uint32_t index)
 {
-    if (CC_UNLIKELY(state_portfolio(engine, portfolio)->funding_count != engine->funding_count))
-        (void)funding_pay(engine, portfolio);
+    if (CC_UNLIKELY(portfolio->funding_count != engine->funding_count))
+        (void)funding_pay(engine, index);
 }
 
 #endif

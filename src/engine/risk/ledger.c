@@ -2,7 +2,6 @@
 
 #include "engine/risk/fund.h"
 #include "engine/state/effects_emit_inline.h"
-#include "engine/state/private_event.h"
 #include "engine/state/state.h"
 
 /* A row of the ledger is one private event, and what came from outside or goes to another portfolio
@@ -16,15 +15,16 @@ static uint32_t events_of(enum effect_cash_kind kind, int64_t amount)
 void ledger_post(struct engine *engine, uint32_t index, enum effect_cash_kind kind, int64_t amount,
                  uint64_t ref)
 {
-    struct portfolio *portfolio = &engine->portfolios.rows[index];
+    struct portfolio *portfolio = state_portfolio(engine, index);
 
     INVARIANT(index < engine->portfolios.count);
     if (amount == 0)
         return;
+    struct account *owner = state_account(engine, portfolio->account);
     portfolio->cash += amount;
-    engine->accounts.rows[portfolio->account].cash += amount;
+    owner->cash += amount;
     struct effect_cash body = {
-        .portfolio.account_id = state_account_id(engine, portfolio->account),
+        .portfolio.account_id = account_id_of(portfolio->account, owner->generation),
         .amount = amount,
         .balance_after = portfolio->cash,
         .ref = ref,
@@ -32,7 +32,7 @@ void ledger_post(struct engine *engine, uint32_t index, enum effect_cash_kind ki
     effects_put(&body, offsetof(struct effect_cash, portfolio.subaccount_index),
                 portfolio->subaccount_index, portfolio->portfolio_index);
     effects_put(&body, offsetof(struct effect_cash, kind), kind, 0);
-    private_event_add(engine, index, events_of(kind, amount));
+    owner->private_seq += events_of(kind, amount);
     effects_emit_inline(engine, EFFECT_cash, index, 0, &body);
     if (CC_UNLIKELY(index == FUND_PORTFOLIO))
         fund_moved(engine, amount);

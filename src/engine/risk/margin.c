@@ -124,9 +124,8 @@ static void refresh(struct engine *engine, struct portfolio *portfolio, struct h
     holding->figure_mark = margin_figure_mark(market);
 }
 
-void margin_bring(struct engine *engine, uint32_t index)
+void margin_bring(struct engine *engine, struct portfolio *portfolio)
 {
-    struct portfolio *portfolio = state_portfolio(engine, index);
     uint32_t stale = portfolio->stale_holding;
     /* those of a changed one stay named: the flush gives back what of them is empty */
     uint32_t left = portfolio->changed ? stale : HOLDING_NONE;
@@ -192,10 +191,8 @@ static int128 walk_open_loss(const struct engine *engine, const struct market *m
     return loss;
 }
 
-void margin_resolve(struct engine *engine, uint32_t index)
+void margin_resolve(struct engine *engine, struct portfolio *portfolio)
 {
-    struct portfolio *portfolio = state_portfolio(engine, index);
-
     for (uint32_t at = portfolio->holding_head; at != HOLDING_NONE && portfolio->loose != 0;) {
         struct holding *holding = state_holding(engine, at);
         if (holding->figure_loose != 0) {
@@ -431,7 +428,7 @@ static __attribute__((noinline)) bool passes_in_full(struct engine *engine, uint
     if (equity_after - stress < initial - portfolio->loose - was + becomes)
         return false;
     initial -= portfolio->initial;
-    margin_resolve(engine, index);
+    margin_resolve(engine, portfolio);
     risk_refresh(engine, index); /* slacks always follow from the figures */
     return equity_after - stress >= portfolio->initial + initial - was + becomes;
 }

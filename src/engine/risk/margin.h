@@ -47,11 +47,11 @@ struct margin_part {
 };
 
 /* Figures up to date at the current marks. */
-void margin_bring(struct engine *engine, uint32_t portfolio);
+void margin_bring(struct engine *engine, struct portfolio *portfolio);
 
 /* Makes IM of an up-to-date portfolio exact: walks the order lists where a bound was used, and
  * tightens their price bounds. Its slacks must be computed again (risk_refresh). */
-void margin_resolve(struct engine *engine, uint32_t portfolio);
+void margin_resolve(struct engine *engine, struct portfolio *portfolio);
 
 /* The holding is about to be given back: its figures leave the sums. */
 void margin_drop(struct engine *engine, uint32_t holding);

@@ -20,13 +20,12 @@ static void see_marks(struct engine *engine, struct portfolio *portfolio)
 }
 
 /* The exact check: computes both slacks and whether E < IM. True: the portfolio is to be judged. */
-CC_MUST_USE static bool check(struct engine *engine, uint32_t index)
+CC_MUST_USE static bool check(struct engine *engine, struct portfolio *portfolio)
 {
-    struct portfolio *portfolio = state_portfolio(engine, index);
     int128 equity = margin_equity(portfolio);
 
     if (CC_UNLIKELY(equity < portfolio->initial && equity >= portfolio->initial - portfolio->loose))
-        margin_resolve(engine, index);
+        margin_resolve(engine, portfolio);
     portfolio->slack_maintenance = equity - portfolio->maintenance;
     portfolio->slack_initial = equity - portfolio->initial;
     portfolio->flagged = equity < portfolio->initial;
@@ -37,28 +36,32 @@ CC_MUST_USE static bool check(struct engine *engine, uint32_t index)
 }
 
 /* A judgement may move cash: the slacks follow. */
-static void judge(struct engine *engine, uint32_t index)
+static void judge(struct engine *engine, struct portfolio *portfolio, uint32_t index)
 {
     if (judge_portfolio(engine, index)) {
-        bool again = check(engine, index);
+        bool again = check(engine, portfolio);
         (void)again;
     }
 }
 
-void risk_refresh(struct engine *engine, uint32_t portfolio)
+void risk_refresh(struct engine *engine, uint32_t index)
 {
-    funding_pay_refresh(engine, portfolio);
+    struct portfolio *portfolio = state_portfolio(engine, index);
+
+    funding_pay_refresh(engine, portfolio, index);
     margin_bring(engine, portfolio);
     if (check(engine, portfolio))
-        judge(engine, portfolio);
+        judge(engine, portfolio, index);
 }
 
 void risk_fund_moved(struct engine *engine)
 {
-    if (state_portfolio(engine, FUND_PORTFOLIO)->changed)
+    struct portfolio *fund = state_portfolio(engine, FUND_PORTFOLIO);
+
+    if (fund->changed)
         return; /* the flush will check it, and give back what is empty */
-    margin_bring(engine, FUND_PORTFOLIO);
-    bool judged = check(engine, FUND_PORTFOLIO);
+    margin_bring(engine, fund);
+    bool judged = check(engine, fund);
     (void)judged;
 }
 
@@ -72,9 +75,9 @@ static bool is_left(const struct engine *engine, uint32_t index)
 }
 
 /* Gives back the holdings of the portfolio that have neither position nor orders any more. */
-static void free_empty(struct engine *engine, uint32_t portfolio)
+static void free_empty(struct engine *engine, const struct portfolio *portfolio)
 {
-    uint32_t at = state_portfolio(engine, portfolio)->holding_head;
+    uint32_t at = portfolio->holding_head;
 
     while (at != HOLDING_NONE) {
         uint32_t next = state_holding(engine, at)->next;
@@ -99,12 +102,11 @@ static void put_to_judge(struct engine *engine, uint32_t index)
 }
 
 /* Gives back what has become empty and checks a changed portfolio. */
-CC_MUST_USE static bool check_changed(struct engine *engine, uint32_t index)
+CC_MUST_USE static bool check_changed(struct engine *engine, struct portfolio *portfolio,
+                                      uint32_t index)
 {
-    struct portfolio *portfolio = state_portfolio(engine, index);
-
     if (portfolio->stale_holding == RECHECK_STALE_MANY) {
-        free_empty(engine, index);
+        free_empty(engine, portfolio);
     } else if (portfolio->stale_holding != HOLDING_NONE) {
         uint32_t at = portfolio->stale_holding;
         if (is_left(engine, at)) {
@@ -112,14 +114,14 @@ CC_MUST_USE static bool check_changed(struct engine *engine, uint32_t index)
             holding_free_empty(engine, at);
         }
     }
-    funding_pay_refresh(engine, index);
-    margin_bring(engine, index);
+    funding_pay_refresh(engine, portfolio, index);
+    margin_bring(engine, portfolio);
     portfolio->stale_holding = HOLDING_NONE;
     if (CC_UNLIKELY(portfolio->moved)) {
         portfolio->moved = false;
         deleverage_rank_moved(engine, index);
     }
-    return check(engine, index);
+    return check(engine, portfolio);
 }
 
 void risk_flush_until(struct engine *engine, uint32_t last)
@@ -131,7 +133,7 @@ void risk_flush_until(struct engine *engine, uint32_t last)
         INVARIANT(index != RECHECK_LIST_END);
         struct portfolio *portfolio = state_portfolio(engine, index);
         recheck->changed_head = portfolio->changed_next;
-        if (check_changed(engine, index))
+        if (check_changed(engine, portfolio, index))
             put_to_judge(engine, index);
         else
             portfolio->changed = false;
@@ -148,8 +150,8 @@ void risk_flush(struct engine *engine)
         struct portfolio *portfolio = state_portfolio(engine, index);
         recheck->judged_head = portfolio->changed_next;
         portfolio->changed = false;
-        if (check_changed(engine, index))
-            judge(engine, index);
+        if (check_changed(engine, portfolio, index))
+            judge(engine, portfolio, index);
     }
 }
 

@@ -11,13 +11,13 @@
 /* Raises the counter of the account that owns the portfolio. */
 static inline void private_event_add(struct engine *engine, uint32_t portfolio, uint32_t count)
 {
-    engine->accounts.rows[engine->portfolios.rows[portfolio].account].private_seq += count;
+    state_account(engine, state_portfolio(engine, portfolio)->account)->private_seq += count;
 }
 
-/* The same for the portfolio of a holding. */
-static inline void private_event_of_holding(struct engine *engine, uint32_t holding)
+/* The same for the account of an order, whose portfolio is the account's. */
+static inline void private_event_of_order(struct engine *engine, const struct order *order)
 {
-    private_event_add(engine, engine->holdings.rows[holding].portfolio, 1);
+    state_account(engine, order->account)->private_seq++;
 }
 
 #endif

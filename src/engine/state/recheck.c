@@ -12,16 +12,18 @@ void recheck_init(struct recheck *recheck)
     };
 }
 
-void recheck_portfolio(struct engine *engine, uint32_t index)
+static void enter_changed(struct recheck *recheck, struct portfolio *portfolio, uint32_t index)
 {
-    struct portfolio *portfolio = state_portfolio(engine, index);
-
-    INVARIANT(index < engine->portfolios.count);
     if (portfolio->changed)
         return;
     portfolio->changed = true;
-    portfolio->changed_next = engine->recheck.changed_head;
-    engine->recheck.changed_head = index;
+    portfolio->changed_next = recheck->changed_head;
+    recheck->changed_head = index;
+}
+
+void recheck_portfolio(struct engine *engine, uint32_t index)
+{
+    enter_changed(&engine->recheck, state_portfolio(engine, index), index);
 }
 
 void recheck_holding(struct engine *engine, uint32_t index)
@@ -35,16 +37,16 @@ void recheck_holding(struct engine *engine, uint32_t index)
         portfolio->stale_holding = index;
     else if (portfolio->stale_holding != index)
         portfolio->stale_holding = RECHECK_STALE_MANY;
-    recheck_portfolio(engine, holding->portfolio);
+    enter_changed(&engine->recheck, portfolio, holding->portfolio);
 }
 
 void recheck_traded(struct engine *engine, uint32_t index)
 {
-    const struct holding *holding = state_holding(engine, index);
-
     recheck_holding(engine, index);
-    if (CC_UNLIKELY(engine->liquidation.step == LIQUIDATION_RUN) &&
-        liquidation_step_ranks(engine, holding->market))
+    if (CC_LIKELY(engine->liquidation.step != LIQUIDATION_RUN))
+        return;
+    const struct holding *holding = state_holding(engine, index);
+    if (liquidation_step_ranks(engine, holding->market))
         state_portfolio(engine, holding->portfolio)->moved = true;
 }
 

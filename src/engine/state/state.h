@@ -115,22 +115,6 @@ struct engine {
     struct path path;         /* C */
 };
 
-/* clang-format off */
-#define STATE_FIELDS(X) \
-    X(deposits) X(sequence) X(t_ns) X(boot) X(rules_version) X(clock_step_ns) X(fee_account) \
-    X(withdrawals_pending) X(effects.lanes) X(faucet) X(top_ups) X(withdrawals_settled) \
-    X(funding_count) X(fund_paid) X(fund_paid_day)
-#define STATE_FIELDS_3(X) \
-    X(deposits) X(sequence) X(t_ns) X(boot) X(rules_version) X(clock_step_ns) X(fee_account) \
-    X(withdrawals_pending) X(effects.lanes) X(faucet) X(top_ups) X(withdrawals_settled) \
-    X(funding_count)
-#define STATE_FIELDS_1(X) \
-    X(deposits) X(sequence) X(t_ns) X(boot) X(rules_version) X(clock_step_ns) X(fee_account) \
-    X(withdrawals_pending) X(effects.lanes)
-#define STATE_CONFIGURATION(X) X(configuration_bytes) X(configuration)
-#define STATE_CACHES(X) X(effects.count) X(effects.zero) X(zero)
-/* clang-format on */
-
 /* Bytes of an engine of these capacities; *resident (may be NULL) those that a start touches. */
 size_t state_bytes(const struct option_engine *capacity, size_t *resident);
 
@@ -176,10 +160,10 @@ static inline uint32_t state_own_order(const struct engine *engine, enum state_o
     return engine->orders.slots + 1 + (uint32_t)which;
 }
 
-/* The id of the account in a slot. */
-static inline uint64_t state_account_id(const struct engine *engine, uint32_t account)
+/* The rows by their indexes. */
+static inline struct account *state_account(const struct engine *engine, uint32_t account)
 {
-    return account_id_of(account, engine->accounts.rows[account].generation);
+    return &engine->accounts.rows[account];
 }
 
 static inline struct portfolio *state_portfolio(struct engine *engine, uint32_t portfolio)
@@ -195,6 +179,12 @@ static inline struct holding *state_holding(struct engine *engine, uint32_t hold
 static inline struct market *state_market(struct engine *engine, uint32_t market)
 {
     return &engine->markets.rows[market];
+}
+
+/* The id of the account in a slot. */
+static inline uint64_t state_account_id(const struct engine *engine, uint32_t account)
+{
+    return account_id_of(account, state_account(engine, account)->generation);
 }
 
 #endif

@@ -35,8 +35,10 @@ int64_t fill_position(struct fill_position *position, int64_t quantity, uint64_t
 
 /* One side of a trade in progress. */
 struct party {
-    uint32_t order;
-    uint32_t holding;
+    const struct order *order;
+    struct holding *holding;
+    struct account *owner;
+    uint32_t order_index;
     int64_t quantity; /* signed */
     int64_t realised;
     int64_t fee;
@@ -48,7 +50,7 @@ struct party {
 static void move_position(struct engine *engine, struct market *market, struct party *party,
                           uint64_t price)
 {
-    struct holding *holding = state_holding(engine, party->holding);
+    struct holding *holding = party->holding;
     struct fill_position position = { holding->size, holding->cost };
     bool opened;
 
@@ -66,7 +68,7 @@ static void move_position(struct engine *engine, struct market *market, struct p
                          CONDITIONAL_REDUCE_ONLY, REASON_reduce_only);
     if (ends && (holding->sides[0].reduce_size | holding->sides[1].reduce_size) != 0) {
         holding->reduce_cancel_sequence = state_stamp(engine);
-        work_queue_cancel(engine, party->holding);
+        work_queue_cancel(engine, party->order->holding);
     }
     int64_t before = holding->size;
     holding->size = position.size;
@@ -76,13 +78,13 @@ static void move_position(struct engine *engine, struct market *market, struct p
     market->max_abs_size = size > market->max_abs_size ? size : market->max_abs_size;
     market->scan_max = size > market->scan_max ? size : market->scan_max;
     holding_move(engine, holding, before);
-    recheck_traded(engine, party->holding);
+    recheck_traded(engine, party->order->holding);
 }
 
 static void emit_fill(struct engine *engine, const struct market *market, const struct party *party,
                       uint64_t price)
 {
-    const struct order *order = &engine->orders.hot[party->order];
+    const struct order *order = party->order;
     struct effect_fill body = {
         .price = price,
         .quantity = party->quantity,
@@ -92,13 +94,13 @@ static void emit_fill(struct engine *engine, const struct market *market, const 
     effects_put(&body, offsetof(struct effect_fill, index), party->fill_index, party->liquidity);
     cc_store64(body.order_id, order->id[0]);
     cc_store64(body.order_id + 8, order->id[1]);
-    private_event_of_holding(engine, party->holding);
-    effects_emit_inline(engine, EFFECT_fill, party->order, market->record.asset_id, &body);
+    party->owner->private_seq++;
+    effects_emit_inline(engine, EFFECT_fill, party->order_index, market->record.asset_id, &body);
 }
 
 static void move_cash(struct engine *engine, const struct party *party)
 {
-    uint32_t portfolio = state_holding(engine, party->holding)->portfolio;
+    uint32_t portfolio = party->holding->portfolio;
 
     if (party->realised != 0) /* most fills close nothing */
         ledger_post(engine, portfolio, CASH_trade, party->realised, party->fill_index);
@@ -110,8 +112,7 @@ static void move_cash(struct engine *engine, const struct party *party)
 static void move_house_cash(struct engine *engine, const struct party *maker,
                             const struct party *taker)
 {
-    uint32_t of_maker = state_holding(engine, maker->holding)->portfolio;
-    uint32_t of_taker = state_holding(engine, taker->holding)->portfolio;
+    uint32_t of_maker = maker->holding->portfolio, of_taker = taker->holding->portfolio;
 
     ledger_post(engine, of_taker, CASH_trade, taker->realised, taker->fill_index);
     ledger_post(engine, of_taker, CASH_liquidation, -taker->fee, taker->fill_index);
@@ -128,12 +129,12 @@ static void move_house_cash(struct engine *engine, const struct party *maker,
 static void emit_position(struct engine *engine, const struct market *market,
                           const struct party *party)
 {
-    struct holding *holding = state_holding(engine, party->holding);
+    struct holding *holding = party->holding;
     const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
     int64_t size = holding->size, cost = holding->cost;
     CC_OPAQUE(size); /* just stored one by one: a load of both would wait for all earlier stores */
     struct effect_position body = {
-        .portfolio.account_id = state_account_id(engine, portfolio->account),
+        .portfolio.account_id = account_id_of(portfolio->account, party->owner->generation),
         .size = size,
         .cost = cost,
         .net_funding = holding->net_funding,
@@ -142,8 +143,9 @@ static void emit_position(struct engine *engine, const struct market *market,
     effects_put(&body, offsetof(struct effect_position, portfolio.subaccount_index),
                 portfolio->subaccount_index, portfolio->portfolio_index);
     effects_put(&body, offsetof(struct effect_position, asset_id), market->record.asset_id, 0);
-    private_event_add(engine, holding->portfolio, 1);
-    effects_emit_inline(engine, EFFECT_position, party->holding, market->record.asset_id, &body);
+    party->owner->private_seq++;
+    effects_emit_inline(engine, EFFECT_position, party->order->holding, market->record.asset_id,
+                        &body);
     if (holding->size == 0) {
         holding->net_funding = 0;
         holding->position_ns = 0;
@@ -184,11 +186,11 @@ void fill_house_fees(const struct fill_house *house, uint64_t notional, int128 e
 static void set_house_fees(struct engine *engine, struct fill_house *house, struct party *maker,
                            struct party *taker, uint64_t price, uint64_t notional)
 {
-    const struct holding *holding = state_holding(engine, taker->holding);
-    const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    const struct holding *holding = taker->holding;
+    struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
     struct fill_fees fees = { .maker = maker->fee };
 
-    margin_bring(engine, holding->portfolio);
+    margin_bring(engine, portfolio);
     fill_house_fees(
         house, notional,
         margin_equity(portfolio) +
@@ -200,52 +202,56 @@ static void set_house_fees(struct engine *engine, struct fill_house *house, stru
 }
 
 /* Adds the fill to the volumes of R6. Liquidations and the fund do not count. */
-static void count_volume(struct engine *engine, const struct fill_house *house, uint64_t notional,
-                         const struct order *maker, const struct order *taker)
+static void count_volume(const struct engine *engine, const struct fill_house *house,
+                         uint64_t notional, const struct party *maker, const struct party *taker)
 {
     if (house->kind != FILL_LIQUIDATION)
-        fee_count_volume(&engine->accounts.rows[maker->account], engine->t_ns, notional);
+        fee_count_volume(maker->owner, engine->t_ns, notional);
     if (house->kind == FILL_TRADE)
-        fee_count_volume(&engine->accounts.rows[taker->account], engine->t_ns, notional);
+        fee_count_volume(taker->owner, engine->t_ns, notional);
 }
 
 void fill_execute(struct engine *engine, uint32_t maker_index, uint32_t taker_index,
                   uint64_t quantity, struct fill_house *house)
 {
-    struct order *maker_order = &engine->orders.hot[maker_index];
+    const struct order *maker_order = &engine->orders.hot[maker_index];
     struct order *taker_order = &engine->orders.hot[taker_index];
     struct market *market = state_market(engine, maker_order->market);
-    uint64_t price = resting_price(engine, maker_order);
-    uint8_t maker_tier = engine->accounts.rows[maker_order->account].fee_tier;
-    uint8_t taker_tier = engine->accounts.rows[taker_order->account].fee_tier;
+    struct account *maker_owner = state_account(engine, maker_order->account);
+    struct account *taker_owner = state_account(engine, taker_order->account);
+    uint64_t price = resting_price_in(market, maker_order);
     uint64_t notional = price * quantity;
     int64_t signed_quantity =
         taker_order->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity;
     uint32_t side_and_flags =
         taker_order->side | (house->kind == FILL_LIQUIDATION ? TRADE_LIQUIDATION << 8 : 0);
     struct party maker = {
-        .order = maker_index,
-        .holding = maker_order->holding,
+        .order = maker_order,
+        .holding = state_holding(engine, maker_order->holding),
+        .owner = maker_owner,
+        .order_index = maker_index,
         .quantity = -signed_quantity,
-        .fee = fee_amount(notional, market->record.maker_ppm[maker_tier]),
+        .fee = fee_amount(notional, market->record.maker_ppm[maker_owner->fee_tier]),
         .liquidity = LIQUIDITY_MAKER,
     };
     struct party taker = {
-        .order = taker_index,
-        .holding = taker_order->holding,
+        .order = taker_order,
+        .holding = state_holding(engine, taker_order->holding),
+        .owner = taker_owner,
+        .order_index = taker_index,
         .quantity = signed_quantity,
-        .fee = fee_amount(notional, market->record.taker_ppm[taker_tier]),
+        .fee = fee_amount(notional, market->record.taker_ppm[taker_owner->fee_tier]),
         .liquidity = LIQUIDITY_TAKER,
     };
 
     if (CC_UNLIKELY(house->kind != FILL_TRADE))
         set_house_fees(engine, house, &maker, &taker, price, notional);
-    bool filled = resting_fill(engine, maker_index, quantity, price);
+    bool filled = resting_fill(engine, market, maker_index, quantity, price);
     taker_order->remaining -= quantity;
     order_add_fill(&engine->orders, taker_index, quantity, notional);
     move_position(engine, market, &maker, price);
     move_position(engine, market, &taker, price);
-    count_volume(engine, house, notional, maker_order, taker_order);
+    count_volume(engine, house, notional, &maker, &taker);
 
     emit_trade(engine, market, maker_order->market, price, quantity, side_and_flags);
     emit_fill(engine, market, &maker, price);
@@ -259,10 +265,10 @@ void fill_execute(struct engine *engine, uint32_t maker_index, uint32_t taker_in
     emit_position(engine, market, &maker);
     emit_position(engine, market, &taker);
     trigger_traded(engine, maker_order->market, price);
-    uint32_t mmp = state_holding(engine, maker.holding)->mmp;
+    uint32_t mmp = maker.holding->mmp;
     if (CC_UNLIKELY(mmp != MMP_NONE))
         mmp_count(engine, mmp, maker.quantity);
-    resting_emit(engine, maker_index, BOOK_EXECUTE, quantity);
+    resting_emit(engine, market, maker_index, price, BOOK_EXECUTE, quantity);
     if (filled)
         order_release(&engine->orders, maker_index);
 }
@@ -274,8 +280,10 @@ static struct party own_party(struct engine *engine, uint32_t index, uint64_t pr
     struct order *order = &engine->orders.hot[index];
     uint64_t quantity = order->remaining;
     struct party party = {
-        .order = index,
-        .holding = order->holding,
+        .order = order,
+        .holding = state_holding(engine, order->holding),
+        .owner = state_account(engine, order->account),
+        .order_index = index,
         .quantity = order->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity,
         .liquidity = liquidity,
     };
@@ -297,10 +305,8 @@ void fill_between(struct engine *engine, uint32_t maker_index, uint32_t taker_in
     move_position(engine, market, &taker, price);
     emit_fill(engine, market, &maker, price);
     emit_fill(engine, market, &taker, price);
-    ledger_post(engine, state_holding(engine, taker.holding)->portfolio, kind, taker.realised,
-                taker.fill_index);
-    ledger_post(engine, state_holding(engine, maker.holding)->portfolio, kind, maker.realised,
-                maker.fill_index);
+    ledger_post(engine, taker.holding->portfolio, kind, taker.realised, taker.fill_index);
+    ledger_post(engine, maker.holding->portfolio, kind, maker.realised, maker.fill_index);
     emit_position(engine, market, &maker);
     emit_position(engine, market, &taker);
 }

@@ -376,13 +376,13 @@ static bool act_refuses(struct engine *engine, const struct market *market, uint
 {
     const struct order *maker = &engine->orders.hot[at];
     const struct holding *holding = state_holding(engine, maker->holding);
-    const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
     uint64_t notional = price * quantity;
     int64_t moved = maker->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity;
 
     if (!must_test(portfolio, maker, price, market->mark, holding->size, quantity))
         return false;
-    margin_bring(engine, holding->portfolio);
+    margin_bring(engine, portfolio);
     uint8_t tier = engine->accounts.rows[maker->account].fee_tier;
     struct fill_fees fees = { .maker = fee_amount(notional, market->record.maker_ppm[tier]) };
     if (CC_UNLIKELY(house->kind != FILL_TRADE))

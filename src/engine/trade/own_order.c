@@ -131,7 +131,7 @@ static void emit(struct engine *engine, uint32_t index, uint64_t price)
     };
 
     memcpy(body.order_id, order->id, sizeof body.order_id);
-    private_event_of_holding(engine, order->holding);
+    private_event_of_order(engine, order);
     effects_emit(engine, EFFECT_order_state, index, asset_id, &body);
 }
 

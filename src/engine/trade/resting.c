@@ -5,14 +5,16 @@
 #include "engine/state/evidence.h"
 #include "engine/state/private_event.h"
 
-void resting_emit_state(struct engine *engine, uint32_t index)
+/* Emits 2101 of an order whose price is this raw one. */
+static void emit_state(struct engine *engine, const struct market *market, uint32_t index,
+                       uint64_t price)
 {
     const struct order *order = &engine->orders.hot[index];
-    uint16_t asset_id = engine->markets.rows[order->market].record.asset_id;
+    uint16_t asset_id = market->record.asset_id;
     struct effect_order_state body = {
         .remaining = order->remaining,
         .filled = order_filled(&engine->orders, index),
-        .price = order_type_is_market(order->order_type) ? 0 : resting_price(engine, order),
+        .price = order_type_is_market(order->order_type) ? 0 : price,
     };
     uint32_t codes = (uint32_t)order->state | (uint32_t)order->reason << 8 |
                      (uint32_t)order->side << 16 | (uint32_t)order->order_type << 24;
@@ -20,21 +22,27 @@ void resting_emit_state(struct engine *engine, uint32_t index)
     effects_put(&body, offsetof(struct effect_order_state, status), codes, asset_id);
     cc_store64(body.order_id, order->id[0]);
     cc_store64(body.order_id + 8, order->id[1]);
-    private_event_of_holding(engine, order->holding);
+    private_event_of_order(engine, order);
     effects_emit_inline(engine, EFFECT_order_state, index, asset_id, &body);
     if (CC_UNLIKELY(index == engine->applying.resting))
         evidence_add_order(engine, engine->applying.answer, index);
 }
 
-/* Emits 2107, the change of the order in its level, and 2106, the level after it. */
-static void emit_book(struct engine *engine, uint32_t index, enum effect_book_action action,
-                      uint64_t quantity)
+void resting_emit_state(struct engine *engine, uint32_t index)
 {
     const struct order *order = &engine->orders.hot[index];
-    struct market *market = state_market(engine, order->market);
+    const struct market *market = state_market(engine, order->market);
+
+    emit_state(engine, market, index, resting_price_in(market, order));
+}
+
+/* Emits 2107, the change of the order in its level, and 2106, the level after it. */
+static void emit_book(struct engine *engine, struct market *market, uint32_t index, uint64_t price,
+                      enum effect_book_action action, uint64_t quantity)
+{
+    const struct order *order = &engine->orders.hot[index];
     enum order_side side = (enum order_side)order->side;
     uint16_t asset_id = market->record.asset_id;
-    uint64_t price = resting_price(engine, order);
     struct effect_book_order change = {
         .price = price,
         .quantity = quantity,
@@ -57,14 +65,13 @@ static void emit_book(struct engine *engine, uint32_t index, enum effect_book_ac
     effects_emit_inline(engine, EFFECT_book_level, order->market, asset_id, &level);
 }
 
-void resting_emit(struct engine *engine, uint32_t index, enum effect_book_action action,
-                  uint64_t quantity)
+void resting_emit(struct engine *engine, struct market *market, uint32_t index, uint64_t price,
+                  enum effect_book_action action, uint64_t quantity)
 {
     if (action == BOOK_ADD) /* the seq of the 2107 that follows; 2101 shows it already */
-        engine->orders.cold[index].handle =
-            state_market(engine, engine->orders.hot[index].market)->book_seq + 1;
-    resting_emit_state(engine, index);
-    emit_book(engine, index, action, quantity);
+        engine->orders.cold[index].handle = market->book_seq + 1;
+    emit_state(engine, market, index, price);
+    emit_book(engine, market, index, price, action, quantity);
 }
 
 bool resting_fits(const struct engine *engine, uint32_t market, enum order_side side, uint32_t tick)
@@ -127,12 +134,14 @@ void resting_subtract_sums(struct holding *holding, const struct order *order, u
 static void enter_book(struct engine *engine, uint32_t index)
 {
     const struct order *order = &engine->orders.hot[index];
-    bool inserted = book_insert(&state_market(engine, order->market)->book, index);
+    struct market *market = state_market(engine, order->market);
+    uint64_t price = resting_price_in(market, order);
+    bool inserted = book_insert(&market->book, index);
 
     INVARIANT(inserted);
-    resting_add_sums(state_holding(engine, order->holding), order, resting_price(engine, order));
+    resting_add_sums(state_holding(engine, order->holding), order, price);
     recheck_holding(engine, order->holding);
-    resting_emit(engine, index, BOOK_ADD, order->remaining);
+    resting_emit(engine, market, index, price, BOOK_ADD, order->remaining);
 }
 
 static void set_expiry(struct engine *engine, uint32_t index)
@@ -188,15 +197,17 @@ static void unlink_order(struct engine *engine, uint32_t index)
 void resting_remove(struct engine *engine, uint32_t index, enum order_state state, uint8_t reason)
 {
     struct order *order = &engine->orders.hot[index];
+    struct market *market = state_market(engine, order->market);
+    uint64_t price = resting_price_in(market, order);
 
-    book_remove(&state_market(engine, order->market)->book, index);
-    resting_subtract_sums(state_holding(engine, order->holding), order,
-                          resting_price(engine, order), order->remaining, true);
+    book_remove(&market->book, index);
+    resting_subtract_sums(state_holding(engine, order->holding), order, price, order->remaining,
+                          true);
     unlink_order(engine, index);
     recheck_holding(engine, order->holding);
     order_move(order, order_filled(&engine->orders, index), state);
     order->reason = reason;
-    resting_emit(engine, index, BOOK_DELETE, order->remaining);
+    resting_emit(engine, market, index, price, BOOK_DELETE, order->remaining);
     order_release(&engine->orders, index);
 }
 
@@ -220,28 +231,31 @@ void resting_change(struct engine *engine, uint32_t index, uint64_t fall,
 {
     struct order *order = &engine->orders.hot[index];
     struct holding *holding = state_holding(engine, order->holding);
-    uint64_t price = resting_price(engine, order);
+    struct market *market = state_market(engine, order->market);
+    uint64_t price = resting_price_in(market, order);
 
     resting_subtract_sums(holding, order, price, order->remaining, true);
     if (fall != 0)
-        book_reduce(&state_market(engine, order->market)->book, index, fall);
+        book_reduce(&market->book, index, fall);
     resting_set_terms(engine, index, terms);
     resting_add_sums(holding, order, price);
     recheck_holding(engine, order->holding);
-    resting_emit_state(engine, index);
+    emit_state(engine, market, index, price);
     if (fall != 0)
-        emit_book(engine, index, BOOK_REDUCE, fall);
+        emit_book(engine, market, index, price, BOOK_REDUCE, fall);
 }
 
 void resting_lift(struct engine *engine, uint32_t index)
 {
     const struct order *order = &engine->orders.hot[index];
+    struct market *market = state_market(engine, order->market);
+    uint64_t price = resting_price_in(market, order);
 
-    book_remove(&state_market(engine, order->market)->book, index);
-    resting_subtract_sums(state_holding(engine, order->holding), order,
-                          resting_price(engine, order), order->remaining, true);
+    book_remove(&market->book, index);
+    resting_subtract_sums(state_holding(engine, order->holding), order, price, order->remaining,
+                          true);
     recheck_holding(engine, order->holding);
-    emit_book(engine, index, BOOK_DELETE, order->remaining);
+    emit_book(engine, market, index, price, BOOK_DELETE, order->remaining);
 }
 
 void resting_return(struct engine *engine, uint32_t index)
@@ -257,19 +271,21 @@ void resting_drop(struct engine *engine, uint32_t index)
 void resting_reduce(struct engine *engine, uint32_t index, uint64_t quantity)
 {
     struct order *order = &engine->orders.hot[index];
+    struct market *market = state_market(engine, order->market);
+    uint64_t price = resting_price_in(market, order);
 
-    book_reduce(&state_market(engine, order->market)->book, index, quantity);
-    resting_subtract_sums(state_holding(engine, order->holding), order,
-                          resting_price(engine, order), quantity, false);
+    book_reduce(&market->book, index, quantity);
+    resting_subtract_sums(state_holding(engine, order->holding), order, price, quantity, false);
     recheck_holding(engine, order->holding);
     order_extra(&engine->orders, index)->updated_ns = engine->t_ns;
-    resting_emit(engine, index, BOOK_REDUCE, quantity);
+    resting_emit(engine, market, index, price, BOOK_REDUCE, quantity);
 }
 
-bool resting_fill(struct engine *engine, uint32_t index, uint64_t quantity, uint64_t price)
+bool resting_fill(struct engine *engine, struct market *market, uint32_t index, uint64_t quantity,
+                  uint64_t price)
 {
     const struct order *order = &engine->orders.hot[index];
-    bool filled = book_fill(&state_market(engine, order->market)->book, index, quantity);
+    bool filled = book_fill(&market->book, index, quantity);
 
     resting_subtract_sums(state_holding(engine, order->holding), order, price, quantity, filled);
     order_add_fill(&engine->orders, index, quantity, quantity * price);

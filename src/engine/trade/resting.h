@@ -60,9 +60,10 @@ void resting_drop(struct engine *engine, uint32_t order);
  * emits 2101, 2107, 2106. */
 void resting_reduce(struct engine *engine, uint32_t order, uint64_t quantity);
 
-/* Applies a fill to a resting order: book, sums and state. True when nothing is left. The caller
- * emits it (resting_emit) and frees an order that is filled. */
-bool resting_fill(struct engine *engine, uint32_t order, uint64_t quantity, uint64_t price);
+/* Applies a fill to a resting order of the market: book, sums and state. True when nothing is left.
+ * The caller emits it (resting_emit) and frees an order that is filled. */
+bool resting_fill(struct engine *engine, struct market *market, uint32_t order, uint64_t quantity,
+                  uint64_t price);
 
 /* Adds the order's remaining quantity at this raw price to the holding's sums of R4 and R1. */
 void resting_add_sums(struct holding *holding, const struct order *order, uint64_t price);
@@ -72,9 +73,10 @@ void resting_add_sums(struct holding *holding, const struct order *order, uint64
 void resting_subtract_sums(struct holding *holding, const struct order *order, uint64_t price,
                            uint64_t quantity, bool all);
 
-/* Emits 2101, 2107, 2106 of an order as it is now. `quantity` is the action's. */
-void resting_emit(struct engine *engine, uint32_t order, enum effect_book_action action,
-                  uint64_t quantity);
+/* Emits 2101, 2107, 2106 of an order as it is now. `market` and the raw `price` are the order's,
+ * `quantity` is the action's. */
+void resting_emit(struct engine *engine, struct market *market, uint32_t order, uint64_t price,
+                  enum effect_book_action action, uint64_t quantity);
 
 /* Emits 2101 of an order in the table. */
 void resting_emit_state(struct engine *engine, uint32_t order);
@@ -85,12 +87,16 @@ void resting_emit_state(struct engine *engine, uint32_t order);
 CC_MUST_USE enum order_state resting_death(const struct engine *engine, uint32_t order,
                                            uint8_t *reason);
 
-/* Returns the raw price of an order in the table. */
-static inline uint64_t resting_price(const struct engine *engine, const struct order *order)
+/* Returns the raw price of an order in the table; `market`: the order's. */
+static inline uint64_t resting_price_in(const struct market *market, const struct order *order)
 {
-    const struct market *market = &engine->markets.rows[order->market];
     return book_price(&market->book, (enum order_side)order->side, order->tick) *
            market->record.tick_size;
+}
+
+static inline uint64_t resting_price(const struct engine *engine, const struct order *order)
+{
+    return resting_price_in(&engine->markets.rows[order->market], order);
 }
 
 /* True if an order is dead: resting_death without the reason, for hot paths. */

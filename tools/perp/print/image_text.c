@@ -5,7 +5,7 @@
 #include "base/decimal.h"
 #include "base/hex.h"
 #include "engine/image/image.h"
-#include "engine/state/state.h"
+#include "engine/state/state_fields.h"
 #include "engine/table/order_record.h"
 
 enum { BYTES_A_LINE = 32, FIELDS_MAX = 64, VALUE_MAX = 2 * 4200 + 3 };
