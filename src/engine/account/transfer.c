@@ -43,7 +43,9 @@ enum status transfer_cash(struct engine *engine, const struct command *command,
         return STATUS_rejected_insufficient_free_equity;
     if (!cash_fits(engine, to, body.amount))
         return STATUS_order_rejected_internal;
+    int128 before = engine->accounts.rows[account].cash;
     cash_debit(engine, from, CASH_transfer, (int64_t)body.amount);
     cash_credit(engine, to, CASH_transfer, (int64_t)body.amount);
+    INVARIANT(engine->accounts.rows[account].cash == before);
     return STATUS_request_completed;
 }

@@ -23,10 +23,14 @@ void fund_pay(struct engine *engine, int64_t amount)
 
 void fund_transfer(struct engine *engine, uint32_t portfolio, int64_t amount)
 {
+    const struct portfolio *fund = state_portfolio(engine, FUND_PORTFOLIO);
+    const struct portfolio *other = state_portfolio(engine, portfolio);
+    int128 before = (int128)fund->cash + other->cash;
+
     INVARIANT(portfolio != FUND_PORTFOLIO);
     ledger_post(engine, portfolio, CASH_fund, -amount, 0);
-    ledger_post(engine, FUND_PORTFOLIO, CASH_fund, amount,
-                state_portfolio(engine, portfolio)->account);
+    ledger_post(engine, FUND_PORTFOLIO, CASH_fund, amount, other->account);
+    INVARIANT((int128)fund->cash + other->cash == before);
 }
 
 bool fund_is_short(const struct engine *engine)

@@ -206,6 +206,7 @@ static void set_owed(struct engine *engine, uint32_t index, int128 equity)
     bool is_owed = state_portfolio(engine, index)->status == PORTFOLIO_IN_LIQUIDATION && equity < 0;
     int128 owed = is_owed ? -equity : 0;
 
+    INVARIANT(engine->liquidation.owed_total >= engine->liquidation.owed[index]);
     engine->liquidation.owed_total += owed - engine->liquidation.owed[index];
     engine->liquidation.owed[index] = owed;
 }

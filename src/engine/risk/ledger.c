@@ -17,11 +17,11 @@ void ledger_post(struct engine *engine, uint32_t index, enum effect_cash_kind ki
 {
     struct portfolio *portfolio = state_portfolio(engine, index);
 
-    INVARIANT(index < engine->portfolios.count);
     if (amount == 0)
         return;
     struct account *owner = state_account(engine, portfolio->account);
-    portfolio->cash += amount;
+    bool fits = !__builtin_add_overflow(portfolio->cash, amount, &portfolio->cash);
+    INVARIANT(fits);
     owner->cash += amount;
     struct effect_cash body = {
         .portfolio.account_id = account_id_of(portfolio->account, owner->generation),

@@ -31,7 +31,7 @@ void recheck_holding(struct engine *engine, uint32_t index)
     struct holding *holding = state_holding(engine, index);
     struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
 
-    INVARIANT(index != HOLDING_NONE && index < engine->holdings.slots.fresh);
+    INVARIANT(index != HOLDING_NONE);
     holding->figure_mark = 0;
     if (portfolio->stale_holding == HOLDING_NONE)
         portfolio->stale_holding = index;

@@ -160,24 +160,28 @@ static inline uint32_t state_own_order(const struct engine *engine, enum state_o
     return engine->orders.slots + 1 + (uint32_t)which;
 }
 
-/* The rows by their indexes. */
+/* The rows by their indexes, which are of rows in use or FREE. */
 static inline struct account *state_account(const struct engine *engine, uint32_t account)
 {
+    INVARIANT(account < engine->accounts.count);
     return &engine->accounts.rows[account];
 }
 
 static inline struct portfolio *state_portfolio(struct engine *engine, uint32_t portfolio)
 {
+    INVARIANT(portfolio < engine->portfolios.count);
     return &engine->portfolios.rows[portfolio];
 }
 
 static inline struct holding *state_holding(struct engine *engine, uint32_t holding)
 {
+    INVARIANT(holding < engine->holdings.slots.fresh); /* HOLDING_NONE: the dummy, all zero */
     return &engine->holdings.rows[holding];
 }
 
 static inline struct market *state_market(struct engine *engine, uint32_t market)
 {
+    INVARIANT(market < ENGINE_MARKETS_MAX);
     return &engine->markets.rows[market];
 }
 

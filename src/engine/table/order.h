@@ -65,8 +65,7 @@ struct order_cold {
     uint32_t extra;                /* index of its extras, valid if has_extra */
 };
 
-/* The extras of an order. Most orders never fill in part, change or expire and need none;
- * order_extra makes them for an order that does. */
+/* The extras of an order that fills in part, changes or expires: order_extra makes them. */
 struct order_extra {
     uint64_t expiry_ns;       /* of a GTT order, as signed; else without meaning (order_expiry) */
     uint64_t filled;          /* raw */
@@ -135,6 +134,7 @@ static inline void order_move(struct order *order, uint64_t filled, enum order_s
 /* Returns the index of the order's extras; 0: it has none, and the sums of row 0 are zero. */
 static inline uint32_t order_extra_row(const struct order_table *table, uint32_t index)
 {
+    INVARIANT(index <= table->slots + ORDER_OWN);
     return CC_UNLIKELY(table->hot[index].has_extra) ? table->cold[index].extra : 0;
 }
 

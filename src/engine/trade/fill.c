@@ -15,7 +15,7 @@ int64_t fill_position(struct fill_position *position, int64_t quantity, uint64_t
                       bool *opened)
 {
     int64_t raw_price = (int64_t)price;
-    int64_t closed = 0, realised = 0;
+    int64_t closed = 0, realised = 0, before = position->cost;
 
     *opened = position->size == 0;
     if (position->size != 0 && (position->size < 0) != (quantity < 0)) {
@@ -30,6 +30,8 @@ int64_t fill_position(struct fill_position *position, int64_t quantity, uint64_t
     }
     position->cost += raw_price * (quantity - closed);
     position->size += quantity - closed;
+    INVARIANT(position->cost - before == raw_price * quantity + realised);
+    INVARIANT(position->size != 0 || position->cost == 0);
     return realised;
 }
 
