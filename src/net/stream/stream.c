@@ -9,6 +9,7 @@
 #include "net/json/json_field.h"
 #include "net/stream/handshake.h"
 #include "net/stream/stream_arm.h"
+#include "net/stream/stream_kept.h"
 #include "net/stream/stream_op.h"
 #include "net/stream/stream_resume.h"
 #include "net/stream/stream_subs.h"

@@ -4,6 +4,7 @@
 #include "net/json/json_candle.h"
 #include "net/json/json_field.h"
 #include "net/stream/stream.h"
+#include "net/stream/stream_kept.h"
 #include "net/stream/stream_subs.h"
 
 static enum row_interval interval_of(const struct stream_sub *sub)

@@ -3,6 +3,7 @@
 #include "net/json/json_field.h"
 #include "net/stream/stream.h"
 #include "net/stream/stream_candles.h"
+#include "net/stream/stream_kept.h"
 
 enum { ENTRIES_A_TURN = 64 /* of a stream */ };
 

@@ -9,6 +9,7 @@
 #include "net/stream/stream_book.h"
 #include "net/stream/stream_candles.h"
 #include "net/stream/stream_coded.h"
+#include "net/stream/stream_kept.h"
 #include "net/stream/stream_op.h"
 #include "net/stream/stream_orders.h"
 #include "net/stream/stream_private.h"

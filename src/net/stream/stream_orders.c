@@ -4,6 +4,7 @@
 #include "net/json/json_market.h"
 #include "net/stream/stream.h"
 #include "net/stream/stream_coded.h"
+#include "net/stream/stream_kept.h"
 #include "net/stream/stream_subs.h"
 
 static bool write_coded(const struct streams *streams, uint64_t number, struct stream_coded *coded,

@@ -3,6 +3,7 @@
 #include "net/json/json_field.h"
 #include "net/request/api_caller.h"
 #include "net/stream/stream.h"
+#include "net/stream/stream_kept.h"
 #include "net/stream/stream_op.h"
 
 enum {
