@@ -1,5 +1,5 @@
 """test_stream_private.py - the channel `private`: every event once, with its seq, as REST has it;
-who may see which; over lost connections, kill -9 and a stop.
+who may see which; over lost connections, kill -9 and a stop. Clients that read slowly.
 
 W: wire.md, J: json.md.
 """
@@ -7,21 +7,23 @@ import signal
 import struct
 import sys
 import time
+from random import Random
 
 import client
 import test_restart
-from client import (CREATE_API_KEY, DEPOSIT, IOC, PATHS, PATIENCE_S, REVOKE_API_KEY, Connection,
-                    api_key_body, b64, deposit_body, id_text, new_id, portfolio_bytes,
-                    revoke_key_body)
+from client import (CREATE_API_KEY, DEPOSIT, IOC, OCTETS, PATHS, PATIENCE_S, REVOKE_API_KEY,
+                    Connection, api_key_body, b64, deposit_body, frame, id_text, new_id,
+                    payload_of, portfolio_bytes, request_bytes, revoke_key_body)
 from harness import Suite, Table
 from test_restart import DONE
-from test_streams import ETH_PRICE, World
+from test_streams import ETH_PRICE, World, follow_book, rest_book
 from world import ETH, USDC
 from ws_client import Stream
 
 suite = Suite("stream_private")
 # Kept of each account, at least; at most a step and some rows more (private_keep.h).
 PRIVATE_EVENTS, STEP, BLOCK = 300, 256, 48
+BATCH, LEVELS = 8, 64
 CREATE_SUBACCOUNT, TRANSFER, WITHDRAW, LOGIN, SETTLE = 22, 9, 10, 33, 1004
 PATHS.update({CREATE_SUBACCOUNT: "/api/v1/subaccounts/create", TRANSFER: "/api/v1/cash/transfer",
               WITHDRAW: "/api/v1/cash/withdraw", LOGIN: "/api/v1/login",
@@ -421,7 +423,56 @@ def kept(world):
     return table.wrong
 
 
+def batch(world, account, random):
+    """Bids at LEVELS prices, of any size."""
+    items = b"".join(struct.pack("<BBBxIQqQ16s16x", 0, 0, 0, ETH, ETH_PRICE - at,
+                                 random.randrange(1, 500), 2 ** 64 - 1, new_id())
+                     for at in range(1, LEVELS + 1))
+    payload = payload_of(BATCH, portfolio_bytes(account.id) + struct.pack("<HHI", LEVELS, 0, 0) +
+                         items, account.session)
+    answer = world.exchange.raw(request_bytes("POST", "/api/v1/trading/order/batch", frame(
+        payload, account.session.public, account.session.sign(payload)), [OCTETS])).json
+    assert answer["status"] == "request_completed", answer
+
+
+def reread(world, seen):
+    levels, seq = rest_book(world, 50)
+    seen[seq] = levels
+
+
+@suite.case
+def books_read_slowly(world):
+    """W9: who does not read while the book changes gets no updates for a while, and then the
+    whole; what it keeps is REST's at every sequence that both show. How much kernels keep for it
+    is the machine's affair: more is changed until a snapshot has come that it did not ask for."""
+    table, random, account = Table(), Random(20263), world.account(1_000_000)
+    snapshots, compared = 1, 0
+    for rounds in (60, 120, 200):
+        slow, book = follow_book(table, world, 50, narrow=True)
+        seen = {}
+        for _ in range(rounds):
+            batch(world, account, random)
+            reread(world, seen)
+            account.cancel_all(asset=ETH)
+            reread(world, seen)
+        batch(world, account, random)  # as the book has never been before
+        want = rest_book(world, 50)[0]
+        while book.shown() != want:
+            if book.seq in seen:
+                table.same("at one sequence", book.shown(), seen[book.seq])
+                compared += 1
+            book.apply(slow.next(beats=True))
+        account.cancel_all(asset=ETH)
+        slow.end()
+        snapshots = book.snapshots
+        if snapshots > 1:
+            break
+    table.true("it was given the whole again", snapshots > 1, snapshots)
+    table.true("compared", compared > 20, compared)
+    return table.wrong
+
+
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
     sys.exit(test_restart.run(suite, World, f"--store.private_events={PRIVATE_EVENTS}",
-                              *client.LONG_WINDOW))
+                              "--limits.stream_backlog=64K", *client.LONG_WINDOW))

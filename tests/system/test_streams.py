@@ -303,9 +303,9 @@ def reconnections(world):
     return table.wrong
 
 
-def follow_book(table, world, depth=None, market="ETH-PERP"):
+def follow_book(table, world, depth=None, market="ETH-PERP", narrow=False):
     """Subscribes to a book; the reply and the snapshot's head looked at."""
-    stream, more = Stream(world.exchange), {} if depth is None else {"depth": depth}
+    stream, more = Stream(world.exchange, narrow), {} if depth is None else {"depth": depth}
     stream.ask(op="subscribe", channel="book", market=market, id=5, **more)
     depth = depth or 50
     table.same("the reply", stream.next(), {"op": "subscribe", "id": 5, "channel": "book",

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pathlib
+import socket
 import struct
 
 from client import PATIENCE_S, request_bytes
@@ -51,12 +52,26 @@ def handshake(key=None, **changes):
                          headers=[(n, v) for n, v in headers.items() if v is not None])
 
 
+def narrowed(wide):
+    """The same connection made again, with short segments and little room for what is not read."""
+    narrow = socket.socket()
+    narrow.settimeout(PATIENCE_S)
+    narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    narrow.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
+    narrow.connect(wide.getpeername())
+    wide.close()
+    return narrow
+
+
 class Stream:
     """One WebSocket; `take` gives the next frame as (opcode, bytes), `next` the next message."""
 
-    def __init__(self, exchange, before=b""):
+    def __init__(self, exchange, narrow=False, before=b""):
+        """`narrow`: kernels keep little of what it does not read."""
         key = base64.b64encode(os.urandom(16)).decode()
         self.connection = exchange.open(PATIENCE_S)
+        if narrow:
+            self.connection.socket = narrowed(self.connection.socket)
         self.connection.send(before + handshake(key))
         for _ in range(before.count(b" HTTP/1.1\r\n")):
             assert self.connection.receive().status == 200
