@@ -28,6 +28,7 @@ enum query_extent {
     X(orders,      PAGE)   /* account, pin, filters, page -> row_order, newest placing first */   \
     X(fills,       PAGE)   /* account, pin, filters, page -> row_fill, newest first */            \
     X(request,     ONE)    /* account, id, pin -> row_request */                                  \
+    X(receipt,     ONE)    /* account, id, pin -> a signed receipt, its bytes */                  \
     X(positions,   ALL)    /* account, pin, filters -> row_position, by portfolio, asset id */    \
     X(balance,     ONE)    /* account, subaccount, portfolio -> row_balance */                    \
     X(balances,    ALL)    /* account, pin -> row_balance by subaccount, portfolio */             \

@@ -2,7 +2,7 @@
 
 #include <sodium.h>
 
-enum { HEAD_SIGNED_BYTES = 160 };
+enum { HEAD_SIGNED_BYTES = 160, RECEIPT_SIGNED_BYTES = 216 };
 
 /* A head as its bytes are (journal.md, Heads). */
 struct head_image {
@@ -72,4 +72,101 @@ bool attest_head_verify(const uint8_t bytes[ATTEST_HEAD_BYTES], const uint8_t ke
 {
     return crypto_sign_verify_detached(bytes + HEAD_SIGNED_BYTES, bytes, HEAD_SIGNED_BYTES, key) ==
            0;
+}
+
+/* ---- receipts -------------------------------------------------------------------------------- */
+
+/* A receipt as its bytes are (journal.md, Receipts). */
+struct receipt_image {
+    char magic[16];
+    uint8_t exchange_id[32];
+    uint8_t journal_id[16];
+    uint8_t request_id[16];
+    uint8_t payload_hash[32];
+    uint8_t key_hash[32];
+    uint64_t account_id;
+    uint64_t sequence;
+    uint64_t processed_at_ns;
+    uint64_t frame;
+    uint8_t frame_hash[32];
+    uint16_t status;
+    uint8_t reason;
+    uint8_t pad[5];
+    uint8_t signature[SIGNER_SIGNATURE_BYTES];
+};
+
+static_assert(sizeof(struct receipt_image) == ATTEST_RECEIPT_BYTES, "journal.md, Receipts");
+static_assert(offsetof(struct receipt_image, exchange_id) == 16, "journal.md, Receipts");
+static_assert(offsetof(struct receipt_image, journal_id) == 48, "journal.md, Receipts");
+static_assert(offsetof(struct receipt_image, request_id) == 64, "journal.md, Receipts");
+static_assert(offsetof(struct receipt_image, payload_hash) == 80, "journal.md, Receipts");
+static_assert(offsetof(struct receipt_image, key_hash) == 112, "journal.md, Receipts");
+static_assert(offsetof(struct receipt_image, account_id) == 144, "journal.md, Receipts");
+static_assert(offsetof(struct receipt_image, sequence) == 152, "journal.md, Receipts");
+static_assert(offsetof(struct receipt_image, processed_at_ns) == 160, "journal.md, Receipts");
+static_assert(offsetof(struct receipt_image, frame) == 168, "journal.md, Receipts");
+static_assert(offsetof(struct receipt_image, frame_hash) == 176, "journal.md, Receipts");
+static_assert(offsetof(struct receipt_image, status) == 208, "journal.md, Receipts");
+static_assert(offsetof(struct receipt_image, reason) == 210, "journal.md, Receipts");
+static_assert(offsetof(struct receipt_image, signature) == RECEIPT_SIGNED_BYTES, "as it says");
+
+static const char receipt_magic[16] = "perpd receipt 1";
+
+void attest_hash(uint8_t out[ATTEST_HASH_BYTES], const uint8_t *bytes, size_t count)
+{
+    crypto_hash_sha256(out, bytes, count);
+}
+
+void attest_receipt_sign(const struct attest_receipt *receipt, const struct signer_ed25519 *signer,
+                         uint8_t out[ATTEST_RECEIPT_BYTES])
+{
+    struct receipt_image image = {
+        .account_id = receipt->account_id,
+        .sequence = receipt->sequence,
+        .processed_at_ns = receipt->processed_at_ns,
+        .frame = receipt->frame,
+        .status = receipt->status,
+        .reason = receipt->reason,
+    };
+
+    memcpy(image.magic, receipt_magic, sizeof image.magic);
+    memcpy(image.exchange_id, receipt->exchange_id, sizeof image.exchange_id);
+    memcpy(image.journal_id, receipt->journal_id, sizeof image.journal_id);
+    memcpy(image.request_id, receipt->request_id, sizeof image.request_id);
+    memcpy(image.payload_hash, receipt->payload_hash, sizeof image.payload_hash);
+    memcpy(image.key_hash, receipt->key_hash, sizeof image.key_hash);
+    memcpy(image.frame_hash, receipt->frame_hash, sizeof image.frame_hash);
+    signer_ed25519_sign(signer, &image, RECEIPT_SIGNED_BYTES, image.signature);
+    memcpy(out, &image, sizeof image);
+}
+
+bool attest_receipt_read(struct attest_receipt *receipt, const uint8_t bytes[ATTEST_RECEIPT_BYTES])
+{
+    static const uint8_t zero[5];
+    struct receipt_image image;
+
+    memcpy(&image, bytes, sizeof image);
+    if (memcmp(image.magic, receipt_magic, sizeof image.magic) != 0 ||
+        memcmp(image.pad, zero, sizeof zero) != 0)
+        return false;
+    receipt->account_id = image.account_id;
+    receipt->sequence = image.sequence;
+    receipt->processed_at_ns = image.processed_at_ns;
+    receipt->frame = image.frame;
+    receipt->status = image.status;
+    receipt->reason = image.reason;
+    memcpy(receipt->exchange_id, image.exchange_id, sizeof receipt->exchange_id);
+    memcpy(receipt->journal_id, image.journal_id, sizeof receipt->journal_id);
+    memcpy(receipt->request_id, image.request_id, sizeof receipt->request_id);
+    memcpy(receipt->payload_hash, image.payload_hash, sizeof receipt->payload_hash);
+    memcpy(receipt->key_hash, image.key_hash, sizeof receipt->key_hash);
+    memcpy(receipt->frame_hash, image.frame_hash, sizeof receipt->frame_hash);
+    return true;
+}
+
+bool attest_receipt_verify(const uint8_t bytes[ATTEST_RECEIPT_BYTES],
+                           const uint8_t key[ATTEST_KEY_BYTES])
+{
+    return crypto_sign_verify_detached(bytes + RECEIPT_SIGNED_BYTES, bytes, RECEIPT_SIGNED_BYTES,
+                                       key) == 0;
 }

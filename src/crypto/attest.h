@@ -1,11 +1,17 @@
-/* attest.h - what the exchange signs about itself (journal.md, Heads): a head names the end of its
- * journal at a moment. Who keeps one can prove later whether the journal still contains it. */
+/* attest.h - what the exchange signs about itself (journal.md, Heads, Receipts): a head names the
+ * end of its journal at a moment, a receipt one request and the frame that holds it. Who keeps one
+ * can prove later whether the journal still contains it. */
 #ifndef CRYPTO_ATTEST_H
 #define CRYPTO_ATTEST_H
 
 #include "crypto/signer.h"
 
-enum { ATTEST_HEAD_BYTES = 224, ATTEST_HASH_BYTES = 32, ATTEST_KEY_BYTES = 32 };
+enum {
+    ATTEST_HEAD_BYTES = 224,
+    ATTEST_RECEIPT_BYTES = 280,
+    ATTEST_HASH_BYTES = 32,
+    ATTEST_KEY_BYTES = 32,
+};
 
 struct attest_head {
     uint8_t exchange_id[32];
@@ -17,6 +23,36 @@ struct attest_head {
     uint8_t frame_hash[ATTEST_HASH_BYTES];
     uint8_t effects_hash[ATTEST_HASH_BYTES]; /* after that sequence */
 };
+
+struct attest_receipt {
+    uint8_t exchange_id[32];
+    uint8_t journal_id[16];
+    uint8_t request_id[16];
+    uint8_t payload_hash[ATTEST_HASH_BYTES]; /* attest_hash of what was signed */
+    uint8_t key_hash[ATTEST_HASH_BYTES];     /* and of the public key */
+    uint64_t account_id;
+    uint64_t sequence;
+    uint64_t processed_at_ns;
+    uint64_t frame; /* number */
+    uint8_t frame_hash[ATTEST_HASH_BYTES];
+    uint16_t status; /* enum status */
+    uint8_t reason;  /* enum reason */
+};
+
+/* SHA-256. */
+void attest_hash(uint8_t out[ATTEST_HASH_BYTES], const uint8_t *bytes, size_t count);
+
+/* Writes and signs a receipt. */
+void attest_receipt_sign(const struct attest_receipt *receipt, const struct signer_ed25519 *signer,
+                         uint8_t out[ATTEST_RECEIPT_BYTES]);
+
+/* Reads a receipt. False if the bytes are none; the signature is not looked at. */
+CC_MUST_USE bool attest_receipt_read(struct attest_receipt *receipt,
+                                     const uint8_t bytes[ATTEST_RECEIPT_BYTES]);
+
+/* Whether the key signed this receipt. */
+CC_MUST_USE bool attest_receipt_verify(const uint8_t bytes[ATTEST_RECEIPT_BYTES],
+                                       const uint8_t key[ATTEST_KEY_BYTES]);
 
 /* Writes and signs a head. */
 void attest_head_sign(const struct attest_head *head, const struct signer_ed25519 *signer,

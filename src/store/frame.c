@@ -111,6 +111,11 @@ uint64_t frame_claimed_number(const uint8_t bytes[FRAME_HEADER_BYTES])
     return cc_load64(bytes + offsetof(struct frame_image, number));
 }
 
+uint64_t frame_claimed_sequence(const uint8_t bytes[FRAME_HEADER_BYTES])
+{
+    return cc_load64(bytes + offsetof(struct frame_image, first_sequence));
+}
+
 void frame_tail_start(struct frame_tail *tail, const uint8_t exchange_id[32])
 {
     memset(tail, 0, sizeof *tail);

@@ -9,6 +9,7 @@ struct look {
     const struct journal_config *config;
     uint64_t segment;
     int file;
+    bool by_sequence; /* the cursor's `from` is a sequence */
     uint32_t block_bytes;
     uint64_t at;  /* offset of the piece */
     size_t count; /* its bytes */
@@ -78,7 +79,8 @@ static int look_read(struct look *look, uint64_t offset, size_t most)
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-/* The number of a segment's first frame, unchecked; 0: it has none. -errno in *error. */
+/* The number or the first sequence of a segment's first frame, unchecked; 0: it has none. -errno in
+ * *error. */
 static uint64_t first_frame(struct look *look, uint64_t segment, int *error)
 {
     uint64_t number = 0;
@@ -89,11 +91,13 @@ static uint64_t first_frame(struct look *look, uint64_t segment, int *error)
     *error = look_read(look, SEGMENT_FRAMES_OFFSET, DISK_ALIGNMENT);
     if (*error == 0 && look->count >= FRAME_HEADER_BYTES)
         number = frame_claimed_number(look->reader->piece);
+    if (number != 0 && look->by_sequence)
+        number = frame_claimed_sequence(look->reader->piece);
     disk_close(look->config->disk, look->file);
     return number;
 }
 
-/* Sets the cursor to the last segment that begins at or below the frame. 0, -ENOENT or -errno. */
+/* Sets the cursor to the last segment that begins at or below `from`. 0, -ENOENT or -errno. */
 static int find_segment(struct look *look, struct frame_cursor *cursor)
 {
     struct segment_range range;
@@ -264,4 +268,75 @@ int frame_reader_step(struct frame_reader *reader, struct frame_cursor *cursor, 
         return result < 0 ? result : 0;
     *found = (struct frame_stretch){ 0 };
     return 1;
+}
+
+/* ---- one record ------------------------------------------------------------------------------ */
+
+/* The record in a whole frame at `bytes`. 1, -ENOENT: it is not released; -EBADMSG. */
+static int check_record(const struct look *look, const struct frame_header *header,
+                        const uint8_t *bytes, uint64_t sequence, struct frame_record *found)
+{
+    struct frame_records records;
+    uint64_t at = 0;
+
+    if (!is_released(look, header))
+        return -ENOENT;
+    frame_records_begin(&records, header, bytes);
+    while (at != sequence)
+        if (frame_records_next(&records, &found->record, &at) != 1)
+            return -EBADMSG;
+    found->frame = header->number;
+    found->segment = look->segment;
+    hash_blake2b256(found->frame_hash, bytes, header->length);
+    return 1;
+}
+
+/* Passes frames of the piece that end below the record. 1: it is found; 0: the cursor has moved to
+ * another piece; -ENOENT: there is no frame further on; -errno. */
+static int look_for_record(struct look *look, struct frame_cursor *cursor,
+                           struct frame_record *found)
+{
+    uint64_t begin = cursor->offset - cursor->offset % DISK_ALIGNMENT;
+    struct frame_header header;
+    int error = look_read(look, begin, FRAME_READER_STEP_BYTES);
+
+    if (error != 0)
+        return error;
+    while (frame_at(look, cursor->offset, &header)) {
+        if (header.record_count != 0 && header.last_sequence >= cursor->from)
+            return header.first_sequence > cursor->from
+                       ? -ENOENT
+                       : check_record(look, &header, look->reader->piece + (cursor->offset - begin),
+                                      cursor->from, found);
+        cursor->offset += header.length;
+    }
+    return cursor->offset - begin >= DISK_ALIGNMENT ? 0 : -ENOENT;
+}
+
+int frame_reader_record(struct frame_reader *reader, struct frame_cursor *cursor,
+                        struct frame_record *found)
+{
+    struct look look = { .reader = reader,
+                         .config = journal_config_of(reader->journal),
+                         .by_sequence = true };
+    bool was_found = cursor->offset != 0;
+    int result = was_found ? 0 : find_segment(&look, cursor);
+
+    if (!was_found && result == 0 && cursor->segment == reader->record_segment &&
+        reader->record_sequence != 0 && reader->record_sequence <= cursor->from)
+        cursor->offset = reader->record_offset;
+    if (result == 0)
+        result = look_open(&look, cursor->segment);
+    if (was_found && result == -EBADMSG)
+        result = -ENOENT; /* it was retired */
+    if (result != 0)
+        return result;
+    result = look_for_record(&look, cursor, found);
+    disk_close(look.config->disk, look.file);
+    if (result == 1) {
+        reader->record_sequence = cursor->from;
+        reader->record_segment = cursor->segment;
+        reader->record_offset = cursor->offset;
+    }
+    return result;
 }

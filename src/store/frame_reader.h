@@ -1,5 +1,5 @@
 /* frame_reader.h - gives the bytes of the journal's frames as they lie in the segment files, to who
- * copies a running exchange frame by frame (journal.md, Backup).
+ * copies a running exchange frame by frame (journal.md, Backup), and single records (Receipts).
  *
  *   begin: from frame N ──> step ... step: find its segment and offset, a piece of file each
  *                      ──> whole frames from N on, of one segment, released, as many as fit
@@ -22,6 +22,8 @@ struct frame_reader {
     uint8_t *piece;           /* NULL: before frame_reader_init */
     uint64_t next;            /* a hint: the frame after the last ones given ... */
     uint64_t segment, offset; /* ... comes here or in the next segment; `next` 0: none */
+    /* Another: the frame of the last record that was found. Sequence 0: none. */
+    uint64_t record_sequence, record_segment, record_offset;
 };
 
 /* A search that is under way. */
@@ -56,5 +58,19 @@ CC_MUST_USE struct frame_cursor frame_reader_begin(const struct frame_reader *re
 CC_MUST_USE int frame_reader_step(struct frame_reader *reader, struct frame_cursor *cursor,
                                   uint32_t skip, uint8_t *out, uint32_t capacity,
                                   struct frame_stretch *found);
+
+/* A record and the frame that holds it. */
+struct frame_record {
+    uint64_t frame; /* number */
+    uint64_t segment;
+    uint8_t frame_hash[HASH_BYTES];
+    struct record_view record; /* in the reader's memory until the next call */
+};
+
+/* Looks for the record of cursor->from, here a sequence; begin with offset 0. Returns 1 with *found
+ * filled; 0: ask again; -ENOENT: it is not released, or not in the journal's files any more; or
+ * another -errno. */
+CC_MUST_USE int frame_reader_record(struct frame_reader *reader, struct frame_cursor *cursor,
+                                    struct frame_record *found);
 
 #endif

@@ -72,6 +72,8 @@ static const struct {
     Q("master keys", "/api/v1/auth/master-keys", false, master_keys, ""),
     Q("API keys", "/api/v1/api-keys", false, api_keys, ""),
     Q("request", "/api/v1/requests/abc", false, request, "abc"),
+    Q("receipt", "/api/v1/requests/abc/receipt", false, receipt, "abc"),
+    R("no receipt of a slash", "/api/v1/requests/a/b/receipt", false, not_found, NONE, ""),
     R("no list of requests", "/api/v1/requests", false, not_found, NONE, ""),
     R("status", "/api/v1/status", false, none, STATUS, ""),
     R("limits", "/api/v1/limits", false, none, LIMITS, ""),

@@ -64,6 +64,41 @@ static int find(uint64_t from, uint32_t skip, uint32_t capacity, struct frame_st
     return result;
 }
 
+/* The record of a sequence; each is alone in its frame. */
+static int find_record(uint64_t sequence, struct frame_record *found)
+{
+    struct frame_cursor cursor = { .from = sequence };
+    int result = 0;
+
+    for (int steps = 0; result == 0 && steps < 100; steps++)
+        result = frame_reader_record(&reader, &cursor, found);
+    return result;
+}
+
+/* It is that of frame `number`, and equal to what lies there. */
+static void check_record(uint64_t number)
+{
+    struct frame_records records;
+    struct frame_stretch stretch;
+    struct frame_header header;
+    struct frame_record found;
+    struct record_view record;
+    uint8_t hash[HASH_BYTES];
+    uint64_t sequence;
+
+    CHECK(find(number, 0, 512, &stretch) == 1 && stretch.bytes == 512);
+    CHECK(find_record(number, &found) == 1);
+    CHECK(found.frame == number && found.segment == stretch.segment);
+    CHECK(frame_decode(&header, out, 512, run.exchange.journal_id, found.segment, 512) == 0);
+    frame_records_begin(&records, &header, out);
+    CHECK(frame_records_next(&records, &record, &sequence) == 1 && sequence == number);
+    CHECK(record.t_ns == found.record.t_ns && record.kind == found.record.kind);
+    CHECK(record.payload_bytes == found.record.payload_bytes);
+    CHECK(memcmp(record.payload, found.record.payload, record.payload_bytes) == 0);
+    hash_blake2b256(hash, out, 512);
+    CHECK(memcmp(hash, found.frame_hash, sizeof hash) == 0);
+}
+
 /* What was given is what lies there: frames that follow each other from `from` on. */
 static void check_stretch(const struct disk *disk, const struct frame_stretch *found, uint64_t from)
 {
@@ -115,6 +150,11 @@ static void all_of_them(void)
     }
     CHECK(find(1, 512, 100, &found) == -ERANGE);
     CHECK(find(RECORDS + 2, 0, ROOM, &found) == 1 && found.bytes == 0);
+    for (uint64_t n = RECORDS; n >= 1; n--)
+        check_record(n);
+    for (uint64_t n = 1; n <= RECORDS; n += 3)
+        check_record(n);
+    CHECK(find_record(RECORDS + 1, &(struct frame_record){ 0 }) == -ENOENT);
     /* Two frames do not fit: one is given, and never a part of the second. */
     CHECK(find(1, 0, 1000, &found) == 1 && found.bytes == 512);
     end();
@@ -130,10 +170,12 @@ static void released_alone(void)
     CHECK(store_run_publish(&run, PAYLOAD));
     CHECK(store_run_step(&run) > 0);
     CHECK(find(1, 0, ROOM, &found) == 1 && found.bytes == 0);
+    CHECK(find_record(1, &(struct frame_record){ 0 }) == -ENOENT);
     disk_sim_complete(disk, 0);
     CHECK(store_run_step(&run) > 0);
     CHECK(journal_durable_seq(run.journal) == 1);
     CHECK(find(1, 0, ROOM, &found) == 1 && found.bytes == 512);
+    CHECK(find_record(1, &(struct frame_record){ 0 }) == 1);
     end();
     disk_sim_destroy(disk);
 
@@ -148,6 +190,8 @@ static void released_alone(void)
     begin(disk);
     write_records(1);
     CHECK(find(4, 0, ROOM, &found) == 1 && found.last_frame == 5 && found.last_sequence == 4);
+    struct frame_record record;
+    CHECK(find_record(4, &record) == 1 && record.frame == 5); /* behind a closing frame */
     end();
     disk_sim_destroy(disk);
 }
@@ -160,9 +204,12 @@ static void retired(void)
 
     write_records(RECORDS);
     CHECK(find(1, 0, 512, &found) == 1 && found.segment == 0);
+    CHECK(find_record(1, &(struct frame_record){ 0 }) == 1);
     CHECK(disk_remove(disk, "journal/0000000000.seg") == 0);
     CHECK(find(1, 0, ROOM, &found) == -ENOENT);
     CHECK(find(2, 0, ROOM, &found) == -ENOENT); /* the hint names that segment */
+    CHECK(find_record(1, &(struct frame_record){ 0 }) == -ENOENT);
+    CHECK(find_record(RECORDS, &(struct frame_record){ 0 }) == 1);
     CHECK(find(RECORDS, 0, ROOM, &found) == 1 && found.last_frame == RECORDS);
     end();
     disk_sim_destroy(disk);

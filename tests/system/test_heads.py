@@ -6,6 +6,7 @@ it, although every other sum of the directory is right.
 """
 import base64
 import ctypes
+import hashlib
 import json
 import pathlib
 import shutil
@@ -16,7 +17,7 @@ import sys
 import time
 
 import client
-from client import PLACE_LIMIT, Account, Perpd, limit_body, new_id, payload_of
+from client import PLACE_LIMIT, Account, Perpd, id_text, limit_body, new_id, payload_of
 from harness import Suite, Table
 from world import BTC, BTC_PRICE, USDC
 from ws_client import Stream
@@ -27,6 +28,7 @@ from journal_reader import RECORD, Directory, blake, crc32c
 suite = Suite("heads")
 BUILD = pathlib.Path(sys.argv[1])
 HEAD = 224
+RECEIPT = "/api/v1/requests/{}/receipt"
 WAIT_S = 100
 REFUSED = 3
 _sodium = ctypes.CDLL("libsodium.so.23")
@@ -65,14 +67,16 @@ class World:
         self.public = base64.b64decode(exchange.get("/api/v1/exchange").json["signing_public"])
         assert exchange.set_price(BTC_PRICE, BTC)["status"] == "request_completed"
         self.account = Account(exchange, 100_000 * USDC)
-        self.orders = []
+        self.orders, self.sent = [], []
         for _ in range(3):
             for _ in range(3):
-                answer = self.account.limit(900_000 + 1000 * len(self.orders), 100)
+                self.sent.append(new_id())
+                answer = self.account.limit(900_000 + 1000 * len(self.orders), 100, self.sent[-1])
                 assert answer["status"] == "request_completed", answer
                 self.orders.append(answer["sequence"])
             self.wait(lambda: read_head(heads_of(exchange, 1)[0])["sequence"] >= self.orders[-1])
         self.kept = exchange.get("/api/v1/heads?limit=1000").body
+        self.receipts = [self.account.read(RECEIPT.format(id_text(raw))) for raw in self.sent]
         assert self.perpd.stop() == 0
         self.perpd.process.stdout.close()
         self.data = self.perpd.folder / "data"
@@ -239,6 +243,61 @@ def no_order_is_dropped_reordered_or_invented(world):
     return table.wrong
 
 
+def verify(world, content, *words):
+    """Its exit code and what it says."""
+    path = world.perpd.folder / "receipt"
+    path.write_bytes(content)
+    done = subprocess.run([BUILD / "perp", "receipt", "verify", path, *words, "-o", "json"],
+                          capture_output=True, text=True, timeout=WAIT_S)
+    return done.returncode, done.stdout, done.stderr
+
+
+@suite.case
+def what_a_receipt_says(world):
+    """T4: of each order its frame, its bytes and its signer, signed; whoever keeps one shows that
+    the order was dropped, moved or that others came in front of it."""
+    table = Table()
+    chain = Directory(world.data)
+    exchange_id = read_head(base64.b64decode(json.loads(world.kept)["heads"][0]["head"]))
+    for raw_id, sequence, answer in zip(world.sent, world.orders, world.receipts):
+        text = table.ok("receipt", answer).get("receipt", "")
+        data = base64.b64decode(text, validate=True)
+        frame, record = chain.record(sequence)
+        table.same("length", len(data), 280)
+        table.same("members", list(answer.json), ["receipt"])
+        table.same("it says", data[:216], b"perpd receipt 1\0" + exchange_id["exchange_id"] +
+                   exchange_id["journal_id"] + raw_id + hashlib.sha256(record.payload).digest() +
+                   hashlib.sha256(world.account.session.public).digest() +
+                   struct.pack("<QQQQ", world.account.id, sequence, record.t_ns, frame.number) +
+                   blake(bytes(frame.data[:frame.length])) + struct.pack("<HB5x", 0, 0))
+        table.true("signed", _sodium.crypto_sign_verify_detached(
+            data[216:], data[:216], ctypes.c_ulonglong(216), world.public) == 0)
+        code, out, err = verify(world, answer.body, "--journal", world.data)
+        table.same("verify", (code, err, json.loads(out or "{}").get("in_journal")), (0, "", True))
+        table.same("its bytes", verify(world, data, "--journal", world.data)[0], 0)
+    kept = world.receipts[4].body
+    data = base64.b64decode(json.loads(kept)["receipt"])
+    for place in (20, 70, 150, 190, 208, 215, 279):
+        bad = data[:place] + bytes([data[place] ^ 1]) + data[place + 1:]
+        table.true(f"a bit at {place}", verify(world, bad, "--journal", world.data)[0] != 0)
+    for how in ("removed", "swapped", "inserted"):
+        folder, _ = tampered(world, how, 4)
+        code, _, err = verify(world, kept, "--journal", folder)
+        table.same(f"{how}: the receipt finds it", (code, "receipt" in err), (1, True))
+        shutil.rmtree(folder)
+    return table.wrong
+
+
+def refused_receipts(table, exchange, key, own):
+    other = Account(exchange, 100 * USDC).api_key
+    for row, name, who, status, problem in (
+            ("no request", id_text(new_id()), key, 404, "request_not_found"),
+            ("another's", own, other, 404, "request_not_found"),
+            ("no key", own, None, 401, "invalid_api_key"),
+            ("no id", "x", key, 400, "invalid_parameter")):
+        table.problem(row, exchange.get(RECEIPT.format(name), who), status, problem)
+
+
 def follow_status(table, world):
     """The channel `status` tells a head when it is made, not at its next beat of 5 s; it is one of
     GET /heads, and signed."""
@@ -297,6 +356,12 @@ def the_key_is_never_made_again(world):
         answer = world.exchange.get(f"/api/v1/heads?limit={limit}")
         table.same(f"limit {limit}", answer.status, status)
     table.same("one head", len(heads_of(world.exchange, 1)), 1)
+    table.same("a receipt after a start", world.exchange.get(
+        RECEIPT.format(id_text(world.sent[0])), world.account.api_key).body,
+        world.receipts[0].body)
+    refused_receipts(table, world.exchange, world.account.api_key, id_text(world.sent[0]))
+    table.same("verified by GET /exchange", verify(
+        world, world.receipts[0].body, "--url", f"http://127.0.0.1:{world.exchange.port}")[0], 0)
     follow_status(table, world)
     world.perpd.process.send_signal(signal.SIGKILL)
     world.perpd.process.wait()

@@ -382,6 +382,11 @@ def process_options(world):
             exchange.set_price(1_000_000)
             return account.limit(900_000, 20)["status"]
 
+        raw = new_id()
+        table.same("an order", account.limit(900_000, 20, raw)["status"], "request_completed")
+        table.problem("no receipts", account.read(f"/api/v1/requests/{id_text(raw)}/receipt"), 404,
+                      "not_found")
+
         table.same("fresh", seen(placed, "request_completed"), "request_completed")
         time.sleep(2)
         table.same("stale (R5, row 19)", account.limit(900_000, 20)["status"],

@@ -178,10 +178,10 @@ static const char *argument_of(const struct route_path *path)
         return "{portfolio_index}";
     if (path->kind == ROUTE_EIP712)
         return "{request_type}";
-    return path->query == QUERY_order     ? "{id}"
-           : path->query == QUERY_request ? "{request_id}"
-           : path->query == QUERY_market  ? "{market}"
-                                          : "{pairing_id}";
+    return path->query == QUERY_order                                     ? "{id}"
+           : path->query == QUERY_request || path->query == QUERY_receipt ? "{request_id}"
+           : path->query == QUERY_market                                  ? "{market}"
+                                                                          : "{pairing_id}";
 }
 
 static void write_route(FILE *out, bool *first, const struct route_path *path, const char *argument,

@@ -585,6 +585,10 @@ export interface Head {
   readonly head: string;
 }
 
+export interface Receipt {
+  readonly receipt: string;
+}
+
 export interface Heads {
   readonly heads: readonly Head[];
 }

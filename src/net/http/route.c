@@ -58,6 +58,9 @@ enum { TARGET_MAX = 256 };
     X(pairing_complete, POST, "/api/v1/device-pairing/", "/complete") \
     X(pairing_result, GET, "/api/v1/device-pairing/", "/result")
 
+/* Reads of what an argument names, before the suffix. */
+#define PART_LIST(X) X(receipt, GET, "/api/v1/requests/", "/receipt")
+
 /* Plain JSON writes. A path that ends with '/' has an argument, followed by "/name". */
 #define PLAIN_LIST(X)                                     \
     X(set_leverage, PUT, "/api/v1/leverage")              \
@@ -172,6 +175,7 @@ void route_init(struct route_table *table, struct route_features features)
         path->method = HTTP_##verb;                      \
     }
     PAIRING_LIST(X)
+    PART_LIST(X)
 #undef X
     struct route_path *seal = add_read(table, "/admin/seal", ROUTE_QUERY, true);
     seal->query = QUERY_seal;

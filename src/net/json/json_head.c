@@ -32,6 +32,13 @@ static void write_long(struct writer *writer, const uint8_t *bytes, size_t count
     WRITER_TEXT(writer, "\"");
 }
 
+void json_head_receipt(struct writer *writer, const struct reply *reply, const uint8_t *rows)
+{
+    WRITER_TEXT(writer, "{\"receipt\":");
+    write_long(writer, rows, reply->row_bytes);
+    WRITER_TEXT(writer, "}");
+}
+
 void json_head_frames(struct writer *writer, const struct reply *reply, const uint8_t *rows)
 {
     struct row_frames row;

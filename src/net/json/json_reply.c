@@ -56,6 +56,7 @@ struct form {
 #define FORM_orders           ROWS(row_order)
 #define FORM_fills            ROWS(row_fill)
 #define FORM_request          ROWS(row_request)
+#define FORM_receipt          ALL(json_head_receipt)
 #define FORM_positions        ROWS(row_position)
 #define FORM_balance          ROWS(row_balance)
 #define FORM_balances         ROWS(row_balance)

@@ -52,6 +52,7 @@ enum parameter {
 #define PARAMETERS_orders      HAS_KEY | PLACE | HAS_MARKET | HAS_STATUS | PAGE
 #define PARAMETERS_fills       HAS_KEY | IN_ALL | HAS_PORTFOLIO | PAGE
 #define PARAMETERS_request     HAS_KEY | HAS_ID
+#define PARAMETERS_receipt     HAS_KEY | HAS_ID
 #define PARAMETERS_positions   HAS_KEY | PLACE | HAS_MARKET
 #define PARAMETERS_balance     HAS_KEY | IN_ONE
 #define PARAMETERS_balances    HAS_KEY | PLACE

@@ -11,10 +11,9 @@
 #include "node/query/query_pairing.h"
 #include "node/query/query_portfolio.h"
 #include "node/query/query_private.h"
+#include "node/query/query_request.h"
 #include "node/query/query_tickers.h"
 #include "node/query/query_withdrawals.h"
-
-#define TICK_AGE_NS UINT64_C(1000000000)
 
 /* Rows that were written into the buffer in place. */
 static void set_rows(struct query_task *task, size_t row_bytes, uint32_t row_count)
@@ -55,45 +54,6 @@ static void run_order(struct query_task *task, const struct query_sources *sourc
         query_task_refuse(task, PROBLEM_order_not_found);
     } else {
         order_summary_show(&order->order, &sources->history->names, &row);
-        query_task_put(task, &row, sizeof row);
-    }
-}
-
-/* Who asks for a request that was not executed waits for t to pass its window: an exchange where
- * nothing else happens moves t on for him, at most once a second. */
-static void want_tick(const struct query_sources *sources)
-{
-    if (sources->tick_wanted != NULL &&
-        engine_time(sources->engine) + TICK_AGE_NS < sources->now_ns)
-        atomic_store_explicit(sources->tick_wanted, true, memory_order_relaxed);
-}
-
-static void run_request(struct query_task *task, const struct query_sources *sources)
-{
-    const struct query *query = &task->query;
-    const struct request_log *requests = &sources->history->requests;
-    enum history_older found = HISTORY_OLDER_ROW;
-    const uint8_t *results = NULL;
-    struct row_request row;
-    uint64_t lost = 0;
-    struct uuid id;
-
-    uuid_load(&id, query->id);
-    const struct request_row *request = request_log_find(requests, query->account_id, &id);
-    if (request != NULL)
-        results = request_log_results(requests, request);
-    else if (request_log_may_have_dropped(requests, &id))
-        found = history_find_request(&sources->history->keep, query->account_id, query->id,
-                                     &request, &results, &lost);
-    else
-        found = HISTORY_OLDER_END;
-    if (found == HISTORY_OLDER_LOST) {
-        query_task_refuse_dropped(task, lost);
-    } else if (found == HISTORY_OLDER_END || !request_log_is_visible(request, query->pin)) {
-        query_task_refuse(task, PROBLEM_request_not_found);
-        want_tick(sources);
-    } else {
-        request_log_show(request, results, &row);
         query_task_put(task, &row, sizeof row);
     }
 }
@@ -214,9 +174,6 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
     case QUERY_order:
         run_order(task, sources);
         return;
-    case QUERY_request:
-        run_request(task, sources);
-        return;
     case QUERY_balance:
         run_balance(task, sources);
         return;
@@ -273,6 +230,8 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
     case QUERY_fund:
     case QUERY_fees:
     case QUERY_withdrawals:
+    case QUERY_request:
+    case QUERY_receipt:
     case QUERY_frames:
     case QUERY_seal:
     case QUERY_private_events:
@@ -335,6 +294,8 @@ static bool run(struct query_task *task, const struct query_sources *sources,
         return query_withdrawals_step(task, sources, &budget->rows);
     if (task->query.kind == QUERY_frames || task->query.kind == QUERY_seal)
         return query_frames_step(task, sources);
+    if (task->query.kind == QUERY_request || task->query.kind == QUERY_receipt)
+        return query_request_step(task, sources, &budget->rows);
     if (task->query.kind == QUERY_positions || task->query.kind == QUERY_balances ||
         task->query.kind == QUERY_subaccounts)
         return run_portfolios(task, sources, budget);

@@ -7,9 +7,11 @@ enum { FRAMES_BYTES_MAX = 256 * 1024 };
 
 static_assert(sizeof(struct row_frames) + FRAMES_BYTES_MAX <= REPLY_BUFFER_BYTES, "fits");
 
-int query_frames_init(struct query_frames *frames, struct journal *journal)
+int query_frames_init(struct query_frames *frames, struct journal *journal,
+                      const struct signer_ed25519 *signer)
 {
     frames->journal = journal;
+    frames->signer = signer;
     return frame_reader_init(&frames->reader, journal);
 }
 

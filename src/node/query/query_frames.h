@@ -6,6 +6,7 @@
 #ifndef NODE_QUERY_QUERY_FRAMES_H
 #define NODE_QUERY_QUERY_FRAMES_H
 
+#include "crypto/signer.h"
 #include "node/query/query_task.h"
 #include "store/frame_reader.h"
 
@@ -15,11 +16,13 @@
 struct query_frames {
     struct frame_reader reader;
     struct journal *journal;
-    uint64_t sealed_ns; /* when the last seal was asked for; 0: none was */
+    const struct signer_ed25519 *signer; /* of receipts; NULL: none are made */
+    uint64_t sealed_ns;                  /* when the last seal was asked for; 0: none was */
 };
 
-/* 0 or -ENOMEM. The struct must be all zeros before. */
-CC_MUST_USE int query_frames_init(struct query_frames *frames, struct journal *journal);
+/* 0 or -ENOMEM. The struct must be all zeros before; a signer outlives it. */
+CC_MUST_USE int query_frames_init(struct query_frames *frames, struct journal *journal,
+                                  const struct signer_ed25519 *signer);
 void query_frames_free(struct query_frames *frames);
 
 void query_frames_begin(struct query_task *task, const struct query_sources *sources);

@@ -27,6 +27,8 @@ enum {
     SNAPSHOTTER_MEMORY_TIMES = 2,    /* engine sizes that must be free */
 };
 
+struct history_keep;
+
 /* Runs the child. perpd spawns a process (snapshot_child.h); the simulator folds in place. */
 struct snapshotter_host {
     void *context;
@@ -51,11 +53,11 @@ struct snapshotter_config {
     const _Atomic uint64_t *applied; /* the follower's: it needs no segment wholly at or below */
     struct snapshotter_host host;    /* begin NULL: no snapshots are made while it runs */
     /* Whether the history has all up to a sequence; asked until it has. NULL: none is kept. */
-    bool (*is_kept)(void *history, uint64_t sequence);
+    bool (*is_kept)(struct history_keep *history, uint64_t sequence);
     /* Rows up to this sequence the history keeps whatever happens: what made them may be removed.
      * NULL: there is no history. */
     const struct published *history_synced;
-    void *history;
+    struct history_keep *history;
     uint32_t segment_bytes;
     uint64_t tail_bytes;
     uint64_t archive_keep_ns; /* 0: for ever */

@@ -117,11 +117,6 @@ static enum refusal_kind open_heads(struct core *core, struct refusal *refusal)
     return failed != 0 ? refusal_machine(refusal, "reading heads", failed) : REFUSAL_none;
 }
 
-static bool history_has(void *keep, uint64_t sequence)
-{
-    return history_keep_has(keep, sequence);
-}
-
 static int make_snapshotter(struct core *core)
 {
     const struct core_config *config = &core->config;
@@ -134,7 +129,7 @@ static int make_snapshotter(struct core *core)
         .pool = core->pool,
         .applied = &core->follower.applied,
         .host = config->snapshotter,
-        .is_kept = history_has,
+        .is_kept = history_keep_has,
         .history = keep,
         .history_synced = &keep->synced,
         .segment_bytes = config->segment_bytes,
@@ -225,7 +220,8 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
     core->follower.heads.clock = core->config.clock;
     core->follower.heads.frames = makes_heads(core) ? &core->frames : NULL;
     core->follower.head_log = makes_heads(core) ? &core->heads.log : NULL;
-    failed = query_frames_init(&core->follower.frames, core->journal);
+    failed = query_frames_init(&core->follower.frames, core->journal,
+                               makes_heads(core) ? core->config.signer : NULL);
     if (failed == 0)
         failed = event_log_init(&core->events);
     if (failed == 0)

@@ -587,6 +587,10 @@ class Head(TypedDict):
     head: str
 
 
+class Receipt(TypedDict):
+    receipt: str
+
+
 class Heads(TypedDict):
     heads: list[Head]
 
