@@ -52,7 +52,7 @@ ROWS = {
 }
 TOOLS = {
     "test": ["--nonsense"], "nightly": ["--nonsense"], "setup": ["--nonsense", "more"],
-    "demo": ["--nonsense", "--seconds"], "coverage": ["--nonsense", "more"],
+    "demo": ["--nonsense", "--seconds"], "coverage": ["--nonsense", "more"], "dist": ["--nonsense"],
     "openapi": ["--nonsense"], "asyncapi": ["--nonsense"],
     "clients": ["", "--nonsense", "more", "check a"],
     "web": ["", "--nonsense", "more"],

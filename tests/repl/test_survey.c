@@ -106,7 +106,7 @@ static void shows_the_keys(void)
 static void more_nodes_than_are_shown(void)
 {
     struct survey survey = { 0 };
-    char name[8];
+    char name[16];
 
     open_world();
     for (int i = 0; i < SURVEY_NODES_MAX + 3; i++) {
