@@ -23,11 +23,12 @@ enum {
     FORMAT = 9,
     PATH_BYTES = 4096,
     READERS = 16,
+    LIMIT_PARTS = 10,
 };
 
 #define GAP_INDEX UINT32_MAX /* of a gap, whose row is `after` u64 */
 
-/* Of addresses; the file grows as rows come. A limit of the process gives it an eighth. */
+/* Of addresses; the file grows as rows come. A limit of the process gives it a tenth. */
 #define MAP_BYTES (UINT64_C(256) << 30)
 
 struct history_file {
@@ -136,9 +137,9 @@ static size_t map_bytes(void)
 {
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur / 8 >= MAP_BYTES)
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur / LIMIT_PARTS >= MAP_BYTES)
         return MAP_BYTES;
-    return limit.rlim_cur / 8 & ~(size_t)((1 << 20) - 1);
+    return limit.rlim_cur / LIMIT_PARTS & ~(size_t)((1 << 20) - 1);
 }
 
 static int open_in(struct history_file *file, const char *folder, const uint8_t *exchange_id)

@@ -215,6 +215,12 @@ def tables(data=None):
     return {row["table"]: (row["rows"], row["sum"]) for row in history("stat", data=data)}
 
 
+def of_rows(shown):
+    """Without `private`: how many events share a row of it depends on the commits."""
+    check(shown["private"][0] > 0, shown)
+    return {table: row for table, row in shown.items() if table != "private"}
+
+
 written = tables()
 said = history("verify")
 check((said["applied"], said["from"]) == (last, 1), said, last)
@@ -240,7 +246,7 @@ for damage in ("lost", "flipped", "cut", "folder"):
     check(("is damaged" if done.returncode == 1 else "No such file") in done.stderr, damage, done)
     made = history("rebuild", data=target)
     check((made["applied"], made["from"]) == (last, 1), damage, made)
-    check(tables(target) == written, damage, tables(target), written)
+    check(of_rows(tables(target)) == of_rows(written), damage, tables(target), written)
     check(not (target / "history.new").exists(), damage)
 # A start goes on from it: nothing is refused, nothing begins later.
 house.start(target)
