@@ -197,14 +197,8 @@ static void write_market(struct writer *writer, const struct answer *answer)
         WRITER_TEXT(writer, ",\"best_bid\":null,\"best_ask\":null,\"book_seq\":null");
         return;
     }
-    if (answer->best_bid == 0)
-        WRITER_TEXT(writer, ",\"best_bid\":null");
-    else
-        JSON_FIELD_DECIMAL(writer, "best_bid", answer->best_bid, answer->price_decimals);
-    if (answer->best_ask == 0)
-        WRITER_TEXT(writer, ",\"best_ask\":null");
-    else
-        JSON_FIELD_DECIMAL(writer, "best_ask", answer->best_ask, answer->price_decimals);
+    JSON_FIELD_DECIMAL_OR_NULL(writer, "best_bid", answer->best_bid, answer->price_decimals);
+    JSON_FIELD_DECIMAL_OR_NULL(writer, "best_ask", answer->best_ask, answer->price_decimals);
     JSON_FIELD_UINT(writer, "book_seq", answer->book_seq);
 }
 

@@ -55,29 +55,19 @@ void json_candle_list(struct writer *writer, const struct reply *reply, const ui
     WRITER_TEXT(writer, "]}");
 }
 
-static void write_price(struct writer *writer, const char *name, uint64_t price,
-                        const struct row_ticker *row)
-{
-    writer_text(writer, name);
-    if (price == 0)
-        WRITER_TEXT(writer, "null");
-    else
-        writer_decimal(writer, price, row->price_decimals);
-}
-
 void json_candle_ticker(struct writer *writer, const struct row_ticker *row)
 {
     WRITER_TEXT(writer, "{\"market\":");
     json_field_padded(writer, row->market, sizeof row->market);
     JSON_FIELD_UINT(writer, "seq", row->book_seq);
-    write_price(writer, ",\"last_price\":", row->last_price, row);
-    write_price(writer, ",\"mark_price\":", row->mark_price, row);
-    write_price(writer, ",\"index_price\":", row->index_price, row);
-    write_price(writer, ",\"bid_price\":", row->bid_price, row);
-    write_price(writer, ",\"ask_price\":", row->ask_price, row);
-    write_price(writer, ",\"open_24h\":", row->open, row);
-    write_price(writer, ",\"high_24h\":", row->high, row);
-    write_price(writer, ",\"low_24h\":", row->low, row);
+    JSON_FIELD_DECIMAL_OR_NULL(writer, "last_price", row->last_price, row->price_decimals);
+    JSON_FIELD_DECIMAL_OR_NULL(writer, "mark_price", row->mark_price, row->price_decimals);
+    JSON_FIELD_DECIMAL_OR_NULL(writer, "index_price", row->index_price, row->price_decimals);
+    JSON_FIELD_DECIMAL_OR_NULL(writer, "bid_price", row->bid_price, row->price_decimals);
+    JSON_FIELD_DECIMAL_OR_NULL(writer, "ask_price", row->ask_price, row->price_decimals);
+    JSON_FIELD_DECIMAL_OR_NULL(writer, "open_24h", row->open, row->price_decimals);
+    JSON_FIELD_DECIMAL_OR_NULL(writer, "high_24h", row->high, row->price_decimals);
+    JSON_FIELD_DECIMAL_OR_NULL(writer, "low_24h", row->low, row->price_decimals);
     JSON_FIELD_DECIMAL(writer, "volume_24h", row->volume, row->size_decimals);
     JSON_FIELD_AMOUNT(writer, "notional_24h", row->notional);
     JSON_FIELD_DECIMAL(writer, "open_interest", row->open_interest, row->size_decimals);

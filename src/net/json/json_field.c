@@ -15,6 +15,14 @@ void json_field_ids(struct writer *writer, uint64_t account_id, uint32_t subacco
     JSON_FIELD_UINT(writer, "portfolio_index", portfolio_index);
 }
 
+void json_field_decimal_or_null(struct writer *writer, uint64_t value, unsigned scale)
+{
+    if (value == 0)
+        WRITER_TEXT(writer, "null");
+    else
+        writer_decimal(writer, value, scale);
+}
+
 void json_field_padded(struct writer *writer, const char *field, size_t count)
 {
     writer_string(writer, field, text_trim(field, count));

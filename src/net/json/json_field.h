@@ -17,6 +17,13 @@ enum { JSON_FIELD_AMOUNT_SCALE = 6, JSON_FIELD_RATE_SCALE = 6 }; /* micro-USDC, 
         writer_decimal(writer, (value), (scale));      \
     } while (0)
 
+/* ,"name":"<decimal>", null for 0 */
+#define JSON_FIELD_DECIMAL_OR_NULL(writer, name, value, scale) \
+    do {                                                       \
+        WRITER_TEXT(writer, ",\"" name "\":");                 \
+        json_field_decimal_or_null(writer, (value), (scale));  \
+    } while (0)
+
 #define JSON_FIELD_AMOUNT(writer, name, value) \
     JSON_FIELD_DECIMAL(writer, name, value, JSON_FIELD_AMOUNT_SCALE)
 
@@ -63,6 +70,9 @@ extern const char *const json_field_accounts[2]; /* ACTIVE, CLOSED: accounts, su
 /* {"account_id":..,"subaccount_index":..,"portfolio_index":.. */
 void json_field_ids(struct writer *writer, uint64_t account_id, uint32_t subaccount_index,
                     uint32_t portfolio_index);
+
+/* "<decimal>", or null for 0. */
+void json_field_decimal_or_null(struct writer *writer, uint64_t value, unsigned scale);
 
 /* A text without its zero padding, as a JSON string. */
 void json_field_padded(struct writer *writer, const char *field, size_t count);

@@ -76,11 +76,8 @@ void json_holding_position(struct writer *writer, const struct row_position *row
     JSON_FIELD_AMOUNT(writer, "net_funding", row->net_funding);
     JSON_FIELD_DECIMAL(writer, "mark_price", row->mark_price, row->price_decimals);
     JSON_FIELD_AMOUNT(writer, "unrealized_pnl", row->unrealized_pnl);
-    if (row->liquidation_price == 0)
-        WRITER_TEXT(writer, ",\"liquidation_price\":null");
-    else
-        JSON_FIELD_DECIMAL(writer, "liquidation_price", row->liquidation_price,
-                           row->price_decimals);
+    JSON_FIELD_DECIMAL_OR_NULL(writer, "liquidation_price", row->liquidation_price,
+                               row->price_decimals);
     JSON_FIELD_UINT(writer, "leverage", row->leverage);
     JSON_FIELD_AMOUNT(writer, "initial_margin", row->initial_margin);
     JSON_FIELD_AMOUNT(writer, "maintenance_margin", row->maintenance_margin);

@@ -18,10 +18,7 @@ static void write_tiers(struct writer *writer, const struct row_tier *tiers, uns
         if (i > 0)
             WRITER_TEXT(writer, ",");
         WRITER_TEXT(writer, "{\"upper_notional\":");
-        if (tiers[i].upper_notional == 0)
-            WRITER_TEXT(writer, "null");
-        else
-            writer_decimal(writer, tiers[i].upper_notional, JSON_FIELD_AMOUNT_SCALE);
+        json_field_decimal_or_null(writer, tiers[i].upper_notional, JSON_FIELD_AMOUNT_SCALE);
         JSON_FIELD_UINT(writer, "max_leverage", tiers[i].max_leverage);
         JSON_FIELD_UINT(writer, "imr_ppm", tiers[i].imr_ppm);
         JSON_FIELD_UINT(writer, "mmr_ppm", tiers[i].mmr_ppm);
@@ -212,14 +209,8 @@ static void write_audit_market(struct writer *writer, const struct row_audit_mar
     json_field_padded(writer, row->market, sizeof row->market);
     JSON_FIELD_DECIMAL(writer, "size_sum", row->size_sum, row->size_decimals);
     JSON_FIELD_DECIMAL(writer, "cost_sum", row->cost_sum, JSON_FIELD_AMOUNT_SCALE);
-    if (row->best_bid == 0)
-        WRITER_TEXT(writer, ",\"best_bid\":null");
-    else
-        JSON_FIELD_DECIMAL(writer, "best_bid", row->best_bid, row->price_decimals);
-    if (row->best_ask == 0)
-        WRITER_TEXT(writer, ",\"best_ask\":null");
-    else
-        JSON_FIELD_DECIMAL(writer, "best_ask", row->best_ask, row->price_decimals);
+    JSON_FIELD_DECIMAL_OR_NULL(writer, "best_bid", row->best_bid, row->price_decimals);
+    JSON_FIELD_DECIMAL_OR_NULL(writer, "best_ask", row->best_ask, row->price_decimals);
     JSON_FIELD_DECIMAL(writer, "funding_pool", row->funding_pool, JSON_FIELD_AMOUNT_SCALE);
     WRITER_TEXT(writer, "}");
 }

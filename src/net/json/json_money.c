@@ -251,24 +251,16 @@ void json_money_withdrawals(struct writer *writer, const struct reply *reply, co
     write_next(writer, reply, list.count, row.sequence, row.index);
 }
 
-static void write_price(struct writer *writer, const char *name, uint64_t price, unsigned decimals)
-{
-    writer_text(writer, name);
-    if (price == 0)
-        WRITER_TEXT(writer, "null");
-    else
-        writer_decimal(writer, price, decimals);
-}
-
 static void write_mark(struct writer *writer, const struct row_mark *row)
 {
-    write_price(writer, "\"mark_price\":", row->mark_price, row->price_decimals);
-    write_price(writer, ",\"index_price\":", row->index_price, row->price_decimals);
+    WRITER_TEXT(writer, "\"mark_price\":");
+    json_field_decimal_or_null(writer, row->mark_price, row->price_decimals);
+    JSON_FIELD_DECIMAL_OR_NULL(writer, "index_price", row->index_price, row->price_decimals);
     JSON_FIELD_DECIMAL(writer, "premium", row->premium_ppb, PPB_SCALE);
     JSON_FIELD_DECIMAL(writer, "predicted_funding_rate", row->predicted_rate_ppb, PPB_SCALE);
     JSON_FIELD_BOOL(writer, "valid", row->valid != 0);
     JSON_FIELD_DECIMAL(writer, "book_term", row->book_term, row->price_decimals);
-    write_price(writer, ",\"third_price\":", row->third_price, row->price_decimals);
+    JSON_FIELD_DECIMAL_OR_NULL(writer, "third_price", row->third_price, row->price_decimals);
     JSON_FIELD_UINT(writer, "clamp_ppm", row->clamp_ppm);
     JSON_FIELD_BOOL(writer, "in_gap", row->in_gap != 0);
     WRITER_TEXT(writer, "}");
