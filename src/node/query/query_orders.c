@@ -97,26 +97,17 @@ static void begin(struct merge *merge, struct query_task *task, const struct que
 /* Loads the newest row of the file below the last row, unless it is loaded. */
 static bool load_file(struct merge *merge)
 {
-    struct query_task *task = merge->task;
     const struct history_link *link;
-    uint64_t lost;
 
     if (!merge->has_file || merge->file_is_there)
         return true;
-    switch (history_keep_below(&merge->sources->history->keep, HISTORY_ORDERS,
-                               task->query.account_id, task->below_sequence, task->below_index,
-                               &link, &lost)) {
-    case HISTORY_OLDER_ROW:
-        merge->file_is_there = true;
+    if (!query_task_older(merge->task, merge->sources, HISTORY_ORDERS,
+                          merge->task->query.account_id, &link))
+        return false;
+    merge->has_file = merge->file_is_there = link != NULL;
+    if (link != NULL) {
         merge->in_file = (struct query_location){ link->sequence, link->index };
         merge->file_row = (const void *)link;
-        break;
-    case HISTORY_OLDER_END:
-        merge->has_file = false;
-        break;
-    case HISTORY_OLDER_LOST:
-        query_task_refuse_dropped(task, lost);
-        return false;
     }
     return true;
 }

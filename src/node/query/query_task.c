@@ -1,25 +1,31 @@
 #include "node/query/query_task.h"
 
+bool query_task_older(struct query_task *task, const struct query_sources *sources,
+                      enum history_table table, uint64_t key, const struct history_link **row)
+{
+    const struct history_link *found = NULL;
+    uint64_t lost = 0;
+    enum history_older older =
+        history_keep_below(&sources->history->keep, table, key, task->below_sequence,
+                           task->below_index, &found, &lost);
+
+    *row = older == HISTORY_OLDER_ROW ? found : NULL;
+    if (older == HISTORY_OLDER_LOST)
+        query_task_refuse_dropped(task, lost);
+    return older != HISTORY_OLDER_LOST;
+}
+
 const void *query_task_row(struct query_task *task, const struct query_sources *sources,
                            enum history_table table, uint64_t key)
 {
-    struct history_keep *keep = &sources->history->keep;
-    const struct history_link *link = history_ring_at(keep->rings[table], task->at);
-    uint64_t lost = 0;
+    const struct history_link *link =
+        history_ring_at(sources->history->keep.rings[table], task->at);
 
     if (link != NULL || task->at == HISTORY_NONE)
         return link;
-    switch (history_keep_below(keep, table, key, task->below_sequence, task->below_index, &link,
-                               &lost)) {
-    case HISTORY_OLDER_ROW:
-        return link;
-    case HISTORY_OLDER_END:
+    if (query_task_older(task, sources, table, key, &link) && link == NULL)
         task->at = HISTORY_NONE;
-        break;
-    case HISTORY_OLDER_LOST:
-        query_task_refuse_dropped(task, lost);
-    }
-    return NULL;
+    return link;
 }
 
 bool query_task_has_more(struct query_task *task, const struct query_sources *sources,

@@ -75,6 +75,12 @@ static inline void query_task_refuse_dropped(struct query_task *task, uint64_t d
     task->reply.cause = REPLY_NOT_KEPT;
 }
 
+/* The newest row of the file below the task's last one; NULL: there is none. False: it is not kept,
+ * and the task is refused. */
+CC_MUST_USE bool query_task_older(struct query_task *task, const struct query_sources *sources,
+                                  enum history_table table, uint64_t key,
+                                  const struct history_link **row);
+
 /* The row that the task is at: of the ring, or of the file if the ring has dropped it. NULL: there
  * is none, and task->at is HISTORY_NONE; or it is not kept, and the task is refused. */
 const void *query_task_row(struct query_task *task, const struct query_sources *sources,

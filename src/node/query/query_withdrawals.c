@@ -135,25 +135,15 @@ static bool find_live(struct merge *merge)
 /* Loads the newest row of the file below the last row, unless it is loaded. */
 static bool load_file(struct merge *merge)
 {
-    struct query_task *task = merge->task;
     const struct history_link *link;
-    uint64_t lost;
 
     if (!merge->has_file || merge->file_is_there)
         return true;
-    switch (history_keep_below(&merge->sources->history->keep, HISTORY_WITHDRAWALS, 0,
-                               task->below_sequence, task->below_index, &link, &lost)) {
-    case HISTORY_OLDER_ROW:
-        merge->file_is_there = true;
-        merge->in_file = ((const struct withdrawal_kept *)(const void *)link)->row;
-        break;
-    case HISTORY_OLDER_END:
-        merge->has_file = false;
-        break;
-    case HISTORY_OLDER_LOST:
-        query_task_refuse_dropped(task, lost);
+    if (!query_task_older(merge->task, merge->sources, HISTORY_WITHDRAWALS, 0, &link))
         return false;
-    }
+    merge->has_file = merge->file_is_there = link != NULL;
+    if (link != NULL)
+        merge->in_file = ((const struct withdrawal_kept *)(const void *)link)->row;
     return true;
 }
 
