@@ -178,7 +178,7 @@ export function AccountPanes({ exchange, trader, tab, onTab }: Props & { tab: Ac
       <div class="pane-body scroll" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
         {Content === null ? <HealthPane exchange={exchange} />
           : trader.credentials === null ? <Nothing>no account on this device</Nothing>
-          : trader.account === null ? <Loading what="account" />
+          : trader.account === null ? (trader.problem === null ? <Loading what="account" /> : <Nothing>{trader.problem}</Nothing>)
           : <Content exchange={exchange} trader={trader} />}
       </div>
     </section>

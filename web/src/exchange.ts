@@ -11,10 +11,14 @@ export type ExchangeRecord = {
   exchange_id: string;
   testnet: boolean;
   durability: string;
+  limits: Record<string, number>;
   passkey?: { rp_id: string; origins: string[] };
 };
 
 const BOOK_DEPTH = 50;
+/** Subscriptions of a market's prices, and what is kept for the account and the next market that is shown. */
+const PRICES = 3;
+const KEPT_FREE = 8;
 
 export class Exchange extends Model {
   readonly stream = new Stream();
@@ -25,6 +29,9 @@ export class Exchange extends Model {
   book: Book | null = null;
   tape: Tape | null = null;
   trader: Trader | null = null;
+  /** How many markets' prices a connection has no room for. */
+  unfollowed = 0;
+  readonly #followed = new Set<Market>();
 
   start(): void {
     this.stream.onEpoch = () => location.reload();
@@ -46,10 +53,19 @@ export class Exchange extends Model {
       setTimeout(() => void this.load(), 2000);
       return;
     }
-    for (const market of this.markets) this.#follow(market);
     this.trader = new Trader(this.record!, this.stream);
     void this.trader.start();
     this.#choose();
+    this.#followAll();
+  }
+
+  /** The prices of as many markets as a connection has room for; the market that is shown comes first. */
+  #followAll(): void {
+    const most = this.record!.limits.stream_subscriptions - KEPT_FREE;
+    for (const market of this.markets)
+      if (this.stream.subscriptions.size + PRICES <= most) this.#follow(market);
+    this.unfollowed = this.markets.filter((market) => !this.#followed.has(market)).length;
+    this.changed();
   }
 
   /** Behind the address may now be another exchange, of which nothing here is true. */
@@ -61,6 +77,8 @@ export class Exchange extends Model {
 
   /** The prices of a market, which the list of markets shows. */
   #follow(market: Market): void {
+    if (this.#followed.has(market)) return;
+    this.#followed.add(market);
     const prices = (data: any) => {
       market.mark = data;
       market.changed();
@@ -88,7 +106,10 @@ export class Exchange extends Model {
       this.stream.unsubscribe({ channel: 'trades', market: this.market.name });
     }
     this.market = market;
-    if (market !== null) this.#show(market);
+    if (market !== null) {
+      this.#show(market);
+      this.#follow(market);
+    }
     this.changed();
   }
 

@@ -95,11 +95,14 @@ export function Header({ exchange, onHealth, children }: { exchange: Exchange; o
 
 /** What everybody must see: stops, deficits, reads that lag. */
 export function Banner({ exchange }: { exchange: Exchange }) {
-  const { status, staleSince } = useModel(exchange.stream);
+  const { status, staleSince, isRefused, subscriptions } = useModel(exchange.stream);
   useModel(exchange);
   const lines: string[] = [];
   if (exchange.problem !== null) lines.push(`The exchange's records are not there: ${exchange.problem.message}. Trying again.`);
   if (staleSince !== null) lines.push(`What is shown is stale since ${new Date(staleSince).toLocaleTimeString()}.`);
+  if (isRefused) lines.push('The exchange answers, but gives this page no stream: too many may be open from this address (limits.stream_connections), or something on the way does not pass WebSockets. Trying again.');
+  const refused = [...subscriptions.values()].filter((one) => one.state === 'refused');
+  if (refused.length > 0) lines.push(`${refused.length} of ${subscriptions.size} subscriptions are refused; Health says why. What the other panes show is complete.`);
   if (status?.state === 'draining') lines.push('The exchange is stopping.');
   if (status?.insurance_fund_deficit) lines.push('The insurance fund is below zero.');
   if (status?.text !== undefined) lines.push(status.text);

@@ -3,19 +3,22 @@ import type { Exchange } from './exchange';
 import { writeJson } from './json';
 import { useModel, useTick } from './model';
 import type { Subscription } from './subscription';
-import { DATA_STATE } from './text';
+import { DATA_STATE, refusalAdvice, statusText } from './text';
 
 function report(exchange: Exchange): string {
   const rows = [...exchange.stream.subscriptions.values()].map((one) => ({
     channel: one.topic.channel, market: one.topic.market, state: one.state, seq: one.seq,
     frames: one.frames, gaps: one.gaps, snapshots: one.snapshots, crc_checks: one.checks, crc_faults: one.faults,
+    refusals: one.refusals, refusal: one.refusal?.code,
   }));
   return writeJson({ state: exchange.stream.state, status: exchange.stream.status, subscriptions: rows });
 }
 
 function Row({ one, onRefresh }: { one: Subscription; onRefresh: () => void }) {
+  const again = Math.max(0, Math.ceil((one.askAt - performance.now()) / 1000));
   const age = Math.max(0, performance.now() - one.lastAt) / 1000;
   return (
+    <>
     <tr>
       <th scope="row">{one.topic.channel} <span class="dim">{one.topic.market}</span></th>
       <td class={one.state === 'live' ? 'buy' : 'sell'}>{DATA_STATE[one.state]}</td>
@@ -27,6 +30,10 @@ function Row({ one, onRefresh }: { one: Subscription; onRefresh: () => void }) {
       <td>{one.topic.channel === 'book' ? `${one.checks} / ${one.faults}` : '–'}</td>
       <td><button type="button" onClick={onRefresh}>resubscribe</button></td>
     </tr>
+    {one.state === 'refused' && (
+      <tr class="why"><td colSpan={9}>{one.refusal!.detail === '' ? statusText(one.refusal!.code) : one.refusal!.detail}. {refusalAdvice(one.refusal!)}{Number.isFinite(again) && ` Asked again in ${again} s.`}</td></tr>
+    )}
+    </>
   );
 }
 

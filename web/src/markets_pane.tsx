@@ -42,6 +42,7 @@ export function MarketsPane({ exchange }: { exchange: Exchange }) {
           <tbody>{shown.map((market) => <Row key={market.name} market={market} chosen={market === exchange.market} />)}</tbody>
         </table>
       )}
+      {exchange.unfollowed > 0 && <p class="nothing">{exchange.unfollowed} markets without prices: a connection has {exchange.record!.limits.stream_subscriptions} subscriptions. A market has its prices once you choose it.</p>}
       {exchange.markets.length > 0 && shown.length === 0 && <Nothing>no market has this name</Nothing>}
     </Pane>
   );

@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import type { Exchange } from './exchange';
 import { useModel } from './model';
-import { topicKey } from './subscription';
-import { DATA_STATE } from './text';
+import { type Subscription, topicKey } from './subscription';
+import { DATA_STATE, refusalAdvice, statusText } from './text';
 
 type PaneProps = {
   name: string;
@@ -15,7 +15,9 @@ type PaneProps = {
 };
 
 export function Pane({ name, title, source, tools, children }: PaneProps) {
-  const state = useSourceState(source);
+  const stream = useModel(source?.exchange.stream);
+  const subscription = source && stream?.subscriptions.get(topicKey(source));
+  const state = stream == null ? 'live' : stream.isOpen ? (subscription?.state ?? 'loading') : 'stale';
   return (
     <section class={`pane pane-${name} is-${state}`} aria-labelledby={`${name}-title`}>
       <div class="pane-head">
@@ -23,15 +25,23 @@ export function Pane({ name, title, source, tools, children }: PaneProps) {
         {state !== 'live' && <span class="pane-state">{DATA_STATE[state]}</span>}
         <div class="pane-tools">{tools}</div>
       </div>
-      <div class="pane-body">{children}</div>
+      <div class="pane-body">
+        {state === 'refused' && subscription !== undefined && <Refused one={subscription} onAsk={() => stream!.refresh(subscription)} />}
+        {(state !== 'refused' || subscription!.snapshots > 0) && children}
+      </div>
     </section>
   );
 }
 
-function useSourceState(source: PaneProps['source']): string {
-  const stream = useModel(source?.exchange.stream);
-  if (source === undefined || stream == null) return 'live';
-  return stream.isOpen ? (stream.subscriptions.get(topicKey(source))?.state ?? 'loading') : 'stale';
+/** What the exchange does not give, why, and what helps. */
+function Refused({ one, onAsk }: { one: Subscription; onAsk: () => void }) {
+  const { code, detail } = one.refusal!;
+  return (
+    <div class="refused" role="status">
+      <p>The exchange does not give this: {detail === '' ? statusText(code) : detail}. {refusalAdvice(one.refusal!)}</p>
+      <button type="button" class="button" onClick={onAsk}>ask again</button>
+    </div>
+  );
 }
 
 /** What a pane says instead of rows. */

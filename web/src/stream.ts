@@ -1,9 +1,9 @@
 /* The one WebSocket of a page: it comes back by itself and subscribes to everything again. */
-import { API } from './api';
+import { API, get } from './api';
 import { serverNow } from './clock';
 import { type Int, big, parseJson } from './json';
 import { Model } from './model';
-import { type Frame, type Listener, Subscription, type Topic, topicKey } from './subscription';
+import { type Frame, type Listener, type Refusal, Subscription, type Topic, topicKey } from './subscription';
 
 export type Status = { state: string; lag_ms: number; text?: string; insurance_fund_deficit?: boolean };
 
@@ -16,6 +16,7 @@ export type ChipState =
   | 'stale'
   | 'reconnecting'
   | 'slow'
+  | 'partial'
   | 'draining';
 
 const SILENCE_MS = 12_000;
@@ -34,6 +35,8 @@ export class Stream extends Model {
   retryAt = 0;
   staleSince: number | null = null;
   isSlow = false;
+  /** Whether the exchange answers reads and yet gives no stream. */
+  isRefused = false;
   /** Called when streams are of another epoch than before. */
   onEpoch: () => void = () => {};
   /** Called when a connection has come back. */
@@ -46,6 +49,9 @@ export class Stream extends Model {
   #epoch: bigint | null = null;
   #slowAt: number[] = [];
   #frameAge = 0;
+  #ids = 0;
+  /** Subscriptions by the ids of the ops that ask for them. */
+  #asked = new Map<number, Subscription>();
 
   start(): void {
     this.subscribe({ channel: 'status' }, {
@@ -61,7 +67,7 @@ export class Stream extends Model {
   subscribe(topic: Topic, listener: Listener): Subscription {
     const added = new Subscription(topic, listener);
     this.subscriptions.set(added.key, added);
-    this.#ask('subscribe', this.#wanted(topic));
+    this.#subscribe(added);
     this.changed();
     return added;
   }
@@ -85,8 +91,7 @@ export class Stream extends Model {
 
   /** Asks for a new snapshot of a subscription. */
   refresh(subscription: Subscription): void {
-    if (subscription.state === 'live') subscription.state = 'loading';
-    this.#ask('subscribe', this.#wanted(subscription.topic));
+    this.#subscribe(subscription);
     this.changed();
   }
 
@@ -101,6 +106,7 @@ export class Stream extends Model {
     if (states.includes('stale')) return 'stale';
     if (states.includes('gap')) return 'gap';
     if (states.includes('loading')) return 'loading';
+    if (states.includes('refused')) return 'partial';
     if (this.status?.state === 'draining') return 'draining';
     const lags = (this.status?.lag_ms ?? 0) > LAG_MS || this.#frameAge > FRAME_AGE_MS;
     return lags || this.status?.state === 'lagging' ? 'lagging' : 'live';
@@ -115,7 +121,14 @@ export class Stream extends Model {
     return topic.depth !== undefined && this.#slowAt.length >= 2 ? { ...topic, depth: 10 } : topic;
   }
 
-  #ask(op: string, members: Topic | { api_key: string }): void {
+  #subscribe(subscription: Subscription): void {
+    subscription.asked();
+    if (!this.isOpen) return;
+    this.#asked.set(++this.#ids, subscription);
+    this.#ask('subscribe', { ...this.#wanted(subscription.topic), id: this.#ids });
+  }
+
+  #ask(op: string, members: (Topic & { id?: number }) | { api_key: string }): void {
     if (this.isOpen) this.#socket?.send(JSON.stringify({ op, ...members }));
   }
 
@@ -131,20 +144,19 @@ export class Stream extends Model {
 
   #opened(): void {
     this.isOpen = true;
+    this.#asked.clear();
     if (this.attempt > 0) this.onReturn();
     this.attempt = 0;
     this.isSlow = false;
+    this.isRefused = false;
     if (this.#apiKey !== null) this.#ask('login', { api_key: this.#apiKey });
-    for (const subscription of this.subscriptions.values()) {
-      subscription.state = 'loading';
-      subscription.lastAt = performance.now();
-      this.#ask('subscribe', this.#wanted(subscription.topic));
-    }
+    for (const subscription of this.subscriptions.values()) this.#subscribe(subscription);
     this.changed();
   }
 
   #closed(code: number): void {
     const now = performance.now();
+    if (!this.isOpen && this.attempt >= 2) void this.#probe();
     this.#socket = null;
     this.isOpen = false;
     this.isSlow = code === SLOW_CODE;
@@ -157,13 +169,28 @@ export class Stream extends Model {
     this.changed();
   }
 
+  /** Finds out whether it is the stream alone that the exchange refuses, of which browsers say nothing. */
+  async #probe(): Promise<void> {
+    const answers = await get('/time').then(() => true, () => false);
+    if (!this.isOpen) this.isRefused = answers;
+    this.changed();
+  }
+
   #message(text: string): void {
     const message = parseJson(text);
     if (message.op !== undefined) this.#replied(message);
     else this.#frame(message as Frame);
   }
 
-  #replied(message: { op: string; epoch?: Int; problem?: { code: string } }): void {
+  #replied(message: { op: string; id?: number; epoch?: Int; problem?: Refusal }): void {
+    const subscription = this.#asked.get(message.id ?? 0);
+    if (subscription !== undefined) {
+      this.#asked.delete(message.id!);
+      if (message.problem !== undefined) {
+        subscription.refused(message.problem);
+        this.changed();
+      }
+    }
     if (message.op === 'login' && message.problem !== undefined) this.onRefusedLogin(message.problem);
     if (message.epoch === undefined) return;
     const epoch = big(message.epoch);
@@ -179,17 +206,25 @@ export class Stream extends Model {
     const follows = subscription.accept(frame);
     if (frame.type === 'update') this.#frameAge = serverNow() - Number(big(frame.time_ns) / 1000000n);
     else if (frame.channel === 'status') this.#frameAge = 0;
-    if (!follows) this.#ask('subscribe', this.#wanted(subscription.topic));
+    if (!follows) this.#again(subscription);
     if (subscription.state === 'live') this.staleSince = null;
     if (subscription.state !== before || frame.channel === 'status') this.changed();
   }
 
-  /** Once a second: rates, and subscriptions from which nothing has come for too long. */
+  /** Asks for the whole of what did not follow, which stays as it was until then. */
+  #again(subscription: Subscription): void {
+    this.#subscribe(subscription);
+    subscription.state = 'gap';
+  }
+
+  /** Once a second: rates, refusals that may be over, and subscriptions from which nothing has come for too long. */
   #watch(): void {
     const now = performance.now();
     for (const subscription of this.subscriptions.values()) {
       subscription.measure(now);
-      if (this.isOpen && now - subscription.lastAt > SILENCE_MS) {
+      if (!this.isOpen) continue;
+      if (now > subscription.askAt) this.#subscribe(subscription);
+      if (subscription.state !== 'refused' && now - subscription.lastAt > SILENCE_MS) {
         subscription.state = 'stale';
         this.staleSince ??= Date.now();
       }

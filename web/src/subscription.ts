@@ -15,7 +15,10 @@ export type Frame = {
 
 export type Topic = { channel: string; market?: string; depth?: number };
 
-export type SubscriptionState = 'loading' | 'live' | 'gap' | 'stale';
+export type SubscriptionState = 'loading' | 'live' | 'gap' | 'stale' | 'refused';
+
+/** Why the exchange does not give a subscription. */
+export type Refusal = { code: string; detail: string; parameter?: string };
 
 /** What a subscription tells the models. A checksum that differs is a fault: false. */
 export type Listener = {
@@ -24,6 +27,9 @@ export type Listener = {
   /** The checksum of what is shown, where the channel has one. */
   crc?(): number;
 };
+
+const ASK_MS = 5_000;
+const ASK_MAX_MS = 60_000;
 
 export class Subscription {
   state: SubscriptionState = 'loading';
@@ -34,6 +40,10 @@ export class Subscription {
   checks = 0;
   faults = 0;
   lastAt = performance.now();
+  refusal: Refusal | null = null;
+  refusals = 0;
+  /** When it is asked for again. */
+  askAt = Infinity;
   #rateFrom = performance.now();
   #rateFrames = 0;
   rate = 0;
@@ -50,15 +60,18 @@ export class Subscription {
   /** Takes in a frame. False: it does not follow, or its checksum differs; subscribe again. */
   accept(frame: Frame): boolean {
     this.frames++;
-    this.lastAt = performance.now();
     if (frame.type === 'snapshot') {
+      this.lastAt = performance.now();
       this.snapshots++;
+      this.refusal = null;
+      this.refusals = 0;
       this.seq = big(frame.seq);
       this.listener.snapshot(frame.data, frame);
       this.state = 'live';
       return this.#check(frame);
     }
-    if (this.state !== 'live') return true; // a snapshot is on its way
+    if (this.state !== 'live') return true; // a snapshot is on its way; without it there is silence
+    this.lastAt = performance.now();
     const before = frame.type === 'heartbeat' ? frame.seq : frame.prev_seq;
     if (frame.type === 'gap' || big(before) !== this.seq) {
       this.gaps++;
@@ -68,6 +81,21 @@ export class Subscription {
     this.seq = big(frame.seq);
     if (frame.type === 'update') this.listener.update(frame.data, frame);
     return this.#check(frame);
+  }
+
+  /** It has been asked for, on a new connection or again. */
+  asked(): void {
+    this.state = 'loading';
+    this.lastAt = performance.now();
+    this.askAt = Infinity;
+  }
+
+  /** The exchange gives no frames of it. */
+  refused(problem: Refusal): void {
+    this.state = 'refused';
+    this.refusal = problem;
+    this.refusals++;
+    this.askAt = performance.now() + Math.min(ASK_MAX_MS, ASK_MS * 2 ** Math.min(this.refusals - 1, 10));
   }
 
   #check(frame: Frame): boolean {

@@ -133,7 +133,7 @@ export function TicketPane({ exchange, trader, picked }: { exchange: Exchange; t
   return (
     <Pane name="ticket" title="Order">
       {market === null || trader === null ? <Nothing>loading …</Nothing>
-        : <Ticket market={market} trader={trader} picked={picked} isStale={!stream.isOpen || stream.state === 'stale'} />}
+        : <Ticket market={market} trader={trader} picked={picked} isStale={stream.staleSince !== null} />}
     </Pane>
   );
 }

@@ -1,0 +1,199 @@
+"""test_console_faults.py BUILD - the trader's page when something is wrong between it and perpd: a
+subscription that is refused, frames that are dropped, repeated and reordered, a stream that falls
+silent, one that is closed for slowness. The page says each by name and is right again. Skipped
+where tools/setup --browser was not called.
+"""
+import pathlib
+import random
+import socket
+import sys
+import time
+
+import chromium
+import proxy
+from test_console import (BTC_PRICE, FILL, Console, check, equals_the_book, same, typed)
+
+from client import PATIENCE_S, SMALL_TABLES, Account, Perpd
+
+# Which words the chip has had; the longest silence of a subscription when the page said so; what
+# was sent on streams.
+WITNESS = """window.chips = []; window.sent = []; window.bannerAt = null;
+{ const Real = window.WebSocket;
+  window.WebSocket = class extends Real {
+    constructor(...all) {
+      super(...all);
+      this.addEventListener('open', () => (window.frames = new Map()));
+      this.addEventListener('message', ({ data }) => {
+        const { op, channel, market } = JSON.parse(data);
+        if (op === undefined) window.frames.set(channel + market, performance.now());
+      });
+    }
+    send(text) { window.sent.push(JSON.parse(text)); super.send(text); }
+  };
+  new MutationObserver(() => {
+    const word = document.querySelector('.chips .chip')?.textContent;
+    if (word !== undefined && window.chips.at(-1) !== word) window.chips.push(word);
+    const isStale = /stale since/.test(document.querySelector('.banner')?.textContent ?? '');
+    if (isStale) window.bannerAt ??= performance.now() - Math.min(...window.frames.values());
+    else window.bannerAt = null;
+  }).observe(document, { subtree: true, childList: true, characterData: true }); }
+window.confirm = (text) => { window.asked = text; return true; };"""
+
+
+def shows(console, selector, text):
+    """Waits until what is there says this."""
+    console.until(f"/{text}/.test(document.querySelector('{selector}')?.textContent ?? '')")
+
+
+def refused(console, perpd):
+    """A subscription that the exchange refuses is no loading one: what, why, and what helps."""
+    perpd.options.append("--limits.stream_subscriptions=2")
+    perpd.start()
+    console.page.call("Page.navigate", url=console.url)
+    shows(console, ".chips", "Incomplete")
+    text = console.page.run("document.querySelector('.pane-trades').textContent")
+    check("at most 2 subscriptions" in text and "limits.stream_subscriptions" in text, text)
+    check("loading" not in text, text)
+    check(console.page.run("document.querySelector('.ladder') !== null"), "the book is not shown")
+    shows(console, ".banner", "subscriptions are refused")
+    console.picture("console-refused")
+    console.tab("Health")
+    rows = console.page.run("""[...document.querySelectorAll('.pane-health tbody tr')]
+      .map((row) => [row.cells[0].textContent.trim(), row.cells[1]?.textContent])""")
+    same("health of all", [state for name, state in rows if name.startswith(("status", "book"))],
+         ["live", "live"])
+    check([state for name, state in rows if name.startswith(("trades", "mark BTC", "bbo BTC"))]
+          == ["refused"] * 3, rows)
+    # Asked for again, it is refused again and not forgotten.
+    before = console.page.run("window.sent.length")
+    console.page.run("document.querySelector('.pane-trades .refused button').click()")
+    console.until(f"window.sent.slice({before}).some((one) => one.channel === 'trades')")
+    console.until("document.querySelector('.pane-trades .refused') !== null")
+    perpd.options.pop()
+    perpd.stop()
+    exchange = perpd.start()
+    shows(console, ".chips", "Live")
+    console.until("document.querySelector('.pane-trades .refused') === null")
+    console.tab("Open orders")
+    return exchange
+
+
+def place(console, price, size):
+    typed(console, price, size)
+    console.until("document.querySelector('.place').disabled === false")
+    console.page.run("document.querySelector('.place').click()")
+
+
+def account(console):
+    console.press("Open account")
+    console.press("Create an account")
+    shows(console, ".chip.account", "^Account")
+    console.press("Get 10000 test USDC")
+    console.until("document.querySelector('.equity')?.textContent === '10,000.00 USDC'")
+    console.press("close")
+
+
+def gap(console, exchange, between, maker):
+    """Frames are dropped, repeated and reordered: the page says "Gap" and ends with what the reads
+    say."""
+    for step in range(20):
+        maker.limit(BTC_PRICE + 1 + step, -(step + 1) * 1000)
+        maker.limit(BTC_PRICE - 1 - step, (step + 1) * 500)
+    equals_the_book(console, exchange)
+    place(console, "99990", "0.01")
+    shows(console, ".pane-account tbody", "99,990.0")
+    between.fault = "shuffle"
+    order = random.Random(18)
+    end = time.monotonic() + PATIENCE_S
+    while (min(between.counts.values()) < 3 or
+           not console.page.run("window.chips.some((word) => /Gap/.test(word))")):
+        check(time.monotonic() < end, between.counts, console.page.run("window.chips"))
+        maker.limit(BTC_PRICE + order.randrange(-30, 30), order.choice((-1, 1)) * 100)
+        console.page.run("0")
+    between.fault = None
+    equals_the_book(console, exchange)
+    gaps = console.page.run("window.chips.filter((word) => /Gap/.test(word)).length")
+    print(f"frames: {between.counts}; the chip said Gap {gaps} times")
+
+
+def silent(console, exchange, between):
+    """A stream that stays open and says nothing is stale after 12 s; cancels work then."""
+    place(console, "99000", "0.01")
+    shows(console, ".pane-account tbody", "99,000.0")
+    between.fault = "silent"
+    console.until("window.bannerAt !== null")
+    after = console.page.run("window.bannerAt")
+    print(f"stale {after:.0f} ms after the last frame of a subscription")
+    check(after >= 12_000, "stale too early", after)
+    book = exchange.get("/api/v1/markets/BTC-PERP/book").json
+    check(["99000", "0.01"] in book["bids"], book)
+    console.page.run(f"{{ {FILL} fill('ticket-price', '98000'); fill('ticket-size', '0.01') }}")
+    console.picture("console-stale")
+    console.press("cancel all")
+    end = time.monotonic() + PATIENCE_S
+    while ["99000", "0.01"] in exchange.get("/api/v1/markets/BTC-PERP/book").json["bids"]:
+        check(time.monotonic() < end, "not cancelled while stale")
+        time.sleep(0.05)
+    check(console.page.run("/Cancel all [0-9]+ open/.test(window.asked)"), "asked otherwise")
+    check(console.page.run("/stale since/.test(document.querySelector('.banner').textContent)"),
+          "not stale any more")
+    place(console, "98000", "0.01")
+    console.until("/stale. Send the order all the same/.test(window.asked)")
+    between.fault = None
+    between.end_streams(1001)  # the present one has lost what came meanwhile
+    console.until("document.querySelector('.chip.tone-good') !== null")
+    console.until("!/stale since/.test(document.querySelector('.banner')?.textContent ?? '')")
+    equals_the_book(console, exchange)
+
+
+def slow(console, exchange, between):
+    """Closed for slowness it says so and comes back; the second time with a short book."""
+    def depths():
+        return console.page.run("window.sent.filter((one) => one.channel === 'book')"
+                                ".map((one) => one.depth)")
+
+    console.page.run("window.sent.length = window.chips.length = 0")
+    for wanted in ([50], [50, 10]):
+        between.end_streams(4008)
+        console.until("/Too slow/.test(window.chips.join())")
+        console.until(f"window.sent.filter((one) => one.channel === 'book').length === "
+                      f"{len(wanted)}")
+        console.until("document.querySelector('.chip.tone-good') !== null")
+        same("depth", depths(), wanted)
+        console.page.run("window.chips.length = 0")
+    console.until("document.querySelectorAll('.ladder .bids tr:not(.empty)').length === 10")
+    check(len(exchange.get("/api/v1/markets/BTC-PERP/book").json["bids"]) > 10, "a short book")
+
+
+def main():
+    if chromium.program() is None:
+        print("skipped: chromium is not installed (tools/setup --browser installs it)")
+        return 77
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    between = proxy.Proxy(port)
+    perpd = Perpd(pathlib.Path(sys.argv[1]) / "perpd", "--exchange.testnet=on",
+                  f"--exchange.passkey_origins=http://localhost:{between.port}",
+                  f"--net.listen=127.0.0.1:{port}", "--exchange.oracle_max_age_ms=0",
+                  *SMALL_TABLES)
+    try:
+        with chromium.Chromium(5 * PATIENCE_S) as browser:
+            console = Console(browser, f"http://localhost:{between.port}/")
+            console.page.call("Page.addScriptToEvaluateOnNewDocument", source=WITNESS)
+            exchange = refused(console, perpd)
+            exchange.set_price(BTC_PRICE, 1)
+            maker = Account(exchange, 10 ** 15)
+            console.open()
+            account(console)
+            gap(console, exchange, between, maker)
+            silent(console, exchange, between)
+            slow(console, exchange, between)
+        print("the console's faults: passed")
+        return 0
+    finally:
+        between.close()
+        perpd.remove()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
