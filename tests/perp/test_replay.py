@@ -1,12 +1,15 @@
 """test_replay.py BUILD - perp replay and perp audit: equal states give equal hashes, and a forged
 record, signature or effects hash is found at its sequence. The forgeries are sealed again, so that
 every frame is whole and chained: only a replay can see them."""
+import collections
 import json
+import pathlib
 import shutil
 import subprocess
 import sys
 
 from fake import check
+from hdr_reader import decode
 from house import House
 from journal_reader import Directory, blake
 
@@ -54,6 +57,32 @@ earlier = replay("--hash", "--to", last - 1)
 check(earlier["sequence"] == last - 1 and earlier["image_hash"] != whole["image_hash"])
 done = house.perp.run("replay", "--to", last + 1, "--data", house.data, code=1)
 check(f"the journal ends at sequence {last}" in done.stderr, done.stderr)
+
+# --timing: every record's time, by its kind; the state is what it is without.
+timed = replay("--hash", "--timing", "--results", house.folder / "timing", "--from-snapshot", 0)
+check({name: timed[name] for name in whole} == whole, timed, whole)
+rows = {row["command"]: row for row in timed["timing"]}
+check(rows.pop("all")["count"] == last and timed["tick_ns"] > 0, timed)
+codes = collections.Counter(record.code for record in records)
+names = {0: "place_limit_order", 11: "create_account_secp256k1", 1000: "oracle_price", 2014: "boot"}
+check({names[code]: codes[code] for code in names} == {
+    name: rows[name]["count"] for name in names.values()}, rows, codes)
+check(sorted(row["count"] for row in rows.values()) == sorted(codes.values()), rows, codes)
+for row in timed["timing"]:
+    times = [row[name] for name in ("p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")]
+    check(times == sorted(times) and times[-1] > 0, row)
+check(timed["engine_commands_per_s"] >= timed["replay_commands_per_s"] > 0, timed)
+folder = pathlib.Path(house.folder / "timing")
+log = [line.split(",") for line in (folder / "timing.hlog").read_text().splitlines()
+       if line.startswith("Tag=")]
+check({line[0][4:]: sum(decode(line[4]).values()) for line in log} ==
+      {row["command"]: row["count"] for row in timed["timing"]}, log)
+check(f"Total count    = {last:12}]" in (folder / "timing.hgrm").read_text())
+for words, said in ((("--timing", "--diff"), "compares no state"),
+                    (("--results", "x"), "--results is for --timing")):
+    done = house.perp.run("replay", *words, "--data", house.data, code=2)
+    check(said in done.stderr, done.stderr)
+check("timing" not in whole and "tick_ns" not in whole, whole)
 
 # A signed command tells its answer at least (W3c: 2100), so the effects hash behind it is another.
 answered = [record.sequence for record in records if record.kind == 1][-1]

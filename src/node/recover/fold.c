@@ -155,12 +155,23 @@ static void ignore_effect(struct engine_sink *sink, const struct effect *effect)
     (void)effect;
 }
 
+static void apply_command(const struct fold_config *config, struct engine *engine,
+                          const struct command *command, struct engine_result *result)
+{
+    struct engine_sink ignore = { .emit = ignore_effect, .ignores = UINT32_MAX };
+    struct engine_sink *sink = config->sink != NULL ? config->sink : &ignore;
+
+    if (config->apply != NULL)
+        config->apply(config->apply_context, engine, command, sink, result);
+    else
+        engine_apply(engine, command, sink, result);
+}
+
 static int apply_record(struct folding *folding, const struct chain_frame *frame, uint64_t sequence,
                         const struct record_view *record)
 {
     const struct fold_config *config = folding->config;
     struct fold *fold = folding->fold;
-    struct engine_sink ignore = { .emit = ignore_effect, .ignores = UINT32_MAX };
     struct engine_result result;
 
     if (config->give_up != NULL &&
@@ -174,7 +185,7 @@ static int apply_record(struct folding *folding, const struct chain_frame *frame
     if (refused != REPLAY_ADMITTED)
         return (int)refused;
     folding->rules_version = ENGINE_RULES_VERSION;
-    engine_apply(fold->engine, command, config->sink != NULL ? config->sink : &ignore, &result);
+    apply_command(config, fold->engine, command, &result);
     INVARIANT(result.sequence == sequence);
     fold->sequence = sequence;
     fold->records++;

@@ -31,6 +31,10 @@ typedef int fold_visit(void *context, const struct chain_frame *frame, uint64_t 
                        const struct record_view *record, const struct command *command,
                        const struct engine_result *result);
 
+/* In the place of engine_apply, which it calls: to time it. */
+typedef void fold_apply(void *context, struct engine *engine, const struct command *command,
+                        struct engine_sink *sink, struct engine_result *result);
+
 struct fold_config {
     struct disk *disk;
     const struct exchange_file *exchange;
@@ -42,6 +46,8 @@ struct fold_config {
     struct engine_sink *sink; /* takes the effects of each record; NULL: none */
     fold_visit *visit;
     void *context;
+    fold_apply *apply; /* NULL: engine_apply */
+    void *apply_context;
     const _Atomic bool *give_up; /* NULL: never */
 };
 

@@ -36,6 +36,8 @@ struct fold_config replay_run_config(const struct replay_run *run)
         .start_sequence = run->start_sequence,
         .last_segment = UINT64_MAX,
         .last_sequence = run->last_sequence,
+        .apply = run->apply,
+        .apply_context = run->apply_context,
     };
 }
 

@@ -27,6 +27,8 @@ struct replay_run {
     struct chain_heads *heads;       /* whose effects hashes are compared; NULL: none */
     struct key_history *keys; /* finds signers that were never let in; NULL: not looked for */
     bool snapshots, invariants;
+    fold_apply *apply; /* NULL: engine_apply */
+    void *apply_context;
     struct fold fold; /* out: the state reached; free it */
     uint64_t snapshots_equal, audits, signatures_good, unsigned_records, findings;
     uint64_t last_hash_sequence; /* of the last 2015 that was equal */

@@ -70,6 +70,7 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(code,          "N",        "only records of this request code") \
     X(from_snapshot, "SEQUENCE", "begin behind this snapshot; 0: at the first record") \
     X(hash,          NULL,       "show effects hash and image hash") \
+    X(timing,        NULL,       "time each command by the TSC, and show the times by kind of command") \
     X(diff,          NULL,       "say what differs first: from the directory's own hashes and snapshots, or from OTHER") \
     X(accept_end,    "SEQUENCE", "the sequence with which the journal ends, as the refusal says") \
     X(follow,        NULL,       "go on with each frame as it becomes durable, until a signal ends it") \
