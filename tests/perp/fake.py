@@ -3,9 +3,11 @@
 It knows what perp sends (json.md's envelope, wire.md's frame) and nothing of perpd.
 """
 import base64
+import hashlib
 import json
 import pathlib
 import socketserver
+import struct
 import subprocess
 import sys
 import tempfile
@@ -52,6 +54,9 @@ class Handler(socketserver.StreamRequestHandler):
         status, answer = self.server.answer(method, target)
         if status == "close":
             return False
+        if status == "stream":
+            self.stream(headers, answer)
+            return False
         if status == "raw":
             self.wfile.write(answer)
             return False
@@ -64,6 +69,63 @@ class Handler(socketserver.StreamRequestHandler):
         self.wfile.write(f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\n"
                          f"Content-Length: {len(data)}\r\n\r\n".encode() + data)
         return True
+
+
+    def stream(self, headers, script):
+        """A WebSocket (RFC 6455) that the script talks on."""
+        check(headers["upgrade"] == "websocket" and headers["sec-websocket-version"] == "13")
+        check(len(base64.b64decode(headers["sec-websocket-key"], validate=True)) == 16)
+        wanted = hashlib.sha1((headers["sec-websocket-key"] + GUID).encode()).digest()
+        self.wfile.write(b"HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                         b"Sec-WebSocket-Accept: " + base64.b64encode(wanted) + b"\r\n\r\n")
+        try:
+            script(Peer(self.rfile, self.wfile))
+        except (EOFError, OSError):
+            pass  # perp has gone
+
+
+GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+
+
+class Peer:
+    """The exchange's side of a stream."""
+
+    def __init__(self, rfile, wfile):
+        self.rfile, self.wfile = rfile, wfile
+
+    def raw(self, opcode, data, fin=True):
+        count = bytes([len(data)]) if len(data) < 126 else b"\x7e" + struct.pack(">H", len(data))
+        self.wfile.write(bytes([fin << 7 | opcode]) + count + data)
+
+    def send(self, **message):
+        self.raw(1, json.dumps(message).encode())
+
+    def close(self, code, reason=""):
+        self.raw(8, struct.pack(">H", code) + reason.encode())
+
+    def take(self):
+        """The next frame: opcode and bytes. A client masks what it sends."""
+        head = self.rfile.read(2)
+        if len(head) < 2:
+            raise EOFError
+        check(head[0] & 0x80 and head[1] & 0x80, head)
+        count = head[1] & 127
+        if count == 126:
+            count, = struct.unpack(">H", self.rfile.read(2))
+        mask = self.rfile.read(4)
+        return head[0] & 15, bytes(byte ^ mask[at % 4]
+                                   for at, byte in enumerate(self.rfile.read(count)))
+
+    def op(self, **wanted):
+        """The next op, which must be this one; its reply is sent."""
+        opcode, data = self.take()
+        asked = json.loads(data)
+        check(opcode == 1 and asked == wanted, asked, wanted)
+        self.send(**{name: value for name, value in asked.items() if name not in KEYS},
+                  epoch=1)
+
+
+KEYS = ("api_key", "device_key")
 
 
 class Exchange(socketserver.ThreadingTCPServer):

@@ -103,7 +103,7 @@ check(offers("perp", "ca") == ["cancel", "cancel-all", "cancel-conditional"])
 check(offers("perp", "wat") == ["watch"])
 check(offers("perp", "session", "") == ["create", "list", "revoke", "revoke-all"])
 check(offers("perp", "session", "revoke-") == ["revoke-all"])
-check(offers("perp", "--profile", "x", "watch", "") == ["book"])
+check(offers("perp", "--profile", "x", "watch", "") == ["book", "private", "trades"])
 for command in commands:
     own = bare(command)
     check(set(offers("perp", *own.split(), "--")) == {flag for flag, _ in flags_of(own)}, command)

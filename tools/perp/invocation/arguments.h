@@ -43,8 +43,8 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(limit,         "N",        "rows to show, 1 to 20000; default 100") \
     X(offset,        "N",        "rows to pass over first") \
     X(before,        "PLACE",    "only rows older than SEQUENCE:INDEX") \
-    X(interval,      "SECONDS",  "time between two reads, 0.05 to 3600; default 1") \
-    X(count,         "N",        "watch: end after so many reads; time: samples, default 8") \
+    X(interval,      "SECONDS",  "shortest time between two books, 0.05 to 3600; default each change, in a terminal 0.05") \
+    X(count,         "N",        "watch: end after so many lines or books; time: samples, default 8") \
     X(depth,         "N",        "levels of each side, 1 to 1000; default 10") \
     X(label,         "TEXT",     "a name for people, at most 32 bytes") \
     X(scope,         "SCOPE",    "session: FULL_ACCESS (default) or TRADING_ONLY; API key: READ " \
@@ -65,7 +65,7 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(frame,         NULL,       "the bytes are a binary frame: payload, public key, signature") \
     X(exchange_id,   "HEX",      "exchange_id of GET /exchange, by which a Secp256k1 signature is verified") \
     X(data,          "DIR",      "data directory; default PERPD_STORE_DATA, else ./perpd-data; bench: where to make it") \
-    X(from,          "SEQUENCE", "the first record; follow: default what comes from now on") \
+    X(from,          "SEQUENCE", "the first record; follow: default what comes from now on; watch: what comes after this seq") \
     X(to,            "SEQUENCE", "the last record; default the journal's last; restore: or a time")  \
     X(code,          "N",        "only records of this request code") \
     X(from_snapshot, "SEQUENCE", "begin behind this snapshot; 0: at the first record") \

@@ -9,7 +9,14 @@
 #include "perp/invocation/exit_code.h"
 #include "perp/request/instant.h"
 
-enum { NAMES_MAX = 256, LABEL_MAX = 32, PPM = 1000000, AMOUNT_DECIMALS = 6 };
+enum {
+    NAMES_MAX = 256,
+    LABEL_MAX = 32,
+    PPM = 1000000,
+    AMOUNT_DECIMALS = 6,
+    INTERVAL_MIN_MS = 50,
+    INTERVAL_MAX_MS = 3600000,
+};
 
 #define AMOUNT_MAX (INT64_C(1) << 60)
 
@@ -152,6 +159,17 @@ bool choice_label(struct context *context, const char **label)
         return context_fail(context, EXIT_CODE_usage,
                             "--label must be UTF-8 without control characters");
     return true;
+}
+
+bool choice_interval(struct context *context, int64_t missing_ms, int64_t *interval_ms)
+{
+    const char *text = context->arguments->values[FLAG_interval];
+    *interval_ms = missing_ms;
+    return text == NULL ||
+           decimal_parse(text, strlen(text), 3, INTERVAL_MIN_MS, INTERVAL_MAX_MS, interval_ms) ==
+               DECIMAL_OK ||
+           context_fail(context, EXIT_CODE_usage, "--interval '%.40s' is no time of 0.05 to 3600 s",
+                        text);
 }
 
 bool choice_number(struct context *context, uint32_t flag, uint64_t minimum, uint64_t maximum,

@@ -60,6 +60,9 @@ CC_MUST_USE bool choice_expires(struct context *context, uint64_t *ns);
 /* --label: "" without the flag; at most 32 bytes of UTF-8 without control characters. */
 CC_MUST_USE bool choice_label(struct context *context, const char **label);
 
+/* --interval in milliseconds; `missing` without the flag. */
+CC_MUST_USE bool choice_interval(struct context *context, int64_t missing_ms, int64_t *interval_ms);
+
 /* A whole number of minimum..maximum; `missing` without the flag. */
 CC_MUST_USE bool choice_number(struct context *context, uint32_t flag, uint64_t minimum,
                                uint64_t maximum, uint64_t missing, uint64_t *value);

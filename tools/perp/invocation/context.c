@@ -111,21 +111,22 @@ bool context_portfolio(struct context *context, struct draft_portfolio *portfoli
     return true;
 }
 
-static bool ready(struct context *context)
+bool context_connection(struct context *context, struct client *client)
 {
     uint64_t timeout = 0;
-    if (context->client_ready)
-        return true;
     if (!context_number(context, SETTING_timeout_ms, 3600000, &timeout))
         return false;
-    context->client_ready =
-        client_init(&context->client, context->settings->values[SETTING_url], (uint32_t)timeout);
-    if (context->client_ready)
-        snprintf(context->client.ca, sizeof context->client.ca, "%s",
-                 context->settings->values[SETTING_ca]);
-    return context->client_ready ||
-           context_fail(context, EXIT_CODE_usage, "url (%s): %s",
-                        context->settings->from[SETTING_url], context->client.error);
+    if (!client_init(client, context->settings->values[SETTING_url], (uint32_t)timeout))
+        return context_fail(context, EXIT_CODE_usage, "url (%s): %s",
+                            context->settings->from[SETTING_url], client->error);
+    snprintf(client->ca, sizeof client->ca, "%s", context->settings->values[SETTING_ca]);
+    return true;
+}
+
+static bool ready(struct context *context)
+{
+    context->client_ready = context->client_ready || context_connection(context, &context->client);
+    return context->client_ready;
 }
 
 static void show_problem(struct context *context, const struct outcome *outcome)
@@ -162,6 +163,13 @@ static int refuse(struct context *context, const struct outcome *outcome,
     return EXIT_CODE_problem;
 }
 
+void context_refuse(struct context *context, const struct client_answer *answer)
+{
+    struct outcome outcome;
+    outcome_read(&outcome, answer);
+    (void)refuse(context, &outcome, answer);
+}
+
 /* The text of a secret setting; `what` names it, `wanted` says how to get one. */
 static bool read_secret(struct context *context, uint32_t setting, const char *what,
                         const char *wanted, char text[SETTINGS_VALUE_MAX])
@@ -189,7 +197,7 @@ static bool read_secret(struct context *context, uint32_t setting, const char *w
     return true;
 }
 
-static bool read_api_key(struct context *context, char text[SETTINGS_VALUE_MAX])
+bool context_api_key(struct context *context, char *text)
 {
     return read_secret(context, SETTING_api_key, "API key",
                        "needs an API key (perp apikey create makes one)", text);
@@ -224,9 +232,7 @@ bool context_call(struct context *context, const struct client_request *request,
         return context_fail(context, EXIT_CODE_connection, "%s", context->client.error);
     if (answer->status == 200 || answer->status == 201)
         return true;
-    struct outcome outcome;
-    outcome_read(&outcome, answer);
-    (void)refuse(context, &outcome, answer);
+    context_refuse(context, answer);
     return false;
 }
 
@@ -235,7 +241,7 @@ static bool call(struct context *context, const struct client_request *request, 
 {
     char key[SETTINGS_VALUE_MAX];
     struct client_request keyed = *request;
-    if (with_api_key && !read_api_key(context, key))
+    if (with_api_key && !context_api_key(context, key))
         return false;
     if (with_api_key)
         keyed.api_key = key;

@@ -72,6 +72,15 @@ typedef bool context_fill(struct context *context, struct draft *draft);
 /* The whole of a command that signs one request with the key of a setting. Gives the exit code. */
 int context_submit(struct context *context, uint32_t setting, uint32_t curve, context_fill *fill);
 
+/* Another connection to the exchange of the settings, for client_close to end. */
+CC_MUST_USE bool context_connection(struct context *context, struct client *client);
+
+/* Shows an answer that refuses, and sets the exit code. */
+void context_refuse(struct context *context, const struct client_answer *answer);
+
+/* The API key of the settings (or of its file), as text of SETTINGS_VALUE_MAX bytes at most. */
+CC_MUST_USE bool context_api_key(struct context *context, char *text);
+
 /* Sends a request that no key signs. False unless it answered 200 or 201. */
 CC_MUST_USE bool context_call(struct context *context, const struct client_request *request,
                               struct client_answer *answer);

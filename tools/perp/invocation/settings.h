@@ -24,7 +24,7 @@ enum { SETTINGS_VALUE_MAX = 4096, SETTINGS_ERROR_MAX = 4800 };
     X(operator_key, "FILE",     "",                      "Ed25519 key file of the operator") \
     X(oracle_key,   "FILE",     "",                      "Ed25519 key file of an oracle") \
     X(api_key,      "KEY",      "",                      "API key for reads, or @FILE") \
-    X(device_key,   "KEY",      "",                      "device key for logout, or @FILE") \
+    X(device_key,   "KEY",      "",                      "device key for logout and streams, or @FILE") \
     X(timeout_ms,   "MS",       "10000",                 "longest wait for an answer")
 /* clang-format on */
 

@@ -14,7 +14,7 @@
 
 #include "perp/request/client_tls.h"
 
-enum { READ_BYTES = 65536 };
+enum { READ_BYTES = 65536, SWITCHING = 101 };
 
 CC_PRINTF(3, 4) static int fail(struct client *client, int error, const char *format, ...)
 {
@@ -376,6 +376,8 @@ static bool read_header(struct head *head, const char *line, size_t count)
         (void)header_number(value, value_count, &head->answer.retry_after);
     else if (header_is(line, name_count, "X-Leader") && value_count < CLIENT_LEADER_MAX)
         memcpy(head->answer.leader, value, value_count);
+    else if (header_is(line, name_count, "Sec-WebSocket-Accept") && value_count < CLIENT_ACCEPT_MAX)
+        memcpy(head->answer.accept, value, value_count);
     return true;
 }
 
@@ -411,11 +413,12 @@ static int read_answer(struct client *client, struct head *head)
         int state = read_head(&client->in, head);
         if (state <= 0)
             return state;
-        if (head->answer.status >= 200)
+        if (head->answer.status >= 200 || head->answer.status == SWITCHING)
             break;
         client->in.begin += head->head_count;
     }
-    if (head->is_chunked || (!head->has_length && head->answer.status != 204))
+    if (head->is_chunked ||
+        (!head->has_length && head->answer.status != 204 && head->answer.status != SWITCHING))
         return -EPROTO;
     if (head->body_count > CLIENT_ANSWER_MAX)
         return -EMSGSIZE;
@@ -466,6 +469,57 @@ int client_call(struct client *client, const struct client_request *request,
     if (error == 0)
         error = client_queue(client, request);
     return error != 0 ? error : client_read(client, answer);
+}
+
+/* ---- another protocol ------------------------------------------------------------------------ */
+
+size_t client_take(struct client *client, void *bytes, size_t capacity)
+{
+    struct client_buffer *in = &client->in;
+    in->begin += client->taken;
+    client->taken = 0;
+    size_t count = in->end - in->begin;
+    if (count > capacity)
+        count = capacity;
+    if (count != 0)
+        memcpy(bytes, in->bytes + in->begin, count);
+    in->begin += count;
+    return count;
+}
+
+int client_put(struct client *client, const void *bytes, size_t count)
+{
+    return put(client, bytes, count) ? 0 : -ENOMEM;
+}
+
+/* Sends and receives as far as it goes now. 1: bytes came, 0: none, or -errno. */
+static int exchange(struct client *client)
+{
+    int error = client->out.begin < client->out.end ? send_some(client) : 0;
+    return error != 0 ? error : receive_some(client);
+}
+
+int client_await(struct client *client, const sigset_t *mask, uint32_t wait_ms)
+{
+    const struct timespec wait = { .tv_sec = wait_ms / 1000,
+                                   .tv_nsec = (long)(wait_ms % 1000) * 1000000 };
+    int came = exchange(client);
+    if (came == 0) {
+        bool unsent = client->out.begin < client->out.end;
+        struct pollfd poll_fd = { .fd = client->fd,
+                                  .events = (short)(POLLIN | (unsent ? POLLOUT : 0)) };
+        int ready = ppoll(&poll_fd, 1, &wait, mask);
+        if (ready < 0 && errno == EINTR)
+            return -EINTR;
+        if (ready == 0)
+            return -ETIMEDOUT;
+        came = ready < 0 ? -errno : exchange(client);
+    }
+    if (came >= 0)
+        return 0;
+    if (came == -ECONNRESET || came == -EPIPE)
+        return fail(client, came, "%s closed the connection", client->authority);
+    return fail(client, came, "connection to %s: %s", client->authority, strerror(-came));
 }
 
 void client_close(struct client *client)

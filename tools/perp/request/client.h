@@ -13,6 +13,8 @@
 #ifndef PERP_REQUEST_CLIENT_H
 #define PERP_REQUEST_CLIENT_H
 
+#include <signal.h>
+
 #include "base/compiler.h"
 
 enum {
@@ -25,6 +27,7 @@ enum {
     CLIENT_CA_MAX = 4096,
     CLIENT_LIST_MAX = 4096, /* of addresses, with commas between */
     CLIENT_LEADER_MAX = 64,
+    CLIENT_ACCEPT_MAX = 32,
 };
 
 struct client_tls;
@@ -70,6 +73,7 @@ struct client_answer {
     bool is_binary;                 /* Content-Type: application/octet-stream */
     uint64_t retry_after;           /* s, 0: no such header */
     char leader[CLIENT_LEADER_MAX]; /* X-Leader: host:port; "": no such header */
+    char accept[CLIENT_ACCEPT_MAX]; /* Sec-WebSocket-Accept; "": no such header */
 };
 
 /* Parses the address "http://host[:port][/]" or "https://...", or a list of them with commas
@@ -99,12 +103,25 @@ CC_MUST_USE int client_queue(struct client *client, const struct client_request 
 
 /* Sends everything queued and reads the oldest unread answer. 0; or -errno with `error` set and the
  * connection closed: requests whose answers were not read may or may not have been executed.
- * Informational answers (1xx) are skipped. */
+ * Informational answers (1xx) are skipped,
+ * but for 101: from it on the connection is of another protocol. */
 CC_MUST_USE int client_read(struct client *client, struct client_answer *answer);
 
 /* One request, one answer, connecting first. As client_read. */
 CC_MUST_USE int client_call(struct client *client, const struct client_request *request,
                             struct client_answer *answer);
+
+/* The next three are for a connection of another protocol. Takes bytes that have come; gives how
+ * many, 0: none are there. */
+CC_MUST_USE size_t client_take(struct client *client, void *bytes, size_t capacity);
+
+/* Appends bytes to be sent. 0 or -ENOMEM. */
+CC_MUST_USE int client_put(struct client *client, const void *bytes, size_t count);
+
+/* Sends what is put and waits for bytes that come, `wait_ms` at most, while the signals of `mask`
+ * (NULL: those that are) are blocked. 0: some are there; -ETIMEDOUT; -EINTR: a signal; another
+ * -errno with `error` set and the connection closed. */
+CC_MUST_USE int client_await(struct client *client, const sigset_t *mask, uint32_t wait_ms);
 
 /* Closes the connection and frees the buffers; the address stays. */
 void client_close(struct client *client);
