@@ -143,6 +143,8 @@ static_assert(sizeof(struct query) == MESSAGE_SLOT_BYTES, "one slot");
 
 enum { REPLY_NO_BUFFER = 0xFFFF, REPLY_BUFFERS = 64, REPLY_BUFFER_BYTES = 512 * 1024 };
 
+enum { QUERY_POSITIONS_MAX = 2730 }; /* rows of positions that fit a buffer */
+
 /* What PROBLEM_not_ready means in a reply. */
 enum reply_cause {
     REPLY_POOL_EMPTY,

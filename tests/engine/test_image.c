@@ -228,7 +228,7 @@ static const struct left_out {
     { __LINE__, "account", ACCOUNT_CACHES(TEXT),
       "credential_head portfolio_head portfolio_tail signer_hint subaccount_head "
       "cancel_queued cancel_market cancel_sequence cancel_subaccount cancel_portfolio master_head "
-      "counts share_class cash zero ended_head pad " },
+      "counts share_class cash zero ended_head holding_head pad " },
     { __LINE__, "credential", CREDENTIAL_CACHES(TEXT),
       "account_next next prev key_slot sequence_slot passkey zero " },
     /* Sums of the records' figures, and which rows are in a list or queue. */
@@ -239,7 +239,7 @@ static const struct left_out {
     /* Links and the scratch of one walk; a cursor is told with its cancellation list. */
     { __LINE__, "holding", HOLDING_CACHES(TEXT),
       "walk_quantity walk_equity walk_stamp order_head order_tail next map_slot "
-      "cancel_cursor leverage mmp account_position zero2 " },
+      "cancel_cursor leverage mmp account_position account_next account_prev " },
     { __LINE__, "leverage", LEVERAGE_CACHES(TEXT), "next map_slot " },
     { __LINE__, "market", MARKET_CACHES(TEXT), "funding_queued open_interest book holders zero " },
     { __LINE__, "order", IMAGE_ORDER_CACHES(TEXT), "next prev map_slot holding has_extra " },

@@ -44,7 +44,7 @@ static bool position(uint32_t n, struct row_position *row)
     };
     struct read_positions cursor;
 
-    read_positions_begin(&cursor, &filter);
+    read_positions_begin(&cursor, host.engine, &filter);
     return read_positions_next(&cursor, host.engine, row);
 }
 

@@ -23,7 +23,7 @@ static void begin(uint64_t account, const char *market)
 
     filter.account_id = account;
     memcpy(filter.market, market, strlen(market));
-    read_positions_begin(&cursor, &filter);
+    read_positions_begin(&cursor, host.engine, &filter);
 }
 
 /* J2: account 7 sold 0.3 BTC at 100,000 as a maker (fee 4.5 of its 10,000 USDC) and offers 0.2
@@ -113,7 +113,7 @@ static void test_holders(void)
     CHECK(!read_positions_next_holder(host.engine, 0, &from, &holder));
     begin(SEVEN, "BTC-PERP");
     CHECK(read_positions_next(&cursor, host.engine, &row));
-    CHECK(cursor.portfolio == SEVEN && cursor.market == 0 && cursor.score == 100);
+    CHECK(cursor.portfolio == SEVEN && cursor.asset_id == 1 && cursor.score == 100);
     host_close(&host);
 }
 
@@ -208,10 +208,15 @@ static void test_order_of_list(void)
         CHECK_ROW(&rows[i], strcmp(row.market, rows[i].market) == 0);
     }
     CHECK(!read_positions_next(&cursor, host.engine, &row));
+    CHECK(cursor.count == CC_COUNT(rows) && cursor.visited >= cursor.count && !cursor.is_cut);
+    CHECK(read_positions_asset(&cursor, host.engine, 2) == HOST_BTC);
 
-    begin(1, "DOT-PERP");
-    cursor.filter.subaccount_index = 0;
-    cursor.filter.portfolio_index = 1;
+    struct read_filter one = all;
+    one.account_id = 1;
+    one.subaccount_index = 0;
+    one.portfolio_index = 1;
+    memcpy(one.market, "DOT-PERP", sizeof "DOT-PERP");
+    read_positions_begin(&cursor, host.engine, &one);
     CHECK(read_positions_next(&cursor, host.engine, &row) && row.portfolio_index == 1);
     CHECK(strcmp(row.market, "DOT-PERP") == 0);
     CHECK(!read_positions_next(&cursor, host.engine, &row));

@@ -198,7 +198,7 @@ static void run_positions(const struct engine *engine, const uint8_t *request)
     struct read_positions cursor;
     struct row_position row;
     uint32_t bytes = 0;
-    read_positions_begin(&cursor, &filter);
+    read_positions_begin(&cursor, engine, &filter);
     while (bytes + sizeof row <= sizeof reply && read_positions_next(&cursor, engine, &row)) {
         memcpy(reply + bytes, &row, sizeof row);
         bytes += (uint32_t)sizeof row;

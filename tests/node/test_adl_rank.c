@@ -84,7 +84,7 @@ static uint32_t take_holders(struct holder *holders)
                                       .portfolio_index = QUERY_ANY_INDEX };
         struct read_positions cursor;
         struct row_position row;
-        read_positions_begin(&cursor, &filter);
+        read_positions_begin(&cursor, exchange.host.engine, &filter);
         while (read_positions_next(&cursor, exchange.host.engine, &row))
             holders[count++] = (struct holder){ row.size, cursor.score, n };
     }

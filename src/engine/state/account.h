@@ -57,11 +57,12 @@ struct account {
     uint64_t cancel_sequence;   /* ... stamp: older orders are dead; ... */
     uint32_t cancel_subaccount; /* ... where it goes on */
     uint32_t cancel_portfolio;
-    int64_t net_deposits; /* over its life: deposits, faucet, less withdrawals requested (R10) */
-    int64_t funding;      /* the larger of that and cash when either was last moved (W8, slots) */
-    uint64_t unfunded_ns; /* t at which it was made, last became unfunded, or was passed over */
-    uint32_t ended_head;  /* its credentials that are not live and still kept (credential.h) */
-    uint8_t pad[44];
+    int64_t net_deposits;  /* over its life: deposits, faucet, less withdrawals requested (R10) */
+    int64_t funding;       /* the larger of that and cash when either was last moved (W8, slots) */
+    uint64_t unfunded_ns;  /* t at which it was made, last became unfunded, or was passed over */
+    uint32_t ended_head;   /* its credentials that are not live and still kept (credential.h) */
+    uint32_t holding_head; /* of more than one portfolio: its holdings (account_position.h) */
+    uint8_t pad[40];
 };
 
 static_assert(sizeof(struct account) == 6 * CC_CACHE_LINE, "rows stay on lines");
@@ -95,7 +96,7 @@ static_assert(sizeof(struct account) == 6 * CC_CACHE_LINE, "rows stay on lines")
     X(credential_head) X(portfolio_head) X(portfolio_tail) X(signer_hint) X(subaccount_head) \
     X(cancel_queued) X(cancel_market) X(cancel_sequence) X(cancel_subaccount) \
     X(cancel_portfolio) X(master_head) X(counts) X(share_class) X(cash) X(zero) \
-    X(ended_head) X(pad)
+    X(ended_head) X(holding_head) X(pad)
 /* clang-format on */
 
 /* The UTC day of t. */

@@ -40,31 +40,61 @@ uint64_t account_position_size(const struct engine *engine, uint32_t account, ui
         .size; /* the dummy's is 0 */
 }
 
-uint32_t account_position_enter(struct engine *engine, uint32_t account, uint32_t market)
+/* The record of the account in the market: a new one if there is none. */
+static uint32_t get(struct engine *engine, uint32_t account, uint32_t market)
 {
     struct account_position_table *table = &engine->account_positions;
-
-    if (!account_position_counts(&engine->accounts.rows[account]))
-        return ACCOUNT_POSITION_NONE;
     uint32_t index = find(engine, account, market);
-    if (index == ACCOUNT_POSITION_NONE) {
-        index = slot_table_alloc(&table->slots, table->rows[table->slots.free_head].next);
-        table->rows[index] = (struct account_position){
-            .account = account,
-            .market = (uint16_t)market,
-            .map_slot = hash_index_insert(&table->map, key_hash(engine, account, market), index),
-        };
-    }
-    table->rows[index].count++;
+
+    if (index != ACCOUNT_POSITION_NONE)
+        return index;
+    index = slot_table_alloc(&table->slots, table->rows[table->slots.free_head].next);
+    table->rows[index] = (struct account_position){
+        .account = account,
+        .market = (uint16_t)market,
+        .map_slot = hash_index_insert(&table->map, key_hash(engine, account, market), index),
+    };
     return index;
 }
 
-void account_position_leave(struct engine *engine, uint32_t index)
+void account_position_enter(struct engine *engine, uint32_t holding)
+{
+    struct holding *rows = engine->holdings.rows;
+    uint32_t account = engine->portfolios.rows[rows[holding].portfolio].account;
+    struct account *owner = &engine->accounts.rows[account];
+
+    if (!account_position_counts(owner))
+        return;
+    uint32_t index = get(engine, account, rows[holding].market);
+    engine->account_positions.rows[index].count++;
+    rows[holding].account_position = index;
+    rows[holding].account_prev = HOLDING_NONE;
+    rows[holding].account_next = owner->holding_head;
+    if (owner->holding_head != HOLDING_NONE)
+        rows[owner->holding_head].account_prev = holding;
+    owner->holding_head = holding;
+}
+
+static void unlink_holding(struct engine *engine, uint32_t account, const struct holding *holding)
+{
+    struct holding *rows = engine->holdings.rows;
+
+    if (holding->account_prev == HOLDING_NONE)
+        engine->accounts.rows[account].holding_head = holding->account_next;
+    else
+        rows[holding->account_prev].account_next = holding->account_next;
+    if (holding->account_next != HOLDING_NONE)
+        rows[holding->account_next].account_prev = holding->account_prev;
+}
+
+void account_position_leave(struct engine *engine, uint32_t holding)
 {
     struct account_position_table *table = &engine->account_positions;
+    uint32_t index = engine->holdings.rows[holding].account_position;
     struct account_position *row = &table->rows[index];
 
     INVARIANT(index != ACCOUNT_POSITION_NONE && row->count != 0);
+    unlink_holding(engine, row->account, &engine->holdings.rows[holding]);
     if (--row->count != 0)
         return;
     INVARIANT(row->size == 0);
@@ -86,13 +116,11 @@ void account_position_move(struct engine *engine, uint32_t index, int64_t before
 
 void account_position_begin(struct engine *engine, uint32_t portfolio)
 {
-    uint32_t account = engine->portfolios.rows[portfolio].account;
-
     for (uint32_t at = engine->portfolios.rows[portfolio].holding_head; at != HOLDING_NONE;
          at = engine->holdings.rows[at].next) {
         struct holding *holding = &engine->holdings.rows[at];
         INVARIANT(holding->account_position == ACCOUNT_POSITION_NONE);
-        holding->account_position = account_position_enter(engine, account, holding->market);
+        account_position_enter(engine, at);
         account_position_move(engine, holding->account_position, 0, holding->size);
     }
 }

@@ -53,12 +53,12 @@ void account_position_begin(struct engine *engine, uint32_t portfolio);
 CC_MUST_USE uint64_t account_position_size(const struct engine *engine, uint32_t account,
                                            uint32_t market);
 
-/* A new holding, without a position yet, is counted. Returns the record's index, or
- * ACCOUNT_POSITION_NONE of an account with one portfolio. */
-uint32_t account_position_enter(struct engine *engine, uint32_t account, uint32_t market);
+/* A new holding (its index), without a position yet, is counted and joins the list of its account's
+ * holdings, in no order. Nothing happens to one of an account with one portfolio. */
+void account_position_enter(struct engine *engine, uint32_t holding);
 
-/* A holding without a position is given back. */
-void account_position_leave(struct engine *engine, uint32_t index);
+/* A holding that entered, without a position, is given back. */
+void account_position_leave(struct engine *engine, uint32_t holding);
 
 /* The size of one of the holdings changes. */
 void account_position_move(struct engine *engine, uint32_t index, int64_t before, int64_t after);

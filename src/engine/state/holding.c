@@ -118,7 +118,7 @@ static void enter(struct engine *engine, uint32_t index)
 
     uint32_t account = engine->portfolios.rows[holding->portfolio].account;
     holding->map_slot = hash_index_insert(&engine->holdings.map, hash, index);
-    holding->account_position = account_position_enter(engine, account, holding->market);
+    account_position_enter(engine, index);
     share_add(engine, account, SHARE_positions);
     portfolio_link(engine, index);
     holders_add(&engine->markets.rows[holding->market], holding->portfolio);
@@ -154,7 +154,7 @@ void holding_free_empty(struct engine *engine, uint32_t index)
     INVARIANT(holding->cost == 0);
     INVARIANT(holding->sides[0].order_count == 0 && holding->sides[1].order_count == 0);
     if (CC_UNLIKELY(holding->account_position != ACCOUNT_POSITION_NONE))
-        account_position_leave(engine, holding->account_position);
+        account_position_leave(engine, index);
     share_drop(engine, engine->portfolios.rows[holding->portfolio].account, SHARE_positions);
     portfolio_unlink(engine, index);
     holders_remove(&engine->markets.rows[holding->market], holding->portfolio);

@@ -61,7 +61,8 @@ struct holding {
     int64_t net_funding;       /* of the position */
     uint32_t funding_epoch;    /* epoch of the market up to which its funding is settled (R5) */
     uint32_t account_position; /* what its account has there (account_position.h) */
-    uint8_t zero2[8];
+    uint32_t account_next;     /* list of the account's holdings, if it has more than one */
+    uint32_t account_prev;     /* portfolio (account_position.h); HOLDING_NONE: the ends */
 };
 
 static_assert(sizeof(struct holding) == 5 * CC_CACHE_LINE, "rows stay on lines");
@@ -81,7 +82,8 @@ static_assert(sizeof(struct holding) == 5 * CC_CACHE_LINE, "rows stay on lines")
     X(figure_loose) X(figure_value) X(figure_maintenance) X(figure_mark)
 #define HOLDING_CACHES(X) \
     X(walk_quantity) X(walk_equity) X(walk_stamp) X(order_head) X(order_tail) X(next) \
-    X(map_slot) X(cancel_cursor) X(leverage) X(mmp) X(account_position) X(zero2)
+    X(map_slot) X(cancel_cursor) X(leverage) X(mmp) X(account_position) X(account_next) \
+    X(account_prev)
 /* clang-format on */
 
 struct holding_table {

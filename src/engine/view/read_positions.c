@@ -6,11 +6,6 @@
 #include "engine/state/state.h"
 #include "engine/table/adl.h"
 
-void read_positions_begin(struct read_positions *cursor, const struct read_filter *filter)
-{
-    *cursor = (struct read_positions){ .filter = *filter };
-}
-
 static int128 score_of(const struct engine *engine, const struct holding *holding)
 {
     const struct market *market = &engine->markets.rows[holding->market];
@@ -74,53 +69,117 @@ static void fill_row(const struct engine *engine, const struct holding *holding,
     memcpy(row->id, id.bytes, sizeof row->id);
     memcpy(row->market, market->record.symbol, sizeof row->market);
     cursor->portfolio = holding->portfolio;
+    cursor->asset_id = market->record.asset_id;
     cursor->score = score_of(engine, holding);
 }
 
-/* Shows the portfolio's next position from cursor->next_market on. False: there is none. */
-static bool next_of_portfolio(struct read_positions *cursor, const struct engine *engine,
-                              uint32_t portfolio, struct row_position *row)
-{
-    const char *wanted = cursor->filter.market;
+/* ---- which there are -------------------------------------------------------------------------*/
 
-    while (cursor->next_market < engine->markets.count) {
-        uint32_t k = cursor->next_market++;
-        uint32_t market = engine->markets.sorted[k];
-        const char *symbol = engine->markets.rows[market].record.symbol;
-        if (wanted[0] != '\0' && memcmp(wanted, symbol, QUERY_MARKET_BYTES) != 0)
-            continue;
-        const struct holding *holding =
-            &engine->holdings.rows[holding_find(engine, portfolio, market)];
-        if (holding->size == 0) /* so it is in the dummy of HOLDING_NONE */
-            continue;
-        cursor->market = k;
-        fill_row(engine, holding, cursor, row);
-        return true;
+/* Where a holding's row stands. */
+static bool is_before(const struct engine *engine, uint32_t left, uint32_t right)
+{
+    const struct holding *one = &engine->holdings.rows[left];
+    const struct holding *other = &engine->holdings.rows[right];
+    const struct portfolio *a = &engine->portfolios.rows[one->portfolio];
+    const struct portfolio *b = &engine->portfolios.rows[other->portfolio];
+
+    if (a->subaccount_index != b->subaccount_index)
+        return a->subaccount_index < b->subaccount_index;
+    if (a->portfolio_index != b->portfolio_index)
+        return a->portfolio_index < b->portfolio_index;
+    return engine->markets.rows[one->market].record.asset_id <
+           engine->markets.rows[other->market].record.asset_id;
+}
+
+static void sift_down(struct read_positions *cursor, const struct engine *engine, uint32_t count,
+                      uint32_t at)
+{
+    uint32_t *found = cursor->found;
+
+    for (uint32_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
+        if (child + 1 < count && is_before(engine, found[child], found[child + 1]))
+            child++;
+        if (!is_before(engine, found[at], found[child]))
+            return;
+        uint32_t moved = found[at];
+        found[at] = found[child];
+        found[child] = moved;
+        at = child;
     }
-    return false;
+}
+
+/* A heap sort: its worst order costs what every order does. */
+static void sort(struct read_positions *cursor, const struct engine *engine)
+{
+    for (uint32_t at = cursor->count / 2; at-- > 0;)
+        sift_down(cursor, engine, cursor->count, at);
+    for (uint32_t left = cursor->count; left > 1; left--) {
+        uint32_t last = cursor->found[0];
+        cursor->found[0] = cursor->found[left - 1];
+        cursor->found[left - 1] = last;
+        sift_down(cursor, engine, left - 1, 0);
+    }
+}
+
+/* Keeps the holding if it is a position that the filter admits. */
+static void look_at(struct read_positions *cursor, const struct engine *engine,
+                    const struct read_filter *filter, uint32_t index)
+{
+    const struct holding *holding = &engine->holdings.rows[index];
+    const struct portfolio *portfolio = &engine->portfolios.rows[holding->portfolio];
+    const char *symbol = engine->markets.rows[holding->market].record.symbol;
+
+    cursor->visited++;
+    if (holding->size == 0 ||
+        !read_filter_admits(filter, portfolio->subaccount_index, portfolio->portfolio_index) ||
+        (filter->market[0] != '\0' && memcmp(filter->market, symbol, QUERY_MARKET_BYTES) != 0))
+        return;
+    cursor->is_cut = cursor->count == READ_POSITIONS_MAX;
+    if (!cursor->is_cut)
+        cursor->found[cursor->count++] = index;
+}
+
+void read_positions_begin(struct read_positions *cursor, const struct engine *engine,
+                          const struct read_filter *filter)
+{
+    uint32_t slot = account_find(engine, filter->account_id);
+
+    cursor->count = 0;
+    cursor->next = 0;
+    cursor->visited = 0;
+    cursor->is_cut = false;
+    if (slot == ACCOUNT_NONE)
+        return;
+    const struct account *account = &engine->accounts.rows[slot];
+    bool is_listed = account_position_counts(account);
+    uint32_t at = is_listed ? account->holding_head
+                            : engine->portfolios.rows[account->portfolio_head].holding_head;
+    while (at != HOLDING_NONE && !cursor->is_cut) {
+        const struct holding *holding = &engine->holdings.rows[at];
+        look_at(cursor, engine, filter, at);
+        at = is_listed ? holding->account_next : holding->next;
+    }
+    sort(cursor, engine);
+}
+
+uint16_t read_positions_asset(const struct read_positions *cursor, const struct engine *engine,
+                              uint32_t number)
+{
+    INVARIANT(number < cursor->count);
+    return engine->markets.rows[engine->holdings.rows[cursor->found[number]].market]
+        .record.asset_id;
 }
 
 bool read_positions_next(struct read_positions *cursor, const struct engine *engine,
                          struct row_position *row)
 {
-    uint64_t account_id = cursor->filter.account_id;
-    uint32_t account = account_find(engine, account_id);
-
-    while (read_portfolio_from(engine, account_id, &cursor->subaccount_index,
-                               &cursor->portfolio_index)) {
-        uint32_t portfolio =
-            portfolio_find(engine, account, cursor->subaccount_index, cursor->portfolio_index);
-        if (engine->portfolios.rows[portfolio].holding_count != 0 &&
-            read_filter_admits(&cursor->filter, cursor->subaccount_index,
-                               cursor->portfolio_index) &&
-            next_of_portfolio(cursor, engine, portfolio, row))
-            return true;
-        cursor->visited++;
-        cursor->next_market = 0;
-        cursor->portfolio_index++;
-    }
-    return false;
+    if (cursor->next == cursor->count)
+        return false;
+    fill_row(engine, &engine->holdings.rows[cursor->found[cursor->next++]], cursor, row);
+    return true;
 }
+
+/* ---- holders ---------------------------------------------------------------------------------*/
 
 bool read_positions_next_holder(const struct engine *engine, uint32_t k, uint32_t *from,
                                 struct read_positions_holder *holder)

@@ -6,27 +6,36 @@
  *
  * Order.  By (subaccount, portfolio), then asset id.
  * Owner.  A cursor is valid until the next command is applied.
- * Bound.  A row costs its portfolio's records (at most 64) and its own resting orders (at most
+ * Bound.  The beginning costs the account's holdings, however many portfolios it has. A row costs
+ *         its portfolio's records (at most 64) and its own resting orders (at most
  *         limits.open_orders). */
 #ifndef ENGINE_VIEW_READ_POSITIONS_H
 #define ENGINE_VIEW_READ_POSITIONS_H
 
 #include "engine/view/read.h"
 
+enum { READ_POSITIONS_MAX = QUERY_POSITIONS_MAX };
+
 struct read_positions {
-    struct read_filter filter;
-    uint32_t subaccount_index; /* of the next row */
-    uint32_t portfolio_index;
-    uint32_t next_market; /* in ascending asset ids */
-    uint32_t visited;     /* portfolios that the walk has looked at */
+    uint32_t found[READ_POSITIONS_MAX]; /* holdings, in the order of the rows */
+    uint32_t count;
+    uint32_t next;    /* of `found` */
+    uint32_t visited; /* holdings that the beginning has looked at */
+    bool is_cut;      /* there are more than READ_POSITIONS_MAX; `found` has some of them */
+    uint8_t zero[3];
     /* Of the last row: */
     uint32_t portfolio; /* creation number */
-    uint32_t market;    /* k of read_market */
-    int128 score;       /* of R7, as in read_positions_holder */
+    uint16_t asset_id;
+    int128 score; /* of R7, as in read_positions_holder */
 };
 
-/* Begins a walk over the positions that the filter admits. */
-void read_positions_begin(struct read_positions *cursor, const struct read_filter *filter);
+/* Finds the positions that the filter admits. */
+void read_positions_begin(struct read_positions *cursor, const struct engine *engine,
+                          const struct read_filter *filter);
+
+/* The asset id of the number-th position that was found, number < count. */
+uint16_t read_positions_asset(const struct read_positions *cursor, const struct engine *engine,
+                              uint32_t number);
 
 /* Shows the next position; its adl_quantile is 0. False: there is none. */
 CC_MUST_USE bool read_positions_next(struct read_positions *cursor, const struct engine *engine,

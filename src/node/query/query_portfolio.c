@@ -2,30 +2,18 @@
 
 #include "engine/view/read_positions.h"
 
-/* Asset id of the market that the cursor gave last. */
-static uint16_t asset_of(const struct query_sources *sources, const struct read_positions *cursor)
-{
-    const struct market_names *names = &sources->history->names;
-
-    INVARIANT(cursor->market < names->count);
-    return names->rows[cursor->market].asset_id;
-}
+static_assert(READ_POSITIONS_MAX * sizeof(struct row_position) <= REPLY_BUFFER_BYTES, "fits");
 
 /* Quantiles of every market that the list will show, young enough. */
 static bool make_quantiles(const struct query_task *task, const struct query_sources *sources,
-                           uint32_t *holders, uint32_t *visited)
+                           const struct read_positions *cursor, uint32_t *holders)
 {
-    struct read_filter filter = query_task_filter(task);
-    struct read_positions cursor;
-    struct row_position row;
-    bool are_made = true;
-
-    read_positions_begin(&cursor, &filter);
-    while (are_made && read_positions_next(&cursor, sources->engine, &row))
-        are_made = adl_rank_make(sources->ranks, sources->engine, &sources->history->names,
-                                 asset_of(sources, &cursor), task->reply.time_ns, holders);
-    *visited += cursor.visited;
-    return are_made;
+    for (uint32_t i = 0; i < cursor->count; i++)
+        if (!adl_rank_make(sources->ranks, sources->engine, &sources->history->names,
+                           read_positions_asset(cursor, sources->engine, i), task->reply.time_ns,
+                           holders))
+            return false;
+    return true;
 }
 
 bool query_portfolio_positions(struct query_task *task, const struct query_sources *sources,
@@ -40,19 +28,21 @@ bool query_portfolio_positions(struct query_task *task, const struct query_sourc
         query_task_refuse(task, PROBLEM_invalid_market);
         return true;
     }
-    if (!make_quantiles(task, sources, holders, visited))
+    read_positions_begin(&cursor, sources->engine, &filter);
+    *visited += cursor.visited;
+    if (cursor.is_cut) {
+        query_task_refuse(task, PROBLEM_invalid_parameter);
+        return true;
+    }
+    if (!make_quantiles(task, sources, &cursor, holders))
         return false;
     /* All rows are of this turn, whenever the query began. */
     task->reply.applied = engine_sequence(sources->engine);
     task->reply.time_ns = engine_time(sources->engine);
-    read_positions_begin(&cursor, &filter);
     while (read_positions_next(&cursor, sources->engine, &row)) {
-        row.adl_quantile =
-            adl_rank_of(sources->ranks, asset_of(sources, &cursor), row.size, cursor.score);
-        if (!query_task_put_if_fits(task, &row, sizeof row))
-            break;
+        row.adl_quantile = adl_rank_of(sources->ranks, cursor.asset_id, row.size, cursor.score);
+        query_task_put(task, &row, sizeof row);
     }
-    *visited += cursor.visited;
     return true;
 }
 

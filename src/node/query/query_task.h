@@ -143,9 +143,8 @@ CC_MUST_USE static inline bool query_task_put_if_fits(struct query_task *task, c
                                                       size_t row_bytes)
 {
     if (task->reply.row_bytes + row_bytes > REPLY_BUFFER_BYTES) {
-        bool is_divided = task->query.kind == QUERY_positions ||
-                          task->query.kind == QUERY_balances ||
-                          task->query.kind == QUERY_subaccounts;
+        bool is_divided =
+            task->query.kind == QUERY_balances || task->query.kind == QUERY_subaccounts;
         query_task_refuse(task, is_divided ? PROBLEM_invalid_parameter : PROBLEM_internal_error);
         return false;
     }

@@ -160,18 +160,41 @@ static struct query_sources sources_of(struct follower *follower)
     };
 }
 
-/* Continues each query that is aside once, the longest waiting first. */
+static bool is_over(const struct follower *follower)
+{
+    return clock_monotonic_ns(follower->clock) >= follower->answer_end_ns;
+}
+
+/* Takes what a step has used of its own budget from the turn's. */
+static void charge(struct query_budget *budget, const struct query_budget *own, uint32_t given)
+{
+    uint32_t used = given - own->rows + own->owed;
+    uint32_t of_rows = used < budget->rows ? used : budget->rows;
+    uint32_t of_spare = used - of_rows < budget->spare ? used - of_rows : budget->spare;
+
+    budget->rows -= of_rows;
+    budget->spare -= of_spare;
+    budget->holders = own->holders;
+}
+
+/* Continues the queries that are aside, the longest waiting first, each by a slice and then the
+ * next, for half of the turn's rows and time. */
 static void resume(struct follower *follower, uint32_t at, struct query_budget *budget)
 {
     const struct follower_link *link = &follower->links[at];
     struct follower_aside *aside = &follower->aside[at];
     struct query_sources sources = sources_of(follower);
 
-    for (uint32_t left = aside->count; left > 0; left--) {
-        if (budget->rows <= FOLLOWER_ROWS_A_TURN / 2)
+    for (uint32_t turn = 0; aside->count > 0; turn++) {
+        struct query_budget own = *budget;
+        if (budget->rows <= FOLLOWER_ROWS_A_TURN / 2 || (turn > 0 && is_over(follower)))
             return;
+        own.rows = own.rows < follower->slice_rows ? own.rows : follower->slice_rows;
+        own.owed = 0;
+        uint32_t given = own.rows;
         struct query_task task = aside->tasks[0];
-        bool done = query_step(&task, &sources, link->pool, budget);
+        bool done = query_step(&task, &sources, link->pool, &own);
+        charge(budget, &own, given);
         aside->count--;
         memmove(&aside->tasks[0], &aside->tasks[1], aside->count * sizeof task);
         if (done)
@@ -200,21 +223,17 @@ static void put_aside(struct follower *follower, uint32_t at, struct query_task 
  * not wait for the deep ones before it to be done. */
 static bool begin_task(struct query_task *task, const struct query_sources *sources,
                        const struct query *query, struct reply_pool *pool,
-                       struct query_budget *budget)
+                       struct query_budget *budget, uint32_t slice_rows)
 {
     struct query_budget own = *budget;
 
+    own.rows = own.rows < slice_rows ? own.rows : slice_rows;
     if (own.rows < FOLLOWER_ROWS_A_QUERY)
         own.rows = FOLLOWER_ROWS_A_QUERY;
     own.owed = 0;
     uint32_t given = own.rows;
     bool done = query_begin(task, sources, query, pool, &own);
-    uint32_t used = given - own.rows + own.owed;
-    uint32_t of_rows = used < budget->rows ? used : budget->rows;
-    uint32_t of_spare = used - of_rows < budget->spare ? used - of_rows : budget->spare;
-    budget->rows -= of_rows;
-    budget->spare -= of_spare;
-    budget->holders = own.holders;
+    charge(budget, &own, given);
     return done;
 }
 
@@ -234,7 +253,7 @@ static bool begin(struct follower *follower, uint32_t at, const struct query *qu
         query_refuse(&task, &sources, query, lag_ns);
         publish(follower, link, &task);
         published_add(&follower->counters.lagging, 1);
-    } else if (begin_task(&task, &sources, query, link->pool, budget)) {
+    } else if (begin_task(&task, &sources, query, link->pool, budget, follower->slice_rows)) {
         publish(follower, link, &task);
     } else {
         put_aside(follower, at, &task);
@@ -248,7 +267,8 @@ static int serve(struct follower *follower, uint32_t at, struct query_budget *bu
     uint64_t ready = ring_ready(link->queries);
     uint64_t done = 0;
 
-    while (done < ready && done < FOLLOWER_QUERIES_A_TURN && budget->spare != 0) {
+    while (done < ready && done < FOLLOWER_QUERIES_A_TURN && budget->spare != 0 &&
+           (done == 0 || !is_over(follower))) {
         if (!begin(follower, at, ring_at(link->queries, done), budget))
             break;
         done++;
@@ -258,21 +278,31 @@ static int serve(struct follower *follower, uint32_t at, struct query_budget *bu
     return (int)done;
 }
 
-/* Queries of every link; the work done, and those aside count as work to come. */
-static int answer(struct follower *follower)
+/* Queries of every link, as long as the turn has time for them: less while records come, which wait
+ * to be applied or, on a thread that is the journal's too, to be written. The work done, and those
+ * aside count as work to come. */
+static int answer(struct follower *follower, bool has_applied)
 {
     struct query_budget budget = {
         .rows = FOLLOWER_ROWS_A_TURN,
         .holders = ADL_RANK_HOLDERS_A_TURN,
         .spare = FOLLOWER_ROWS_SPARE,
     };
+    uint64_t now_ns = clock_monotonic_ns(follower->clock);
     int work = 0;
 
+    if (has_applied)
+        follower->busy_until_ns = now_ns + FOLLOWER_BUSY_FOR_NS;
+    bool is_busy = now_ns < follower->busy_until_ns;
+    uint64_t time_ns = is_busy ? FOLLOWER_BUSY_NS : FOLLOWER_IDLE_NS;
+    follower->slice_rows = is_busy ? FOLLOWER_ROWS_A_QUERY : QUERY_TASK_ROWS_A_TURN;
+    follower->answer_end_ns = now_ns + time_ns / 2;
     for (uint32_t i = 0; i < follower->link_count; i++) {
         uint32_t at = (follower->link_next + i) % follower->link_count;
         work += (int)follower->aside[at].count;
         resume(follower, at, &budget);
     }
+    follower->answer_end_ns = now_ns + time_ns;
     for (uint32_t i = 0; i < follower->link_count; i++) {
         uint32_t at = (follower->link_next + i) % follower->link_count;
         work += serve(follower, at, &budget);
@@ -308,5 +338,5 @@ int follower_step(struct follower *follower)
     if (work != 0)
         show(follower);
     work += !book_writer_run(&follower->books, follower->engine);
-    return work + answer(follower);
+    return work + answer(follower, work != 0);
 }

@@ -13,8 +13,12 @@
  * Bound.  At most FOLLOWER_ASIDE_MAX queries of a link are aside, so that half of its buffers stay
  *         free for others; one more gets not_ready. A turn visits FOLLOWER_ROWS_A_TURN rows, about
  *         half of them for queries put aside, and FOLLOWER_ROWS_SPARE more for queries that begin
- *         after these are used up. What is left in the rings begins in the next turn. A list of an
- *         account's portfolios is made in one turn; what it costs beyond those rows ends the turn.
+ *         after these are used up. A step visits QUERY_TASK_ROWS_A_TURN, while records come
+ *         FOLLOWER_ROWS_A_QUERY, and none begins behind FOLLOWER_IDLE_NS or FOLLOWER_BUSY_NS, but
+ *         the first of each ring
+ *         and of each link's queries put aside. What is left in the rings begins in the next turn.
+ *         A list of an account's portfolios is made in one turn; what it costs beyond those rows
+ *         ends the turn.
  * Owner.  One thread, which owns the replica engine and its history. `applied` and the other
  *         atomics are read by any thread. */
 #ifndef NODE_SERVE_FOLLOWER_H
@@ -45,6 +49,10 @@ enum {
     FOLLOWER_ROWS_SPARE = 40 * FOLLOWER_ROWS_A_QUERY,
     FOLLOWER_ASIDE_MAX = REPLY_BUFFERS / 2,
 };
+
+#define FOLLOWER_BUSY_NS     UINT64_C(200000)   /* for queries of a turn while records come ... */
+#define FOLLOWER_BUSY_FOR_NS UINT64_C(10000000) /* ... and for so long after the last */
+#define FOLLOWER_IDLE_NS     UINT64_C(1000000)
 
 /* Rings to and from one net thread and its reply buffers. */
 struct follower_link {
@@ -92,8 +100,11 @@ struct follower {
     struct head_maker heads; /* makes none until it is given frames */
     struct follower_counters counters;
     struct exchange_counters exchange_counters;
-    struct watch watch;   /* of I7, I8 and I10 */
-    bool watches_command; /* I10 of the next command: it follows a checkpoint */
+    uint64_t answer_end_ns; /* clock_monotonic_ns: no query begins a step after it in this turn */
+    uint64_t busy_until_ns; /* likewise: records have come lately */
+    uint32_t slice_rows;    /* of a query's step in this turn */
+    struct watch watch;     /* of I7, I8 and I10 */
+    bool watches_command;   /* I10 of the next command: it follows a checkpoint */
     _Atomic uint64_t applied;
     _Atomic uint64_t applied_time_ns;
     _Atomic uint32_t invariants_failed; /* bit k - 1: I<k> of R2 failed */
