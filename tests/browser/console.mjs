@@ -99,6 +99,74 @@ for (const text of ['', '-1', '1e3', '0', '1,000', '.5'])
   same(made.judgeOrder({ ...typed, price: '100', size: text }, coarse).faults[0].field, 'size');
 same(made.judgeOrder({ ...typed, price: '100.0001', size: '1' }, coarse).faults[0].nearest, ['100', '100.025']);
 
+// What is ahead of an order is the sum of the sizes before it in its queue, whatever happens there.
+const { Queue } = made;
+for (const count of [40, 2500]) { // the second has more than a snapshot
+  const queue = new Queue(market);
+  const lines = { LONG: new Map(), SHORT: new Map() }; // prices to queues of [handle, size], first in first
+  let handle = 9_007_199_254_740_990n;
+  const prices = { LONG: 10_000n, SHORT: 10_200n };
+  const pick = (many) => Number((random() >> 33n) % BigInt(many));
+  const add = (side, size = 1n + (random() >> 44n)) => {
+    const price = prices[side] + BigInt(pick(40)) * (side === 'LONG' ? -1n : 1n);
+    if (!lines[side].has(price)) lines[side].set(price, []);
+    lines[side].get(price).push([++handle, size]);
+    return { action: 'add', side, price, handle, size };
+  };
+  for (let at = 0; at < count; at++) add(at % 2 ? 'LONG' : 'SHORT');
+  const best = (side) => [...lines[side]].sort((a, b) => Number(side === 'LONG' ? b[0] - a[0] : a[0] - b[0]))
+    .flatMap(([price, line]) => line.map(([one, size]) => ({ handle: one, side, price, size })));
+  const wire = (row) => ({ ...row, price: apiText(row.price, 1), size: apiText(row.size, 5) });
+  const snapshot = [...best('LONG').slice(0, 1000), ...best('SHORT').slice(0, 1000)];
+  queue.load({ orders: snapshot.map(wire) });
+  const known = (side, price, one) => {
+    const end = count > 2000 ? snapshot.filter((row) => row.side === side).at(-1) : null;
+    return end === null || (price === end.price ? one <= end.handle : (price > end.price) === (side === 'LONG'));
+  };
+  for (let turn = 0; turn < 3000; turn++) {
+    const side = random() % 2n ? 'LONG' : 'SHORT';
+    const kind = pick(4);
+    const full = [...lines[side]].filter(([, line]) => line.length > 0);
+    if (kind === 0 || full.length === 0) queue.update(wire(add(side)));
+    else {
+      const [price, line] = full[pick(full.length)];
+      const at = kind === 1 ? 0 : pick(line.length); // an execution takes the first
+      const [one, size] = line[at];
+      const left = kind === 2 || random() % 3n === 0n ? 0n : (size * BigInt(pick(100))) / 100n;
+      if (left === 0n) line.splice(at, 1);
+      else line[at][1] = left;
+      queue.update(wire({ action: ['', 'execute', 'delete', 'reduce'][kind], side, price, handle: one, size: left }));
+    }
+    if (turn % 100 !== 99) continue;
+    for (const each of ['LONG', 'SHORT'])
+      for (const [price, line] of lines[each])
+        line.forEach(([one], at) => same(queue.ahead(one),
+          known(each, price, one) ? line.slice(0, at).reduce((sum, [, size]) => sum + size, 0n) : null));
+  }
+  same(queue.ahead(null), null);
+}
+
+// A percentile is the least value that its share of all does not exceed; of too few it is none.
+for (const [count, none] of [[19, 4], [20, 3], [99, 3], [100, 2], [999, 2], [1000, 1], [1500, 1]]) {
+  const log = new made.Latency();
+  for (let at = 0; at < count; at++) {
+    const verified = 1 + Number(random() % 900n);
+    const timing = { verified, sequenced: verified + 10, matched: verified + 20, ack: verified + 1000 };
+    log.add(`id${at}`, 'place_limit_order', timing, 0.002 + Number(random() % 1000n) / 1e6);
+  }
+  same(log.samples.length, Math.min(count, 1000));
+  same(log.samples.at(-1).id, `id${count - 1}`);
+  for (const name of Object.keys(made.MEASURES)) {
+    const values = log.samples.map((one) => (name === 'network' ? one.roundTrip - one.ack : one[name]));
+    const wanted = [[1, 2], [9, 10], [99, 100], [999, 1000]].map(([part, whole]) =>
+      values.length < (10 * whole) / (whole - part) ? null : values.filter((value) =>
+        values.filter((other) => other <= value).length * whole >= part * values.length).reduce((a, b) => Math.min(a, b)));
+    same(made.QUANTILES.map((one) => made.percentile(log.sorted(name), one)), wanted);
+    same(wanted.filter((one) => one === null).length, none);
+  }
+  same(log.csv.split('\n').length, log.samples.length + 2);
+}
+
 // What an account has, by reads and events in any order of arrival, is what the newest events say.
 for (let round = 0; round < 200; round++) {
   const events = [];

@@ -14,7 +14,8 @@ import chromium
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "system"))
-from client import PATIENCE_S, SMALL_TABLES, Account, Perpd, state_body  # noqa: E402
+from client import (PATIENCE_S, REDUCE, REPLACE, SMALL_TABLES, Account, Perpd,  # noqa: E402
+                    new_id, reduce_body, replace_body, state_body)
 
 BTC_PRICE = 1_000_000
 ACTIVE, HALTED = 0, 4  # W3a
@@ -58,7 +59,7 @@ class Console:
         """The text of a table's first cells, numbers as the interface writes them."""
         return self.page.run(f"""[...document.querySelectorAll('{table} tr')].map((row) =>
           [...row.cells].slice(0, {columns}).map((cell) => cell.textContent
-            .replace(/[▲▼,]|bought at|sold at/g, '').trim())).filter((row) => row[0] !== '')""")
+            .replace(/[▲▼,]|bought at|sold at|◂.*$/g, '').trim())).filter((row) => row[0] !== '')""")
 
     def comes_to(self, table, wanted):
         """Waits until a table's rows are these."""
@@ -338,6 +339,87 @@ def told(console, maker):
     console.tab("Open orders")
 
 
+def queued(console, exchange, maker, taker):
+    """What is ahead of an own order is what the book's single orders say, as those before it trade,
+    shrink, go and lose their place."""
+    def ahead(size):
+        console.comes_to(".pane-account tbody", [["BTC-PERP", "buy", "100000.0", "0.01234", size]])
+        orders = exchange.get("/api/v1/markets/BTC-PERP/book/l3").json["orders"]
+        line = [row["size"] for row in orders if row["price"] == "100000"]
+        before = sum(round(float(one) * 100_000) for one in line[:line.index("0.01234")])
+        same("by the read", before, round(float(size) * 100_000))
+
+    first, second = new_id(), new_id()
+    maker.limit(BTC_PRICE, 1000, first)
+    maker.limit(BTC_PRICE, 2000, second)
+    typed(console, "100000", "0.01234")
+    console.until("/^Buy 0.01234 /.test(document.querySelector('.sentence')?.textContent ?? '')")
+    console.page.run("document.querySelector('.place').click()")
+    ahead("0.03000")
+    maker.limit(BTC_PRICE, 3000)
+    taker.limit(BTC_PRICE, -400, expiry=0)
+    ahead("0.02600")
+    exchange.ack(REDUCE, reduce_body(maker.id, second, 500), maker.session)
+    ahead("0.02100")
+    same("in the ladder", console.page.run("document.querySelector('.ladder tr.own').title"),
+         "0.01234 yours, 0.02100 ahead of you")
+    console.picture("console-queued")
+    maker.cancel(first)
+    ahead("0.01500")
+    exchange.ack(REPLACE, replace_body(maker.id, second, BTC_PRICE, 9000), maker.session)
+    ahead("0.00000")
+    console.page.run("document.querySelector('.pane-account tbody button').click()")
+    console.until("/no open orders/.test(document.querySelector('.pane-account').textContent)")
+    console.until("document.querySelector('.ladder tr.own') === null")
+    taker.limit(BTC_PRICE, -12000, expiry=0)
+
+
+ACKS = """{ const real = window.fetch; const seen = new Set(); window.acks = [];
+  window.fetch = async (...all) => {
+    const body = all[1]?.body;
+    const isAgain = seen.has(body);
+    seen.add(body);
+    const answer = await real(...all);
+    const { timing_ns: timing } = isAgain || body === undefined ? {} : await answer.clone().json();
+    if (timing !== undefined) window.acks.push(timing);
+    return answer;
+  }; }"""
+
+
+def timed(console):
+    """The pane of latency says what the acknowledgements said, and nothing of too few."""
+    console.open()
+    console.until("document.querySelector('.equity') !== null")
+    console.tab("Latency")
+    console.page.run(ACKS)
+    console.press("measure")
+    console.until("[...document.querySelectorAll('button')].some((one) => one.textContent === "
+                  "'measure') && /^[0-9]+ own/.test(document.querySelector('.pane-latency')"
+                  ".textContent)")
+    console.until("/no open orders|Open orders$/.test(document.getElementById('tab-Open orders')"
+                  ".textContent)")
+    acks = console.page.run("window.acks")
+    check(20 <= len(acks) <= 40, "requests measured", len(acks))
+    console.until(f"/^{len(acks)} own requests/.test(document.querySelector('.pane-latency')"
+                  ".textContent)")
+    rows = console.rows(".pane-latency .scroll tbody", 7)
+    for row, name in zip(rows, ("verified", "sequenced", "matched", "ack")):
+        values = sorted(ack[name] for ack in acks)
+        middle = values[(len(values) + 1) // 2 - 1]
+        same(name, row[1:], [f"{ns / 1e6:.3f}" for ns in (acks[-1][name], middle)] +
+             ["–"] * 3 + [f"{values[-1] / 1e6:.3f}"])
+    console.until("/on a test exchange/.test(document.querySelector('.pane-latency').textContent)")
+    for width, height in SIZES:
+        for theme in ("light", "dark"):
+            console.page.call("Emulation.setEmulatedMedia",
+                              features=[{"name": "prefers-color-scheme", "value": theme}])
+            console.page.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                              deviceScaleFactor=1, mobile=width < 500)
+            console.page.run("""[...document.querySelectorAll('.tabs button')]
+              .find((one) => one.textContent === 'Orders').click()""")
+            console.picture(f"latency-{width}-{theme}")
+
+
 def keys(console, exchange, name):
     """The keys live through a reload; a second browser signs in; what is forgotten is revoked."""
     console.open()
@@ -379,7 +461,8 @@ def accessible(console):
             console.until("document.querySelector('canvas') !== null")
             console.page.run(AXE.read_text() + ";0")
             typed(console, "99990.05", "0.01")
-            for name in ("Open orders", "Positions", "Fills", "Funding", "Balance", "Health"):
+            for name in ("Open orders", "Positions", "Fills", "Funding", "Balance",
+                         "Latency", "Health"):
                 console.tab(name)
                 look(f"{name} {width} {theme}")
             for name in ("Book", "Trade", "Orders", "Markets") if width < 700 else ():
@@ -496,6 +579,8 @@ def main():
             name = account(console, exchange)
             orders(console, exchange, maker)
             told(console, maker)
+            queued(console, exchange, maker, taker)
+            timed(console)
             keys(console, exchange, name)
             stopped_market(console, exchange)
             keyboard(console)

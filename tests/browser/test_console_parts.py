@@ -10,7 +10,8 @@ import tempfile
 import packages
 
 WEB = packages.SOURCE / "web"
-PARTS = ("account", "book", "crc32c", "decimal", "json", "market", "bytes", "payload", "ticket")
+PARTS = ("account", "book", "crc32c", "decimal", "json", "latency", "market", "bytes", "payload",
+         "queue", "ticket")
 
 if missing := packages.lacking_of_console():
     print(f"skipped: {', '.join(missing)} not installed (tools/setup --browser installs it)")

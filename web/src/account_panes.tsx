@@ -4,13 +4,14 @@ import { uuidBytes } from './bytes';
 import { percentText, shownText } from './decimal';
 import type { Exchange } from './exchange';
 import { HealthPane } from './health_pane';
+import { LatencyPane } from './latency_pane';
 import { useModel } from './model';
 import { Loading, Nothing } from './pane';
 import { portfolioBytes } from './payload';
 import { statusText } from './text';
 import type { Trader } from './trader';
 
-const TABS = ['Open orders', 'Positions', 'Fills', 'Funding', 'Balance', 'Health'] as const;
+const TABS = ['Open orders', 'Positions', 'Fills', 'Funding', 'Balance', 'Latency', 'Health'] as const;
 export type AccountTab = (typeof TABS)[number];
 
 type Props = { exchange: Exchange; trader: Trader };
@@ -45,6 +46,14 @@ function useCancels({ exchange, trader }: Props) {
   return { pending, wrong, cancel };
 }
 
+/** What trades before an order at its price. */
+function Ahead({ exchange, order }: { exchange: Exchange; order: any }) {
+  const queue = useModel(exchange.queues.get(order.market));
+  const ahead = queue?.ahead(order.book_handle) ?? null;
+  if (ahead !== null) return <td title="the size that trades before it at its price">{queue!.market.shownSize(ahead)}</td>;
+  return <td class="dim" title={order.book_handle === null ? 'it does not rest in the book' : 'its place in the queue is not known (yet)'}>–</td>;
+}
+
 function OpenOrders({ exchange, trader }: Props) {
   const { pending, wrong, cancel } = useCancels({ exchange, trader });
   const { orders } = trader.account!;
@@ -54,12 +63,13 @@ function OpenOrders({ exchange, trader }: Props) {
       {wrong !== null && <p class="outcome tone-bad" role="alert">{wrong}</p>}
       <table>
         <caption class="visually-hidden">Open orders, newest first</caption>
-        <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Price</th><th scope="col">Remaining</th><th scope="col" class="opt">Filled</th><th scope="col" class="opt">In force</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
+        <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Price</th><th scope="col">Remaining</th><th scope="col">Ahead</th><th scope="col" class="opt">Filled</th><th scope="col" class="opt">In force</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
         <tbody>
           {orders.map((order) => {
             const decimals = decimalsOf(exchange, order.market);
             return <tr key={order.id} title={`${order.id}, sequence ${order.sequence}`}>
               <th scope="row">{order.market}</th><td><Side side={order.side} /></td><td>{shownText(order.price, decimals.price)}</td><td>{shownText(order.remaining_size, decimals.size)}</td>
+              <Ahead exchange={exchange} order={order} />
               <td class="opt">{shownText(order.filled_size, decimals.size)}</td><td class="dim opt">{order.order_status === 'UNTRIGGERED' && `at ${order.trigger_price} `}{order.time_in_force}{order.post_only && ' post'}{order.reduce_only && ' reduce'}</td>
               <td><button type="button" disabled={pending.has(order.id)} onClick={() => void cancel(order)}>{pending.has(order.id) ? 'canceling' : 'cancel'}</button></td>
             </tr>;
@@ -163,7 +173,7 @@ function CancelAll({ trader }: { trader: Trader }) {
 
 export function AccountPanes({ exchange, trader, tab, onTab }: Props & { tab: AccountTab; onTab: (tab: AccountTab) => void }) {
   useModel(trader);
-  const Content = tab === 'Health' ? null : CONTENT[tab];
+  const Content = tab === 'Health' || tab === 'Latency' ? null : CONTENT[tab];
   const count = { 'Open orders': trader.account?.orders.length, Positions: trader.account?.positions.length } as Record<string, number | undefined>;
   return (
     <section class={`pane pane-account ${tab === 'Health' ? 'shows-health' : ''}`} aria-label="Account and health">
@@ -176,7 +186,7 @@ export function AccountPanes({ exchange, trader, tab, onTab }: Props & { tab: Ac
         <div class="pane-tools">{tab === 'Open orders' && <CancelAll trader={trader} />}</div>
       </div>
       <div class="pane-body scroll" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
-        {Content === null ? <HealthPane exchange={exchange} />
+        {Content === null ? (tab === 'Health' ? <HealthPane exchange={exchange} /> : <LatencyPane exchange={exchange} trader={trader} />)
           : trader.credentials === null ? <Nothing>no account on this device</Nothing>
           : trader.account === null ? (trader.problem === null ? <Loading what="account" /> : <Nothing>{trader.problem}</Nothing>)
           : <Content exchange={exchange} trader={trader} />}

@@ -76,14 +76,19 @@ function change(levels: Level[], level: Level, rising: bigint): void {
   else levels.splice(low, 0, level);
 }
 
+/** The price of the step of a ladder to which a price belongs: bids downwards, asks upwards. */
+export function stepOf(price: bigint, side: Side, step: bigint): bigint {
+  const down = price - (price % step);
+  return side === 'asks' && down !== price ? down + step : down;
+}
+
 /** The ladder of a side: levels joined into steps of `step`, bids downwards and asks upwards, with
  *  exact sums. At most `rows`. */
 export function ladder(levels: Level[], side: Side, step: bigint, rows: number): Rung[] {
   const rungs: Rung[] = [];
   let total = 0n;
   for (const { price, size } of levels) {
-    const down = price - (price % step);
-    const at = side === 'asks' && down !== price ? down + step : down;
+    const at = stepOf(price, side, step);
     total += size;
     const last = rungs[rungs.length - 1];
     if (last !== undefined && last.price === at) {

@@ -1,6 +1,6 @@
 /* The order book as a ladder: asks above, bids below, bars for the sizes from the best price on. */
 import { useState } from 'preact/hooks';
-import { type Book, type Rung, type Side, ladder } from './book';
+import { type Book, type Rung, type Side, ladder, stepOf } from './book';
 import { apiText, shown } from './decimal';
 import type { Exchange } from './exchange';
 import type { Market } from './market';
@@ -13,17 +13,42 @@ const BAR_PARTS = 1000n;
 
 export type Pick = (field: 'price' | 'size', text: string) => void;
 
-type RowProps = { rung: Rung | undefined; most: bigint; market: Market; side: Side; onPick: Pick };
+/** Own orders in a step of the ladder: their size, and what is ahead of the first of them. */
+type Own = { size: bigint; ahead: bigint | null };
 
-function Row({ rung, most, market, side, onPick }: RowProps) {
+/** Own resting orders by the prices of the ladder's steps. */
+function ownBySteps(exchange: Exchange, market: Market, side: Side, step: bigint): Map<bigint, Own> {
+  const found = new Map<bigint, Own>();
+  const queue = exchange.queues.get(market.name);
+  for (const order of exchange.trader?.account?.orders ?? []) {
+    if (order.market !== market.name || order.book_handle === null || (order.side === 'LONG') !== (side === 'bids')) continue;
+    const at = stepOf(market.price(order.price), side, step);
+    const ahead = queue?.ahead(order.book_handle) ?? null;
+    const before = found.get(at);
+    found.set(at, {
+      size: market.size(order.remaining_size) + (before?.size ?? 0n),
+      ahead: before?.ahead == null || (ahead !== null && ahead < before.ahead) ? ahead : before.ahead,
+    });
+  }
+  return found;
+}
+
+function ownText({ size, ahead }: Own, market: Market): string {
+  return `${market.shownSize(size)} yours${ahead === null ? '' : `, ${market.shownSize(ahead)} ahead of you`}`;
+}
+
+type RowProps = { rung: Rung | undefined; own: Own | undefined; most: bigint; market: Market; side: Side; onPick: Pick };
+
+function Row({ rung, own, most, market, side, onPick }: RowProps) {
   if (rung === undefined) return <tr class="empty"><td>{'\u00a0'}</td><td /><td /></tr>;
   const { price_decimals, size_decimals } = market.record;
   const share = most === 0n ? 0 : Number((rung.total * BAR_PARTS) / most) / Number(BAR_PARTS);
   return (
-    <tr>
+    <tr class={own && 'own'} title={own && ownText(own, market)}>
       <td class={side === 'bids' ? 'buy' : 'sell'}>
         <span class="bar" style={{ transform: `scaleX(${share})` }} />
         <button type="button" tabIndex={-1} onClick={() => onPick('price', apiText(rung.price, price_decimals))}>{market.shownPrice(rung.price)}</button>
+        {own && <span class="mine"><span aria-hidden="true">◂</span><span class="visually-hidden">{ownText(own, market)}</span></span>}
       </td>
       <td><button type="button" tabIndex={-1} onClick={() => onPick('size', apiText(rung.size, size_decimals))}>{market.shownSize(rung.size)}</button></td>
       <td class="dim">{market.shownSize(rung.total)}</td>
@@ -45,18 +70,23 @@ function hundredthsOfBasisPoints(spread: bigint, sum: bigint): string {
   return shown((spread * 2_000_000n) / sum, 2);
 }
 
-function Ladder({ book, market, step, onPick }: { book: Book; market: Market; step: bigint; onPick: Pick }) {
+function Ladder({ exchange, book, market, step, onPick }: { exchange: Exchange; book: Book; market: Market; step: bigint; onPick: Pick }) {
   useModel(book);
+  useModel(exchange.trader);
+  useModel(exchange.queues.get(market.name));
   const size = step * market.tick;
   const bids = ladder(book.bids, 'bids', size, ROWS);
   const asks = ladder(book.asks, 'asks', size, ROWS);
   const ends = [bids.at(-1)?.total ?? 0n, asks.at(-1)?.total ?? 0n];
   const most = ends[0] > ends[1] ? ends[0] : ends[1];
-  const rows = (rungs: Rung[], side: Side) =>
-    Array.from({ length: ROWS }, (_, at) => {
+  const rows = (rungs: Rung[], side: Side) => {
+    const owns = ownBySteps(exchange, market, side, size);
+    return Array.from({ length: ROWS }, (_, at) => {
       const index = side === 'asks' ? ROWS - 1 - at : at;
-      return <Row key={index} rung={rungs[index]} most={most} market={market} side={side} onPick={onPick} />;
+      const rung = rungs[index];
+      return <Row key={index} rung={rung} own={rung && owns.get(rung.price)} most={most} market={market} side={side} onPick={onPick} />;
     });
+  };
   if (!book.isLoaded) return <Loading what="book" />;
   return (
     <table class={`ladder ${book.isCrossed ? 'crossed' : ''}`}>
@@ -83,7 +113,7 @@ export function BookPane({ exchange, onPick }: { exchange: Exchange; onPick: Pic
   );
   return (
     <Pane name="book" title="Order book" tools={tools} source={{ exchange, channel: 'book', market: market?.name }}>
-      {market === null || book === null ? <Nothing>no market chosen</Nothing> : <Ladder book={book} market={market} step={step} onPick={onPick} />}
+      {market === null || book === null ? <Nothing>no market chosen</Nothing> : <Ladder exchange={exchange} book={book} market={market} step={step} onPick={onPick} />}
     </Pane>
   );
 }

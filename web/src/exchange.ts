@@ -3,6 +3,7 @@ import { Problem, get } from './api';
 import { Book } from './book';
 import { Market, type MarketRecord } from './market';
 import { Model } from './model';
+import { Queue } from './queue';
 import { Stream } from './stream';
 import { Tape } from './tape';
 import { Trader } from './trader';
@@ -18,7 +19,8 @@ export type ExchangeRecord = {
 const BOOK_DEPTH = 50;
 /** Subscriptions of a market's prices, and what is kept for the account and the next market that is shown. */
 const PRICES = 3;
-const KEPT_FREE = 8;
+const KEPT_FREE = 12;
+const QUEUES_MAX = 4;
 
 export class Exchange extends Model {
   readonly stream = new Stream();
@@ -29,6 +31,8 @@ export class Exchange extends Model {
   book: Book | null = null;
   tape: Tape | null = null;
   trader: Trader | null = null;
+  /** The single orders of the markets in which own orders rest, by market. */
+  readonly queues = new Map<string, Queue>();
   /** How many markets' prices a connection has no room for. */
   unfollowed = 0;
   readonly #followed = new Set<Market>();
@@ -54,6 +58,7 @@ export class Exchange extends Model {
       return;
     }
     this.trader = new Trader(this.record!, this.stream);
+    this.trader.watch(() => this.#queue());
     void this.trader.start();
     this.#choose();
     this.#followAll();
@@ -94,6 +99,32 @@ export class Exchange extends Model {
     this.stream.subscribe({ channel: 'market_state', market: market.name }, { snapshot: state, update: state });
     this.stream.subscribe({ channel: 'mark', market: market.name }, { snapshot: prices, update: prices });
     this.stream.subscribe({ channel: 'bbo', market: market.name }, { snapshot: best, update: best });
+  }
+
+  /** Follows the single orders of the markets in which own orders rest, of the one that is shown first. */
+  #queue(): void {
+    const resting = this.trader?.account?.orders.filter((order) => order.book_handle !== null) ?? [];
+    const names = new Set<string>(resting.map((order) => order.market));
+    const shown = this.market?.name;
+    const wanted = [...names].sort((a, b) => Number(b === shown) - Number(a === shown)).slice(0, QUEUES_MAX);
+    for (const name of this.queues.keys()) {
+      if (wanted.includes(name)) continue;
+      this.stream.unsubscribe({ channel: 'book_l3', market: name });
+      this.queues.delete(name);
+    }
+    for (const name of wanted) if (!this.queues.has(name)) this.#followQueue(this.markets.find((one) => one.name === name)!);
+  }
+
+  #followQueue(market: Market): void {
+    const queue = new Queue(market);
+    this.queues.set(market.name, queue);
+    const subscription = this.stream.subscribe({ channel: 'book_l3', market: market.name }, {
+      snapshot: (data) => queue.load(data),
+      update: (data) => {
+        queue.update(data);
+        if (queue.isThin) this.stream.refresh(subscription);
+      },
+    });
   }
 
   /** Shows the market that the address names, else the first. */

@@ -1,6 +1,7 @@
 /* One signed request on its way: sent until its outcome is known, always as the same bytes. */
 import { Problem, ask } from './api';
 import { serverNow } from './clock';
+import { latency } from './latency';
 import { Model } from './model';
 import type { Payload } from './payload';
 
@@ -45,7 +46,7 @@ export class Submission extends Model {
   async #try(): Promise<boolean> {
     this.attempts++;
     try {
-      const { body } = await ask(this.path, {
+      const { body, roundTrip } = await ask(this.path, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', 'X-Ack': 'full' },
         body: JSON.stringify(this.envelope),
@@ -53,6 +54,7 @@ export class Submission extends Model {
       this.answer = body;
       if (this.status === 'request_dropped' || this.status === 'retry_required') return false;
       this.state = 'acknowledged';
+      if (this.attempts === 1 && body.timing_ns !== undefined) latency.add(this.payload.id, this.payload.request.name, body.timing_ns, roundTrip);
       return true;
     } catch (caught) {
       this.problem = caught as Problem;
