@@ -27,6 +27,7 @@ enum refusal {
  * before the drop. */
 static struct published chosen;                  /* enum ed25519_path */
 static struct published refusals[ED25519_PATHS]; /* enum refusal */
+static struct published judges[ED25519_PATHS];   /* 1: its self-test passed, no verdict was wrong */
 
 const char *ed25519_path_name(enum ed25519_path path)
 {
@@ -71,13 +72,24 @@ int ed25519_init(enum ed25519_path first)
     if (sodium_init() < 0)
         return -EIO;
     ed25519_base_init();
-    for (unsigned path = 0; path < ED25519_PATHS; path++)
-        published_set(&refusals[path],
-                      path < first ? REFUSAL_UNASKED : examine((enum ed25519_path)path));
+    for (unsigned path = 0; path < ED25519_PATHS; path++) {
+        enum refusal found = examine((enum ed25519_path)path);
+        published_set(&refusals[path], path < first ? REFUSAL_UNASKED : found);
+        published_set(&judges[path], found == REFUSAL_NONE);
+    }
     if (best() == ED25519_PATHS)
         return -EIO;
     published_set(&chosen, best());
     return 0;
+}
+
+enum ed25519_path ed25519_judge_of(enum ed25519_path path)
+{
+    INVARIANT(path < ED25519_PATHS);
+    if (path != ED25519_LIBRARY && published_get(&judges[ED25519_LIBRARY]) != 0)
+        return ED25519_LIBRARY;
+    return path != ED25519_COMB && published_get(&judges[ED25519_COMB]) != 0 ? ED25519_COMB
+                                                                             : ED25519_PATHS;
 }
 
 enum ed25519_path ed25519_drop(enum ed25519_path path)
@@ -85,6 +97,14 @@ enum ed25519_path ed25519_drop(enum ed25519_path path)
     INVARIANT(path < ED25519_PATHS);
     uint64_t before = published_get(&refusals[path]);
     published_set(&refusals[path], REFUSAL_DROPPED);
+    published_set(&judges[path], 0);
+    for (unsigned next = best(); next < ED25519_PATHS && next != published_get(&chosen);
+         next = best()) {
+        if (examine((enum ed25519_path)next) == REFUSAL_NONE)
+            break;
+        published_set(&refusals[next], REFUSAL_SELFTEST);
+        published_set(&judges[next], 0);
+    }
     if (best() == ED25519_PATHS)
         published_set(&refusals[path], before);
     published_set(&chosen, best());

@@ -41,10 +41,9 @@ struct ed25519_job {
         *table; /* of this key, valid during the call; NULL if there is none */
 };
 
-/* Derives the constants, tests every path from `first` on that this machine has (35 vectors each,
- * among them those that tell strict from cofactored verdicts; below 5 ms) and chooses the first
- * that passes. Returns 0, or -EIO when none passes. Call it once at start, before threads; a later
- * call chooses again. */
+/* Derives the constants, tests every path that this machine has (ed25519_selftest.h) and chooses
+ * the first one from `first` on that passes. Returns 0, or -EIO when none passes. Call it once at
+ * start, before threads; a later call chooses again. */
 CC_MUST_USE int ed25519_init(enum ed25519_path first);
 
 /* Returns the path in use. Any thread. */
@@ -66,8 +65,15 @@ CC_MUST_USE uint64_t ed25519_verify(const struct ed25519_job *jobs, unsigned cou
 CC_MUST_USE uint64_t ed25519_verify_by(enum ed25519_path path, const struct ed25519_job *jobs,
                                        unsigned count);
 
+/* Returns the path that decides whether a verdict of `path` was right: one that shares no
+ * arithmetic with it, the library or of the library the comb; while the library may not judge, of
+ * the lanes the comb. ED25519_PATHS when none of them has passed its self-test, or a verdict of it
+ * was found wrong. A path before the `first` of ed25519_init may judge. Any thread. */
+CC_MUST_USE enum ed25519_path ed25519_judge_of(enum ed25519_path path);
+
 /* Removes a path whose verdict differed from that of another; every thread stops using it with its
- * next call. The last path left stays in use. Returns the path in use afterwards. One thread at a
+ * next call. The path that comes next has much in common with it and must pass its self-test
+ * again. The last path left stays in use. Returns the path in use afterwards. One thread at a
  * time. */
 enum ed25519_path ed25519_drop(enum ed25519_path path);
 

@@ -90,25 +90,30 @@ static enum problem check_authenticator(const struct relying_party *party,
     return PROBLEM_none;
 }
 
+void passkey_digest(const struct assertion *assertion, uint8_t digest[P256_DIGEST_BYTES])
+{
+    uint8_t message[ASSERTION_AUTHENTICATOR_MAX + SHA256_DIGEST_LENGTH];
+    size_t count = assertion->authenticator_data_bytes;
+
+    INVARIANT(count >= ASSERTION_AUTHENTICATOR_MIN && count <= ASSERTION_AUTHENTICATOR_MAX);
+    memcpy(message, assertion->authenticator_data, count);
+    SHA256(assertion->client_data, assertion->client_data_bytes, message + count);
+    SHA256(message, count + SHA256_DIGEST_LENGTH, digest);
+}
+
 enum problem passkey_check(const struct relying_party *party, struct p256_cache *cache,
                            const uint8_t key[P256_KEY_BYTES], const uint8_t *payload,
                            size_t payload_bytes, const struct assertion *assertion,
                            const uint8_t signature[P256_SIGNATURE_BYTES])
 {
-    /* What the authenticator signs: its data and SHA-256 of the client data. */
-    uint8_t message[ASSERTION_AUTHENTICATOR_MAX + SHA256_DIGEST_LENGTH];
-    uint8_t digest[SHA256_DIGEST_LENGTH];
-    size_t count = assertion->authenticator_data_bytes;
+    uint8_t digest[P256_DIGEST_BYTES];
 
-    INVARIANT(count >= ASSERTION_AUTHENTICATOR_MIN && count <= ASSERTION_AUTHENTICATOR_MAX);
     enum problem problem = check_client_data(party, payload, payload_bytes, assertion);
     if (problem == PROBLEM_none)
         problem = check_authenticator(party, assertion);
     if (problem != PROBLEM_none)
         return problem;
-    memcpy(message, assertion->authenticator_data, count);
-    SHA256(assertion->client_data, assertion->client_data_bytes, message + count);
-    SHA256(message, count + SHA256_DIGEST_LENGTH, digest);
+    passkey_digest(assertion, digest);
     return p256_verify(cache, key, digest, signature) ? PROBLEM_none : PROBLEM_invalid_signature;
 }
 

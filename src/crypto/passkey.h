@@ -24,6 +24,9 @@ CC_MUST_USE enum problem passkey_check(const struct relying_party *party, struct
                                        size_t payload_bytes, const struct assertion *assertion,
                                        const uint8_t signature[P256_SIGNATURE_BYTES]);
 
+/* Writes the digest that the authenticator signs: of its data and SHA-256 of the client data. */
+void passkey_digest(const struct assertion *assertion, uint8_t digest[P256_DIGEST_BYTES]);
+
 /* Returns the words for the detail of a problem that passkey_check returns; static storage. */
 const char *passkey_problem_text(enum problem problem);
 

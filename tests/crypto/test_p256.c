@@ -4,7 +4,7 @@
 #include <openssl/sha.h>
 
 #include "check.h"
-#include "crypto/p256.h"
+#include "crypto/second_path.h"
 #include "support/tree.h"
 
 enum { VECTORS = 262, BYTES_MAX = 8192 };
@@ -50,6 +50,7 @@ static void test_published(void)
                 continue;
             }
             CHECK(p256_verify(NULL, key, digest, signature) == valid);
+            CHECK(second_path_p256(key, digest, signature) == valid);
             CHECK(p256_verify(&cache, key, digest, signature) == valid); /* may enter it */
             CHECK(p256_verify(&cache, key, digest, signature) == valid); /* may be in it */
             CHECK(ERR_peek_error() == 0);                                /* TLS shares the queue */
@@ -80,6 +81,7 @@ static void test_bounds(void)
         CHECK(!p256_verify(&cache, good_key, good_digest, signature));
         memset(signature + half * 32, 0xff, 32);
         CHECK(!p256_verify(&cache, good_key, good_digest, signature));
+        CHECK(!second_path_p256(good_key, good_digest, signature));
     }
     CHECK(p256_verify(&cache, good_key, good_digest, good_signature));
 }
@@ -95,6 +97,7 @@ static void test_bits(void)
         for (unsigned i = 0; i < parts[part].count; i++) {
             parts[part].bytes[i] ^= (uint8_t)(1u << i % 8);
             CHECK(!p256_verify(&cache, good_key, good_digest, good_signature));
+            CHECK(!second_path_p256(good_key, good_digest, good_signature));
             parts[part].bytes[i] ^= (uint8_t)(1u << i % 8);
         }
     CHECK(p256_verify(&cache, good_key, good_digest, good_signature));
@@ -124,6 +127,7 @@ static void test_keys(void)
         memcpy(key, good_key, sizeof key);
         key[0] = tags[i];
         CHECK(!p256_verify(&own, key, good_digest, good_signature));
+        CHECK(!second_path_p256(key, good_digest, good_signature));
     }
     memset(key, 0, sizeof key);
     key[0] = 2;
@@ -141,6 +145,7 @@ static void test_keys(void)
 int main(void)
 {
     CHECK(p256_init() == 0 && p256_init() == 0);
+    CHECK(second_path_init() == 0 && second_path_init() == 0);
     test_published();
     test_bounds();
     test_bits();

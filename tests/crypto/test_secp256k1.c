@@ -3,7 +3,7 @@
 #include <openssl/sha.h>
 
 #include "check.h"
-#include "crypto/secp256k1.h"
+#include "crypto/second_path.h"
 #include "crypto/signer.h"
 #include "support/tree.h"
 
@@ -14,6 +14,14 @@ static const uint8_t half_order[32] = { 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
                                         0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
                                         0x5d, 0x57, 0x6e, 0x73, 0x57, 0xa4, 0x50, 0x1d,
                                         0xdf, 0xe9, 0x2f, 0x46, 0x68, 0x1b, 0x20, 0xa0 };
+
+/* Both paths have one verdict. */
+static bool verify(const uint8_t key[33], const uint8_t digest[32], const uint8_t signature[64])
+{
+    bool good = secp256k1_verify(key, digest, signature);
+    CHECK(second_path_secp256k1(key, digest, signature) == good);
+    return good;
+}
 
 /* The 33-byte form of a vector's 65-byte key. */
 static void read_key(const struct tree *group, uint8_t key[33])
@@ -41,7 +49,7 @@ static void test_p1363(void)
             bool valid = strcmp(tree_text(v, "result"), "valid") == 0;
             bool is_high = bytes == 64 && memcmp(signature + 32, half_order, 32) > 0;
             high += valid && is_high;
-            bool good = bytes == 64 && secp256k1_verify(key, digest, signature);
+            bool good = bytes == 64 && verify(key, digest, signature);
             CHECK(good == (valid && !is_high));
             good_count += good;
         }
@@ -102,7 +110,7 @@ static void test_bitcoin(void)
             bool has_form = from_der(der, bytes, signature);
             no_form += !has_form;
             valid_count += valid;
-            CHECK(valid == (has_form && secp256k1_verify(key, digest, signature)));
+            CHECK(valid == (has_form && verify(key, digest, signature)));
         }
     }
     CHECK(count == BITCOIN_VECTORS && tree_int(file, "numberOfTests") == count);
@@ -121,9 +129,9 @@ static void test_signer(void)
         CHECK(signer_secp256k1_key(secret, key));
         CHECK(signer_secp256k1_sign(secret, digest, signature));
         CHECK(memcmp(signature + 32, half_order, 32) <= 0);
-        CHECK(secp256k1_verify(key, digest, signature));
+        CHECK(verify(key, digest, signature));
         digest[i % 32] ^= 1;
-        CHECK(!secp256k1_verify(key, digest, signature));
+        CHECK(!verify(key, digest, signature));
     }
 }
 
@@ -136,22 +144,22 @@ static void test_keys(void)
     CHECK(signer_secp256k1_key(secret, key));
     CHECK(signer_secp256k1_sign(secret, digest, signature));
     memcpy(bad, key, sizeof bad);
-    CHECK(secp256k1_verify(bad, digest, signature));
+    CHECK(verify(bad, digest, signature));
     for (unsigned head = 0; head < 256; head++) {
         bad[0] = (uint8_t)head; /* the generator's y is even: 2 and nothing else */
-        CHECK(secp256k1_verify(bad, digest, signature) == (head == 2));
+        CHECK(verify(bad, digest, signature) == (head == 2));
     }
     memset(bad, 0, sizeof bad);
     bad[0] = 2;
     bad[32] = 5;
-    CHECK(!secp256k1_verify(bad, digest, signature));
+    CHECK(!verify(bad, digest, signature));
     memset(bad + 1, 0xff, 32);
-    CHECK(!secp256k1_verify(bad, digest, signature));
+    CHECK(!verify(bad, digest, signature));
 }
 
 int main(void)
 {
-    CHECK(secp256k1_init() == 0 && signer_init() == 0);
+    CHECK(secp256k1_init() == 0 && signer_init() == 0 && second_path_init() == 0);
     test_p1363();
     test_bitcoin();
     test_keys();

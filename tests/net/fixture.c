@@ -8,7 +8,7 @@
 #include "check.h"
 #include "crypto/ed25519.h"
 #include "crypto/operator_message.h"
-#include "crypto/secp256k1.h"
+#include "crypto/second_path.h"
 #include "crypto/secret.h"
 #include "net/fixture_rows.h"
 
@@ -108,7 +108,7 @@ static void init_keys(struct fixture *fixture)
     for (unsigned i = 0; i < 32; i++)
         seed[i] = (uint8_t)i;
     char error[RELYING_PARTY_ERROR_BYTES];
-    CHECK(signer_init() == 0 && p256_init() == 0);
+    CHECK(signer_init() == 0 && p256_init() == 0 && second_path_init() == 0);
     CHECK(relying_party_read(&fixture->config.relying_party, "", "", true, error));
     signer_ed25519(&fixture->session, seed);
     memset(seed, 0x51, sizeof seed);

@@ -1,5 +1,5 @@
-/* One verdict of 4,096 is verified a second time, from the same input; in the mode for it, every
- * refusal too (signatures.md, Verdict audit). */
+/* Some verdicts, one of 4,096 on average, are verified a second time, from the same input; in the
+ * mode for it, every refusal too (signatures.md, Verdict audit). */
 #include <stdlib.h>
 
 #include "check.h"
@@ -43,27 +43,78 @@ static struct ed25519_job next_job(bool *good)
                                  .message_bytes = audited->message_bytes };
 }
 
-static void one_of_4096(void)
+/* How many of `count` verdicts are chosen under a secret; *which depends on which. */
+static uint64_t chosen_of(struct mix_key secret, uint64_t count, uint64_t *which)
+{
+    uint64_t skipped = 0, chosen = 0;
+    struct verdict_audit audit = { .ring = &audits, .secret = secret, .skipped = &skipped };
+    const struct ed25519_job job = { fixture.session.key, fixture.session.key, NULL, 0, NULL };
+    *which = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        verdict_audit_report(&audit, &job, true, ED25519_COMB);
+        if (ring_ready(&audits) == 0)
+            continue;
+        ring_release(&audits, ring_ready(&audits));
+        *which ^= i * UINT64_C(0x9E3779B97F4A7C15);
+        chosen++;
+    }
+    CHECK(skipped == 0);
+    return chosen;
+}
+
+/* Of 2^22 verdicts 1,024 are expected: 896 to 1,152 is four standard deviations, and the secrets
+ * are fixed. Another secret draws others. */
+static void drawn_at_random(void)
+{
+    uint64_t first_bits, second_bits, again_bits;
+    begin(64, false);
+    uint64_t first = chosen_of((struct mix_key){ 3, 4 }, UINT64_C(1) << 22, &first_bits);
+    uint64_t second = chosen_of((struct mix_key){ 3, 5 }, UINT64_C(1) << 22, &second_bits);
+    CHECK(first > 896 && first < 1152 && second > 896 && second < 1152);
+    CHECK(first_bits != second_bits);
+    CHECK(chosen_of((struct mix_key){ 3, 4 }, UINT64_C(1) << 22, &again_bits) == first &&
+          again_bits == first_bits);
+    struct verdict_audit *audit = &protocol->verifier.audit;
+    CHECK(audit->secret.low != 0 || audit->secret.high != 0);
+    struct mix_key before = audit->secret;
+    verdict_audit_seed(audit);
+    CHECK(audit->secret.low != before.low && audit->secret.high != before.high);
+    end();
+}
+
+/* The number of verdicts before the next chosen one. */
+static uint64_t before_next(void)
+{
+    const struct ed25519_job job = { fixture.session.key, fixture.session.key, NULL, 0, NULL };
+    struct verdict_audit probe = protocol->verifier.audit;
+    while (ring_ready(&audits) == 0)
+        verdict_audit_report(&probe, &job, true, ED25519_COMB);
+    ring_release(&audits, ring_ready(&audits));
+    return probe.verdicts - 1;
+}
+
+/* A chosen verdict is told with what it was made of, on the fast way and on the slow one. */
+static void chosen(void)
 {
     struct wire wire;
     bool good;
     begin(64, false);
     wire_open(&wire, &fixture, protocol, false);
-    protocol->verifier.audit.verdicts = VERDICT_AUDIT_INTERVAL - 3;
+    uint64_t number = before_next();
+    protocol->verifier.audit.verdicts = number - 1;
     (void)wire_order(&wire, &fixture.session, false);
-    (void)wire_order(&wire, &fixture.session, true);
     CHECK(ring_ready(&audits) == 0);
-    (void)wire_order(&wire, &fixture.session, true); /* the 4,096th */
+    (void)wire_order(&wire, &fixture.session, true); /* the one */
     (void)wire_order(&wire, &fixture.session, true);
     struct ed25519_job job = next_job(&good);
     CHECK(good && ed25519_verify(&job, 1) == 1 && job.message_bytes == 72);
     CHECK(memcmp(job.key, fixture.session.key, 32) == 0 && ring_ready(&audits) == 0);
-    protocol->verifier.audit.verdicts = 2 * VERDICT_AUDIT_INTERVAL - 1;
+    protocol->verifier.audit.verdicts = number;
     (void)wire_order(&wire, &fixture.stranger, false); /* by the slow way as well */
     job = next_job(&good);
     CHECK(!good && ed25519_verify(&job, 1) == 0);
     CHECK(memcmp(job.key, fixture.stranger.key, 32) == 0);
-    CHECK(protocol->verifier.audit.verdicts == 2 * VERDICT_AUDIT_INTERVAL &&
+    CHECK(protocol->verifier.audit.verdicts == number + 1 &&
           protocol->context.metrics.counters.shadows_skipped == 0);
     wire_free(&wire);
     end();
@@ -93,7 +144,8 @@ static void every_refusal(void)
 
 int main(void)
 {
-    one_of_4096();
+    drawn_at_random();
+    chosen();
     every_refusal();
     return 0;
 }

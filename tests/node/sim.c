@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "crypto/ed25519.h"
-#include "crypto/secp256k1.h"
+#include "crypto/second_path.h"
 #include "sim_reads.h"
 #include "sim_world.h"
 #include "support/sim/disk_sim.h"
@@ -397,7 +397,8 @@ static void step(struct sim *sim)
 
 static void create(struct sim *sim, uint64_t seed)
 {
-    int no_library = signer_init() | ed25519_init(ED25519_LANES) | secp256k1_init();
+    int no_library =
+        signer_init() | ed25519_init(ED25519_LANES) | secp256k1_init() | second_path_init();
     INVARIANT(no_library == 0);
     log_set_descriptor(open("/dev/null", O_WRONLY | O_CLOEXEC));
     traffic_init(&sim->traffic, seed);

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "crypto/ed25519.h"
 #include "crypto/operator_message.h"
-#include "crypto/secp256k1.h"
+#include "crypto/second_path.h"
 
 static struct {
     bool is_real;
@@ -13,7 +13,13 @@ static struct {
 
 uint64_t __real_ed25519_verify(const struct ed25519_job *jobs, unsigned count);
 bool __real_secp256k1_verify(const uint8_t *key, const uint8_t *digest, const uint8_t *signature);
+bool __real_second_path_ed25519(enum ed25519_path first, const struct ed25519_job *job);
+bool __real_second_path_secp256k1(const uint8_t *key, const uint8_t *digest,
+                                  const uint8_t *signature);
 uint64_t __wrap_ed25519_verify(const struct ed25519_job *jobs, unsigned count);
+bool __wrap_second_path_ed25519(enum ed25519_path first, const struct ed25519_job *job);
+bool __wrap_second_path_secp256k1(const uint8_t *key, const uint8_t *digest,
+                                  const uint8_t *signature);
 bool __wrap_secp256k1_verify(const uint8_t *key, const uint8_t *digest, const uint8_t *signature);
 struct clock_rate __wrap_clock_calibrate(void);
 int __wrap_secret_random(void *bytes, size_t count);
@@ -56,6 +62,19 @@ bool __wrap_secp256k1_verify(const uint8_t *key, const uint8_t *digest, const ui
         return __real_secp256k1_verify(key, digest, signature);
     return cc_load64(signature) ==
            keyed_sum(key, SECP256K1_KEY_BYTES, digest, SECP256K1_DIGEST_BYTES);
+}
+
+bool __wrap_second_path_ed25519(enum ed25519_path first, const struct ed25519_job *job)
+{
+    return signing.is_real ? __real_second_path_ed25519(first, job)
+                           : __wrap_ed25519_verify(job, 1) == 1;
+}
+
+bool __wrap_second_path_secp256k1(const uint8_t *key, const uint8_t *digest,
+                                  const uint8_t *signature)
+{
+    return signing.is_real ? __real_second_path_secp256k1(key, digest, signature)
+                           : __wrap_secp256k1_verify(key, digest, signature);
 }
 
 /* The protocol measures the cycle counter for 5 ms at its start; here no figure depends on it. */

@@ -1,9 +1,10 @@
 /* sim_sign.h - signatures of a simulated exchange: real ones, or for most seeds a keyed sum in the
  * place of the curves, which costs a thousandth.
  *
- * The simulator's programs are linked with --wrap for ed25519_verify, secp256k1_verify,
- * clock_calibrate and secret_random (tests/CMakeLists.txt): the net threads' calls come here. What
- * a sum refuses is what a curve refuses: another message, another key, another signature. */
+ * The simulator's programs are linked with --wrap for ed25519_verify, secp256k1_verify, their
+ * second paths, clock_calibrate and secret_random (tests/CMakeLists.txt): the net threads' calls
+ * come here. What a sum refuses is what a curve refuses: another message, another key, another
+ * signature. */
 #ifndef TESTS_NODE_SIM_SIGN_H
 #define TESTS_NODE_SIM_SIGN_H
 

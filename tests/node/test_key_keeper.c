@@ -280,11 +280,53 @@ static void verdicts(void)
     settle();
     CHECK(ed25519_path_in_use() == ED25519_LIBRARY);
 
+    /* The comb has erred and judges nobody any more. */
+    tell_verdict(ED25519_LIBRARY, true, false);
+    settle();
+    CHECK(published_get(&keeper.counters.shadow_differences) == 2);
+    CHECK(ed25519_init(ED25519_LIBRARY) == 0);  /* it has not, and was not asked for */
     tell_verdict(ED25519_LIBRARY, true, false); /* the last: an alarm, and it stays */
     settle();
     CHECK(published_get(&keeper.counters.shadow_differences) == 3);
     CHECK(ed25519_path_in_use() == ED25519_LIBRARY);
     CHECK(ed25519_init(ED25519_LANES) == 0);
+    end();
+}
+
+/* A table that is damaged in memory spoils both paths that read it: the one that comes next is
+ * tried with it, and goes as well. The library needs none. */
+static void shared_damage(void)
+{
+    uint8_t key[32];
+    struct signer_ed25519 signer;
+    const uint8_t seed[32] = { 77 };
+    begin();
+    CHECK(ed25519_init(ED25519_LANES) == 0);
+    if (ed25519_path_in_use() != ED25519_LANES) {
+        end();
+        return;
+    }
+    signer_ed25519(&signer, seed);
+    memcpy(key, signer.key, 32);
+    struct keyring_row entry = { .key = keyring_key(KEYRING_SESSION, 1, key), .account_id = 1 };
+    CHECK(keyring_add(keyring, &entry) == 0);
+    key_keeper_report(&keeper, &entry.key, false);
+    settle();
+    const struct ed25519_table *table = key_tables_find(tables, key);
+    CHECK(table != NULL && ed25519_judge_of(ED25519_LANES) == ED25519_LIBRARY);
+    tell_verdict(ED25519_LANES, true, false); /* the lanes alone erred: the comb is right */
+    settle();
+    CHECK(ed25519_path_in_use() == ED25519_COMB);
+
+    CHECK(ed25519_init(ED25519_LANES) == 0);
+    memset((void *)(uintptr_t)table->multiples, 0x5a, ed25519_table_bytes(table->positions));
+    tell_verdict(ED25519_LANES, true, false);
+    settle();
+    CHECK(ed25519_path_in_use() == ED25519_LIBRARY && ed25519_refusal(ED25519_COMB) != NULL);
+    CHECK(ed25519_judge_of(ED25519_LIBRARY) == ED25519_PATHS);
+    tell_verdict(ED25519_LIBRARY, true, false); /* nobody is left to judge it */
+    settle();
+    CHECK(published_get(&keeper.counters.shadows) == 2);
     end();
 }
 
@@ -315,6 +357,7 @@ int main(void)
     overruns();
     pauses();
     verdicts();
+    shared_damage();
     without_tables();
     return 0;
 }

@@ -1,7 +1,7 @@
 #include "net/command/verify.h"
 
 #include "base/rule.h"
-#include "crypto/secp256k1.h"
+#include "crypto/second_path.h"
 #include "net/json/ack.h"
 #include "net/request/admission.h"
 #include "net/request/charge.h"
@@ -19,6 +19,8 @@ void verify_init(struct verifier *verifier, struct job_table *jobs)
                    .rejects = config->audits_rejects,
                    .skipped = &context->metrics.counters.shadows_skipped },
     };
+    if (config->audits != NULL)
+        verdict_audit_seed(&verifier->audit);
 }
 
 /* R11 step 11 for a request with a good signature. STATUS_request_completed: it may be pushed. */
@@ -127,6 +129,63 @@ static struct answer answer_owner(const struct verifier *verifier, struct job *j
     };
 }
 
+/* What a signature of Ed25519 is verified of, without a table; valid until the next one. */
+static struct ed25519_job ed25519_job_of(struct verifier *verifier, const struct command *command)
+{
+    const struct operator_message message =
+        operator_message_of(verifier->operator_message, verifier->context->config->exchange_id,
+                            command_payload(command), command->payload_bytes);
+    return (struct ed25519_job){
+        .key = command_key(command),
+        .signature = command_signature(command),
+        .message = message.bytes,
+        .message_bytes = message.count,
+    };
+}
+
+/* The verdict of the second path on a signature that the first one called good. */
+static bool is_good_twice(struct verifier *verifier, const struct command *command)
+{
+    struct eip712_hashes hashes;
+    struct assertion assertion;
+    uint8_t digest[P256_DIGEST_BYTES];
+    if (command->kind == COMMAND_PASSKEY) {
+        bool is_whole = assertion_read(&assertion, command_extra(command), command->extra_bytes);
+        INVARIANT(is_whole && command->key_bytes == P256_KEY_BYTES);
+        passkey_digest(&assertion, digest);
+        return second_path_p256(command_key(command), digest, command_signature(command));
+    }
+    if (command->bytes[1] == SIGNATURE_SECP256K1)
+        return eip712_hash(&verifier->context->eip712, command_payload(command),
+                           command->payload_bytes, &hashes) == 0 &&
+               second_path_secp256k1(command_key(command), hashes.digest,
+                                     command_signature(command));
+    const struct ed25519_job job = ed25519_job_of(verifier, command);
+    enum ed25519_path path = ed25519_path_in_use();
+    if (second_path_ed25519(path, &job))
+        return true;
+    verdict_audit_dispute(&verifier->audit, &job, true, path);
+    return false;
+}
+
+/* What is worth more than an order has a good signature by two paths before it is executed: all
+ * but what only sessions sign. False: they differ, or no second path can judge, and the request is
+ * answered not_ready. */
+static bool confirm(struct verifier *verifier, uint32_t number)
+{
+    struct net_counters *counters = &verifier->context->metrics.counters;
+    struct job *job = &verifier->jobs->items[number];
+    if (job->request->signer == SIGNER_SESSION)
+        return true;
+    counters->second_verdicts++;
+    if (CC_LIKELY(is_good_twice(verifier, job_command(job))))
+        return true;
+    counters->second_differences++;
+    job_refuse(verifier->jobs, job, STEP_STATUS(not_ready));
+    job_free(verifier->jobs, number);
+    return false;
+}
+
 /* The verdict on a signature that is no passkey's. */
 static struct passkey_verdict verdict_of(bool good)
 {
@@ -169,24 +228,16 @@ static void apply_verdict(struct verifier *verifier, uint32_t number, bool slow,
         job_free(verifier->jobs, number);
         return;
     }
-    if (charge(verifier, number))
+    if (charge(verifier, number) && confirm(verifier, number))
         job_queue_push(&verifier->jobs->good, number);
 }
 
 /* The verdict on a signature of Ed25519, by itself. */
 static bool verify_ed25519(struct verifier *verifier, const struct command *command)
 {
-    const struct operator_message message =
-        operator_message_of(verifier->operator_message, verifier->context->config->exchange_id,
-                            command_payload(command), command->payload_bytes);
-    const struct ed25519_job one = {
-        .key = command_key(command),
-        .signature = command_signature(command),
-        .message = message.bytes,
-        .message_bytes = message.count,
-        /* Looked up now: a table found when the request was accepted may be freed. */
-        .table = key_tables_find(verifier->context->config->key_tables, command_key(command)),
-    };
+    struct ed25519_job one = ed25519_job_of(verifier, command);
+    /* Looked up now: a table found when the request was accepted may be freed. */
+    one.table = key_tables_find(verifier->context->config->key_tables, one.key);
     enum ed25519_path path = ed25519_path_in_use();
     bool good = ed25519_verify(&one, 1) == 1;
     verdict_audit_report(&verifier->audit, &one, good, path);

@@ -41,6 +41,8 @@ enum net_stage {
     X(unknown_keys,            "Requests of keys that are not known.") \
     X(rate_limited,            "Requests refused by a limit of rate.") \
     X(tables_missing,          "Verifications under keys without a table.") \
+    X(second_verdicts,         "Signatures of what is no order, verified by a second path.") \
+    X(second_differences,      "Those that the second path did not call good: alarm.") \
     X(shadows_skipped,         "Verdicts not compared for want of room.") \
     X(commands_pushed,         "Commands handed to the matcher.") \
     X(commands_dropped,        "Commands refused because the matcher had no room.") \

@@ -2,6 +2,7 @@
  *
  *   net thread: verdict ── one of VERDICT_AUDIT_INTERVAL ──> ring ──> keys thread (key_keeper.h)
  *
+ * A secret of the thread draws them: nobody knows which of his signatures are looked at again.
  * The second path is independent of the first. If their verdicts differ, our code or the machine
  * computes wrongly. The option and the counters call this audit "shadow".
  *
@@ -11,6 +12,7 @@
 #define NET_REQUEST_VERDICT_AUDIT_H
 
 #include "base/message.h"
+#include "base/mix.h"
 #include "crypto/ed25519.h"
 #include "crypto/operator_message.h"
 #include "net/conn/net_config.h"
@@ -42,15 +44,23 @@ static_assert((sizeof(struct audited_verdict) + OPERATOR_MESSAGE_MAX + MESSAGE_S
 
 /* Which verdicts are reported. */
 struct verdict_audit {
-    struct ring *ring; /* NULL: none */
-    bool rejects;      /* every bad signature too */
-    uint64_t verdicts; /* so far */
-    uint64_t *skipped; /* counts those that found no room */
+    struct ring *ring;     /* NULL: none */
+    bool rejects;          /* every bad signature too */
+    struct mix_key secret; /* draws the sample */
+    uint64_t verdicts;     /* so far */
+    uint64_t *skipped;     /* counts those that found no room */
 };
+
+/* Makes `audit->secret`. The other members are set by the caller. */
+void verdict_audit_seed(struct verdict_audit *audit);
 
 /* Reports the verdict on the Ed25519 signature of a job, if it is of the sample. `path` is the path
  * in use before the signature was verified. */
 void verdict_audit_report(struct verdict_audit *audit, const struct ed25519_job *job, bool good,
                           enum ed25519_path path);
+
+/* Reports a verdict that is disputed, whether it is of the sample or not. */
+void verdict_audit_dispute(struct verdict_audit *audit, const struct ed25519_job *job, bool good,
+                           enum ed25519_path path);
 
 #endif

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/hex.h"
 #include "base/log.h"
+#include "crypto/second_path.h"
 #include "net/request/verdict_audit.h"
 
 enum {
@@ -218,51 +220,62 @@ static uint32_t sweep(struct key_keeper *keeper, uint64_t now_ns)
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* The path that looks at a verdict again: one that shares no arithmetic with the one that gave it,
- * as long as the library decides as it should. ED25519_PATHS: there is none. */
-static enum ed25519_path second_of(enum ed25519_path path)
+static struct ed25519_job job_of(const struct audited_verdict *audited)
 {
-    if (path == ED25519_LIBRARY)
-        return ED25519_COMB;
-    if (ed25519_refusal(ED25519_LIBRARY) == NULL)
-        return ED25519_LIBRARY;
-    return path == ED25519_LANES ? ED25519_COMB : ED25519_PATHS;
+    return (struct ed25519_job){ .key = audited->key,
+                                 .signature = audited->signature,
+                                 .message = audited->message,
+                                 .message_bytes = audited->message_bytes };
 }
 
-static bool verify_by(enum ed25519_path path, const struct audited_verdict *audited)
+/* Drops the path, and those after it that share its fault: they get the table that it may have
+ * used. Returns the path in use afterwards. */
+static enum ed25519_path drop_path(struct key_keeper *keeper, enum ed25519_path path,
+                                   const struct audited_verdict *audited)
 {
-    static alignas(ED25519_TABLE_ALIGN) struct ed25519_multiple
-        entries[ED25519_TABLE_POSITIONS_SMALL * ED25519_TABLE_MULTIPLES]; /* the keys thread's */
-    struct ed25519_table table = { .multiples = entries,
-                                   .positions = ED25519_TABLE_POSITIONS_SMALL };
-    struct ed25519_job job = { .key = audited->key,
-                               .signature = audited->signature,
-                               .message = audited->message,
-                               .message_bytes = audited->message_bytes };
-    if (path == ED25519_COMB) { /* its own table: the one in use may be wrong */
-        if (ed25519_table_build(entries, table.positions, audited->key) != 0)
-            return false;
-        memcpy(table.key, audited->key, sizeof table.key);
-        job.table = &table;
+    struct ed25519_job job = job_of(audited);
+    enum ed25519_path left = ed25519_drop(path);
+
+    if (keeper->config.tables != NULL) /* freed by this thread alone */
+        job.table = key_tables_find(keeper->config.tables, audited->key);
+    while (left != path && ed25519_judge_of(left) != ED25519_PATHS &&
+           (ed25519_verify_by(left, &job, 1) == 1) == audited->good) {
+        path = left;
+        left = ed25519_drop(path);
     }
-    return ed25519_verify_by(path, &job, 1) == 1;
+    return left;
+}
+
+/* Logs a wrong verdict with the first bytes of what is signed. They hold the id of the request,
+ * which leads to its sequence, as `perp audit signatures` does. */
+static void log_wrong(const struct audited_verdict *audited, enum ed25519_path judge,
+                      enum ed25519_path left)
+{
+    enum { SHOWN_BYTES = 80 };
+    char key[2 * ED25519_KEY_BYTES + 1], message[2 * SHOWN_BYTES + 1];
+    size_t count = audited->message_bytes < SHOWN_BYTES ? audited->message_bytes : SHOWN_BYTES;
+
+    hex_encode(key, audited->key, sizeof audited->key);
+    hex_encode(message, audited->message, count);
+    log_line(LOG_ERROR, "signatures",
+             "%s called a signature %s, %s does not: signatures are verified by %s from now on; "
+             "key=%s signed=%s",
+             ed25519_path_name((enum ed25519_path)audited->path), audited->good ? "good" : "wrong",
+             ed25519_path_name(judge), ed25519_path_name(left), key, message);
 }
 
 static void look_again(struct key_keeper *keeper, const struct audited_verdict *audited)
 {
     enum ed25519_path path = (enum ed25519_path)audited->path;
-    enum ed25519_path second = second_of(path);
-    if (second == ED25519_PATHS)
+    enum ed25519_path judge = ed25519_judge_of(path);
+    const struct ed25519_job job = job_of(audited);
+    if (judge == ED25519_PATHS)
         return;
     published_add(&keeper->counters.shadows, 1);
-    if (verify_by(second, audited) == audited->good)
+    if (second_path_ed25519(path, &job) == audited->good)
         return;
+    log_wrong(audited, judge, drop_path(keeper, path, audited));
     published_add(&keeper->counters.shadow_differences, 1);
-    enum ed25519_path left = ed25519_drop(path);
-    log_line(LOG_ERROR, "signatures",
-             "%s called a signature %s, %s does not: signatures are verified by %s from now on",
-             ed25519_path_name(path), audited->good ? "good" : "wrong", ed25519_path_name(second),
-             ed25519_path_name(left));
 }
 
 static uint32_t read_verdicts(struct key_keeper *keeper)

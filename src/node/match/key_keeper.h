@@ -1,7 +1,7 @@
 /* key_keeper.h - keeps the tables of the keys that sign, and audits verdicts on signatures.
  *
  *   matcher (primary_sink.h) ── a session was created or ended ──> news ────────────┐
- *   net threads ── one verdict in 4,096 (net/request/verdict_audit.h) ──> verdicts ┴─> step
+ *   net threads ── some verdicts (net/request/verdict_audit.h) ──> verdicts ┴─> step
  *
  * A table is built when its session is created and freed when the last session of its key ends. The
  * operator, oracle and treasury keys of the configuration have tables from the start. A sweep makes
@@ -9,8 +9,9 @@
  * missing tables, then frees unused ones. Tables decide nothing and hold up nobody: a key without
  * one is verified without it.
  *
- * A verdict that another path contradicts drops the path that gave it (ed25519_drop). It is counted
- * and logged, and the next path verifies from then on.
+ * A verdict that another path contradicts drops the path that gave it (ed25519_drop), and the next
+ * one too if it decides likewise by the table in use. It is counted and logged, and what is left
+ * verifies from then on.
  *
  * Order.  News are in the matcher's order. A sweep that begins after `missed` was cleared sees
  *         every key that was in the keyring when `missed` was set (pairs:

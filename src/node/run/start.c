@@ -8,8 +8,7 @@
 #include "base/base64.h"
 #include "base/hex.h"
 #include "base/log.h"
-#include "crypto/p256.h"
-#include "crypto/secp256k1.h"
+#include "crypto/second_path.h"
 #include "crypto/secret.h"
 #include "node/run/admin_token_file.h"
 #include "node/run/cluster.h"
@@ -457,6 +456,8 @@ int start_prepare(struct node *node, struct market_file *markets)
         failed = secp256k1_init();
     if (failed == 0)
         failed = p256_init();
+    if (failed == 0)
+        failed = second_path_init();
     if (failed != 0) {
         log_line(LOG_ERROR, "start", "%s", strerror(-failed));
         return NODE_EXIT_FAILED;
