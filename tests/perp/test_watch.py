@@ -1,16 +1,21 @@
 """test_watch.py BUILD - perp watch: what a stream says, line by line and in a terminal; streams
 that end, lie, leave frames out or refuse; then a perpd that is killed while book, trades and
-account are watched.
+account are watched; and perp top on it.
 """
+import fcntl
 import json
 import os
 import pty
+import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import termios
 import threading
 import time
+import urllib.request
 
 from fake import Exchange, Perp, check, problem
 from house import House
@@ -338,6 +343,59 @@ trades.await_row(lambda row: row["data"].get("trade_seq") == public[0]["trade_se
 updates = [row["data"] for row in trades.rows if row["type"] == "update"]
 check(trades.rows[0]["data"] == {"trades": []} and len(updates) == len(public) == 4)
 check(updates == public[::-1], updates, public)
+
+
+def picture(columns, rows, wanted):
+    """The rows that perp top shows in such a terminal when they are as wanted."""
+    main, side = pty.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    child = start("top", "--url", house.url, "--interval", "0.1", stdout=side)
+    os.close(side)
+    text, shown, until = "", [], time.monotonic() + 100
+    while time.monotonic() < until and not (shown and wanted(shown)):
+        text += os.read(main, 65536).decode()
+        whole = re.findall(r"\033\[H([^\033]*(?:\033\[K[^\033]*)*)\033\[J", text)
+        shown = whole[-1].replace("\033[K", "").split("\r\n") if whole else []
+    check(wanted(shown), shown)
+    check(len(shown) <= rows and max(map(len, shown)) <= columns, shown)
+    child.send_signal(signal.SIGINT)
+    while child.poll() is None:
+        try:
+            os.read(main, 65536)
+        except OSError:
+            break
+    check(child.wait(timeout=200) == 0)
+    return shown
+
+
+# perp top: what the tickers say, then what the stream changes; as many rows and columns as there
+# are.
+house.client("market", "state", "ETH-PERP", "HALTED")
+tickers = house.client("top", "--count", "1")["markets"]
+state = {row["market"]: row.pop("state") for row in tickers}
+check(all(row.pop("trade_rate") == 0 for row in tickers) and state["ETH-PERP"] == "HALTED", state)
+asked = urllib.request.urlopen(house.url + "/api/v1/tickers", timeout=100)
+check([{**row, "seq": 0} for row in tickers] ==
+      [{**row, "seq": 0} for row in json.load(asked)["tickers"]], tickers)
+made = []
+
+
+def traded(rows):
+    """Trades once the last subscription of the second market is answered, and looks for it."""
+    if not made and "HALTED" in rows[4]:
+        made.append(True)
+        house.trade(1)
+    return any(row.endswith("0.01") for row in rows)
+
+
+shown = picture(80, 24, traded)
+check("ready  sequence" in shown[0] and shown[2].split()[:3] == ["MARKET", "LAST", "24H%"], shown)
+check([row.split()[:2] for row in shown[3:5]] == [["BTC-PERP", "100010"], ["ETH-PERP", "HALTED"]],
+      shown)
+check("INDEX" not in shown[2] and re.fullmatch(
+    r"[\d:.]{12}  BTC-PERP      LONG +100010 +0\.01", shown[-1]), shown)
+check("INDEX" in picture(120, 40, lambda rows: "ready" in rows[0])[2])
+check(picture(80, 6, lambda rows: "ready" in rows[0])[-1] == "and 3 more")
 fills = house.client("fills", who="a")
 account.await_row(lambda row: row["data"].get("event") == "order" and
                   row["engine_seq"] == fills[0]["sequence"])

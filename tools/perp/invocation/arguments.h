@@ -43,8 +43,8 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(limit,         "N",        "rows to show, 1 to 20000; default 100") \
     X(offset,        "N",        "rows to pass over first") \
     X(before,        "PLACE",    "only rows older than SEQUENCE:INDEX") \
-    X(interval,      "SECONDS",  "shortest time between two books, 0.05 to 3600; default each change, in a terminal 0.05") \
-    X(count,         "N",        "watch: end after so many lines or books; time: samples, default 8") \
+    X(interval,      "SECONDS",  "least time between two pictures, 0.05 to 3600; default top: 1, watch: each change") \
+    X(count,         "N",        "watch: end after so many lines or books; top: pictures; time: samples, default 8") \
     X(depth,         "N",        "levels of each side, 1 to 1000; default 10") \
     X(label,         "TEXT",     "a name for people, at most 32 bytes") \
     X(scope,         "SCOPE",    "session: FULL_ACCESS (default) or TRADING_ONLY; API key: READ " \
