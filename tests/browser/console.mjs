@@ -1,6 +1,8 @@
-// console.mjs FILE - what the console computes without a page: exact amounts, 64-bit integers in JSON,
-// checksums, ladders. FILE is a module made of web/src/*.ts. Prints how many checks it made.
+// console.mjs FILE VECTORS - what the console computes without a page: exact amounts, 64-bit integers in JSON,
+// checksums, ladders. FILE is a module made of web/src/*.ts, VECTORS those of
+// EIP-712. Prints the byte tables of all requests that it makes, then how many checks it made.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
 globalThis.requestAnimationFrame = () => 0;
@@ -209,4 +211,49 @@ for (let round = 0; round < 200; round++) {
   same(ledger.fills.map((one) => one.id), newest(fills).map(([id]) => id));
 }
 
+// Typed data of every vector, made from its bytes alone, and its digest.
+const { REQUESTS } = made;
+const vectors = JSON.parse(readFileSync(process.argv[3], 'utf8')).vectors.filter((one) => one.valid);
+const canTell = (request) => request.fields.every((field) => !['credential', 'length', 'items'].includes(field.kind));
+let told = 0;
+for (const vector of vectors) {
+  const request = Object.values(REQUESTS).find((one) => one.code === vector.request_type);
+  if (!canTell(request)) continue;
+  told++;
+  const payload = { request, id: vector.request_id, bytes: made.fromHex(vector.payload_hex) };
+  const typed = made.typedData(payload, vector.exchange_id);
+  same(typed, vector.typed_data);
+  same(made.hex(made.typedDigest(typed)), vector.digest);
+  same(made.timeOf(payload), BigInt(Date.parse(vector.typed_data.message.signedAt)));
+}
+same(told >= 15, true);
+
+// Addresses: the checksum of EIP-55's own examples, and each capital letter of one changed.
+for (const good of ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359',
+  '0x52908400098527886E0F7030069857D2E4169EE7', '0xde709f2102306220921060314715629080e2fb77']) same(made.isAddress(good), true);
+for (const bad of ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAe', '5aaeb6053f3e94c9b9a09f33669435e7ef1beaed'])
+  same(made.isAddress(bad), false);
+same(made.withdrawFault({ amount: '1', destination: '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed' }), null);
+for (const amount of ['0.999999', '1.0000001', '1e3', '-5', '']) same(made.withdrawFault({ amount, destination: '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed' }) === null, false);
+
+// Every request that the page makes, by every key that signs it.
+const portfolio_id = made.portfolioBytes(7n), key = new Uint8Array(32).fill(5), order_id = made.uuidBytes('0198c0de-0000-7000-8000-0000000000a1');
+const asked = [
+  ['place_limit_order', 'session', { portfolio_id, asset: 3n, quantity: -5n, reduce_only: true, stp: 0n, price: 1_000_000n, expiry: 1n, post_only: false }],
+  ['place_market_order', 'session', { portfolio_id, asset: 3n, quantity: 5n, reduce_only: false, stp: 0n, max_slippage_ppm: 0n }],
+  ['order_cancel', 'session', { portfolio_id, asset: 3n, order_id }], ['conditional_order_cancel', 'session', { portfolio_id, asset: 3n, order_id }],
+  ['cancel_all_orders', 'session', { portfolio_id, asset: 0xffffn, side: 0n, include_conditional: true }],
+  ['revoke_session', 'session', { account_id: 7n, session_pub: key }],
+  ...['passkey', 'secp256k1'].flatMap((signer) => [
+    [`create_account_${signer}`, signer, { session_pub: key, session_expires_at: 1_755_582_431_900_112_233n, label: 'a b', session_scope: 1n }],
+    ['create_session', signer, { account_id: 7n, session_pub: key, expires_at: 1_755_582_431_900_112_233n, subaccount_pin: -1n, scope: 1n }],
+    ['find_account', signer, {}], ['create_api_key', signer, { account_id: 7n, subaccount_pin: -1n, scope: 1n, label: 'console 2026-11-27' }],
+    ['revoke_api_key', signer, { account_id: 7n, api_key_id: order_id }],
+    ['withdraw', signer, { portfolio_id, amount: 1_250_000_001n, destination: key.slice(0, 20) }],
+  ]),
+];
+console.log(JSON.stringify(asked.map(([name, signer, values]) => {
+  const payload = made.makePayload(name, signer, values);
+  return { name, payload: made.base64(payload.bytes), rows: made.byteTable(payload) };
+})));
 console.log(checks);

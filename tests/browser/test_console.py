@@ -37,11 +37,14 @@ class Console:
         self.page.call("Page.addScriptToEvaluateOnNewDocument", source=SPY)
         self.url = url
 
-    def open(self, width=1440, height=900, theme="dark"):
+    def size(self, width, height, theme):
         self.page.call("Emulation.setEmulatedMedia",
                        features=[{"name": "prefers-color-scheme", "value": theme}])
         self.page.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
                        deviceScaleFactor=1, mobile=width < 500)
+
+    def open(self, width=1440, height=900, theme="dark"):
+        self.size(width, height, theme)
         self.page.call("Page.navigate", url=self.url)
         self.until("document.querySelector('.chip.tone-good') !== null")
         self.until("document.querySelector('.pane-trades tbody, .pane-trades .nothing') !== null")
@@ -204,7 +207,7 @@ def one_sided(console, maker):
 def shapes(console):
     """No width scrolls sideways; what is pressed is large enough; nothing is lost on a phone."""
     for theme in ("light", "dark"):
-        for width, height in (*SIZES, (320, 640)):
+        for width, height in (*SIZES, (320, 640), (640, 400)):  # 1,280 at 200 %
             console.open(width, height, theme)
             console.until("document.querySelector('canvas') !== null")
             console.picture(f"console-{width}-{theme}")
@@ -411,10 +414,7 @@ def timed(console):
     console.until("/on a test exchange/.test(document.querySelector('.pane-latency').textContent)")
     for width, height in SIZES:
         for theme in ("light", "dark"):
-            console.page.call("Emulation.setEmulatedMedia",
-                              features=[{"name": "prefers-color-scheme", "value": theme}])
-            console.page.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
-                              deviceScaleFactor=1, mobile=width < 500)
+            console.size(width, height, theme)
             console.page.run("""[...document.querySelectorAll('.tabs button')]
               .find((one) => one.textContent === 'Orders').click()""")
             console.picture(f"latency-{width}-{theme}")
@@ -439,7 +439,8 @@ def keys(console, exchange, name):
     console.comes_to(".pane-account tbody", [["BTC-PERP", "buy", "99980.0", "0.01000"]])
 
 
-AXE = HERE.parents[1] / "web/node_modules/axe-core/axe.min.js"
+WEB = HERE.parents[1] / "web"
+AXE = WEB / "node_modules/axe-core/axe.min.js"
 
 
 def accessible(console):

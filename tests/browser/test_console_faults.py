@@ -165,6 +165,62 @@ def slow(console, exchange, between):
     check(len(exchange.get("/api/v1/markets/BTC-PERP/book").json["bids"]) > 10, "a short book")
 
 
+STILL = """window.still = new Promise((done) => {
+  const colours = new Map(), changes = new Map();
+  let versions = 0, shown = '', moving = 0;
+  const begun = performance.now();
+  const look = () => {
+    const text = document.querySelector('.ladder').textContent;
+    versions += text !== shown;
+    shown = text;
+    moving += document.getAnimations().length;
+    for (const one of document.querySelectorAll('body *')) {
+      const colour = getComputedStyle(one).backgroundColor;
+      if (colours.has(one) && colours.get(one) !== colour)
+        changes.set(one, (changes.get(one) ?? 0) + 1);
+      colours.set(one, colour);
+    }
+    if (performance.now() - begun < 1000) requestAnimationFrame(look);
+    else done([versions, moving, Math.max(0, ...changes.values())]);
+  };
+  look(); }); 0"""
+
+
+def still(console, maker):
+    """With reduced motion nothing moves, and no background changes more than 3 times in a second of
+    a fast market."""
+    console.page.call("Emulation.setEmulatedMedia",
+                      features=[{"name": "prefers-reduced-motion", "value": "reduce"}])
+    versions = 0
+    while versions < 5:
+        console.page.run(STILL)
+        end = time.monotonic() + 1
+        order = random.Random(32)
+        while time.monotonic() < end:
+            maker.limit(BTC_PRICE + order.randrange(-9, 9), order.choice((-1, 1)) * 100)
+        versions, moving, most = console.page.run("window.still")
+        print(f"{versions} states of the ladder in a second; one background changed {most} times")
+        same("animations", moving, 0)
+        check(most <= 3, "a background changed", most)
+
+
+def isolated(console):
+    """The clock of the page is fine enough for latencies; no text becomes a script."""
+    step = console.page.run("""(() => { let least = 1, before = performance.now();
+      for (let turn = 0; turn < 1e6 && least > 0.005; turn++) {
+        const now = performance.now();
+        if (now > before) least = Math.min(least, now - before);
+        before = now;
+      }
+      return least; })()""")
+    check(step <= 0.0101, "the step of the timer, ms", step)
+    for text in ("eval('1')", "new Function('return 1')()"):
+        answer = console.page.call("Runtime.evaluate", allowUnsafeEvalBlockedByCSP=False,
+                                   expression=f"try {{ {text} }} catch (e) {{ e.name }}",
+                                   returnByValue=True)
+        same(text, answer["result"].get("value"), "EvalError")
+
+
 def main():
     if chromium.program() is None:
         print("skipped: chromium is not installed (tools/setup --browser installs it)")
@@ -188,6 +244,8 @@ def main():
             gap(console, exchange, between, maker)
             silent(console, exchange, between)
             slow(console, exchange, between)
+            still(console, maker)
+            isolated(console)
         print("the console's faults: passed")
         return 0
     finally:

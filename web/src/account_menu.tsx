@@ -3,7 +3,10 @@ import { useRef, useState } from 'preact/hooks';
 import { Problem } from './api';
 import { shownText } from './decimal';
 import type { Exchange } from './exchange';
+import type { Master, MasterId, Provider } from './master';
 import { useModel } from './model';
+import type { FileMaster } from './secp_master';
+import { saveFile } from './save_file';
 import { statusText } from './text';
 import type { Trader } from './trader';
 
@@ -27,28 +30,84 @@ function inWords(caught: Error): string {
   return caught instanceof Problem ? `${statusText(caught.code)}${caught.detail === '' ? '' : `: ${caught.detail}`}.` : caught.message;
 }
 
-function Beginning({ trader, testnet, step }: { trader: Trader; testnet: boolean; step: ReturnType<typeof useStep> }) {
+type Step = ReturnType<typeof useStep>;
+
+/** A key that this page makes, saved as a file before it is used. */
+function KeyFile({ trader, step }: { trader: Trader; step: Step }) {
+  const [master, setMaster] = useState<FileMaster | null>(null);
+  const [isSaved, setSaved] = useState(false);
+  const make = async () => {
+    const { FileMaster } = await import('./secp_master');
+    setMaster(new FileMaster(trader.exchangeId));
+  };
+  const save = () => {
+    saveFile('perpd.master', 'text/plain', master!.file);
+    setSaved(true);
+  };
+  return (
+    <section aria-label="Key file">
+      <h3>A key in a file</h3>
+      <p>The page makes the account's master key; you keep it as a file of <code>perp</code>. This browser does not keep it: who has the file has the account.</p>
+      <div class="actions">
+        {master === null && <button type="button" class="button" onClick={() => step.run('key', make)}>Make a key</button>}
+        {master !== null && <button type="button" class="button" onClick={save}>1. Save the key file</button>}
+        {master !== null && <button type="button" class="button" disabled={!isSaved || step.busy !== null} onClick={() => step.run('account', () => trader.createAccount(master))}>2. Create an account with it</button>}
+      </div>
+    </section>
+  );
+}
+
+/** The wallets of this browser. */
+function WalletChoice({ trader, step }: { trader: Trader; step: Step }) {
+  const use = (provider: Provider, then: (master: Master) => Promise<void>) => async () => {
+    const { WalletMaster } = await import('./secp_master');
+    await then(await WalletMaster.connect(provider, trader.exchangeId));
+  };
+  return (
+    <section aria-label="Wallets">
+      <h3>A wallet</h3>
+      {trader.wallets.all.length === 0 && <p class="dim">This browser has none.</p>}
+      {trader.wallets.all.map(({ name, provider }, at) => (
+        <div key={at} class="actions"><span class="wallet">{name}</span>
+          <button type="button" class="button" disabled={step.busy !== null} onClick={() => step.run('account', use(provider, (master) => trader.createAccount(master)))}>Create by {name}</button>
+          <button type="button" class="button" disabled={step.busy !== null} onClick={() => step.run('sign in', use(provider, (master) => trader.signIn(master)))}>Sign in by {name}</button>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function Beginning({ trader, testnet, step }: { trader: Trader; testnet: boolean; step: Step }) {
   if (trader.obstacle !== null) return <p>{trader.obstacle}</p>;
+  const { passkeyObstacle } = trader;
   return (
     <>
-      <p>A passkey of this device is the account's master key. It admits a key of this browser, which can trade for seven days and cannot withdraw.</p>
+      <p>A master key owns the account. It admits a key of this browser, which can trade for seven days and cannot withdraw.</p>
       {testnet && <p class="badge warn">This exchange has test money.</p>}
-      <div class="actions">
-        <button type="button" class="button" disabled={step.busy !== null} onClick={() => step.run('account', () => trader.createAccount())}>Create an account</button>
-        <button type="button" class="button" disabled={step.busy !== null} onClick={() => step.run('sign in', () => trader.signIn())}>I have one: sign in</button>
-      </div>
-      {step.busy !== null && <p aria-live="polite">confirm with your passkey: it is asked {step.busy === 'account' ? 'to be made, then twice to sign' : 'three times to sign'}</p>}
+      <section aria-label="Passkey">
+        <h3>A passkey of this device</h3>
+        {passkeyObstacle !== null ? <p class="dim">{passkeyObstacle}</p> : <div class="actions">
+          <button type="button" class="button" disabled={step.busy !== null} onClick={() => step.run('account', async () => trader.createAccount(await trader.newPasskey()))}>Create an account</button>
+          <button type="button" class="button" disabled={step.busy !== null} onClick={() => step.run('sign in', () => trader.signIn(trader.anyPasskey()))}>I have one: sign in</button>
+        </div>}
+      </section>
+      <WalletChoice trader={trader} step={step} />
+      {testnet && <KeyFile trader={trader} step={step} />}
+      {step.busy !== null && <p aria-live="polite">confirm with your key: a passkey is asked {step.busy === 'account' ? 'to be made, then twice to sign' : 'three times to sign'}, a wallet {step.busy === 'account' ? 'twice' : 'three times'}</p>}
     </>
   );
 }
 
-function Own({ trader, testnet, step }: { trader: Trader; testnet: boolean; step: ReturnType<typeof useStep> }) {
-  const { account, sessionExpires, apiKeyId } = trader.credentials!;
+const MASTER: Record<MasterId['kind'], string> = { passkey: 'a passkey', wallet: 'a wallet', file: 'a key file, which you have' };
+
+function Own({ trader, testnet, step }: { trader: Trader; testnet: boolean; step: Step }) {
+  const { account, sessionExpires, apiKeyId, master } = trader.credentials!;
   return (
     <>
       <dl class="details">
         <div><dt>Account</dt><dd>{account.toString()}</dd></div>
         <div><dt>This browser's key lives until</dt><dd>{new Date(sessionExpires).toLocaleString()}</dd></div>
+        <div><dt>Master key</dt><dd>{MASTER[master.kind]}{master.kind === 'wallet' && ` ${master.address}`}</dd></div>
         <div><dt>API key</dt><dd>{apiKeyId}</dd></div>
       </dl>
       <div class="actions">
@@ -72,7 +131,7 @@ export function AccountMenu({ exchange, trader }: { exchange: Exchange; trader: 
       <button type="button" class={`chip account ${soon ? 'tone-warn' : ''}`} onClick={() => dialog.current?.showModal()}>
         {own === null ? 'Open account' : `Account ${own.account}`}{soon && ' · key ends soon'}
       </button>
-      <dialog ref={dialog} aria-labelledby="account-title">
+      <dialog ref={dialog} class="account-dialog" aria-labelledby="account-title">
         <div class="pane-head"><h2 id="account-title">Account</h2>
           <div class="pane-tools"><button type="button" onClick={() => dialog.current?.close()}>close</button></div></div>
         <div class="dialog-body">

@@ -10,6 +10,7 @@ import { Loading, Nothing } from './pane';
 import { portfolioBytes } from './payload';
 import { statusText } from './text';
 import type { Trader } from './trader';
+import { Withdraw } from './withdraw';
 
 const TABS = ['Open orders', 'Positions', 'Fills', 'Funding', 'Balance', 'Latency', 'Health'] as const;
 export type AccountTab = (typeof TABS)[number];
@@ -148,10 +149,13 @@ const MONEY = { cash_balance: 'Cash', equity: 'Equity', initial_margin: 'Initial
 function Balance({ trader }: Props) {
   const { balance } = trader.account!;
   return (
+    <>
     <dl class="details money">
       {Object.entries(MONEY).map(([name, title]) => <div key={name}><dt>{title}, USDC</dt><dd>{shownText(balance[name])}</dd></div>)}
       <div><dt>State</dt><dd>{statusText(balance.status)}</dd></div>
     </dl>
+    <Withdraw trader={trader} />
+    </>
   );
 }
 

@@ -5,7 +5,7 @@ import type { ProblemCode, Reason, Status } from './wire.gen';
 type OrderStatus = 'OPEN' | 'PARTIALLY_FILLED' | 'UNTRIGGERED' | 'FILLED' | 'CANCELED' | 'REJECTED' | 'EXPIRED';
 
 /** What the page itself finds. */
-type OwnCode = 'no_answer' | 'unreadable_answer' | 'unknown';
+type OwnCode = 'no_answer' | 'unreadable_answer' | 'unknown' | 'wallet' | 'preview_differs';
 
 export type Code = Status | Reason | ProblemCode | OrderStatus | OwnCode;
 
@@ -20,6 +20,8 @@ export const CODE_TEXT: Record<Code, string> = {
   no_answer: 'the exchange did not answer',
   unreadable_answer: 'the exchange answered something that this page cannot read',
   unknown: 'it is not known what came of it',
+  wallet: 'the wallet did not sign',
+  preview_differs: 'nothing was signed',
 
   request_completed: 'done',
   duplicate_request_id: 'done before',

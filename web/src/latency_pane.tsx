@@ -53,7 +53,7 @@ function Measuring({ exchange, trader }: { exchange: Exchange; trader: Trader })
     <>
       <label>place and cancel <select value={count} disabled={isRunning} onChange={(event) => setCount(Number(event.currentTarget.value))}>
         {COUNTS.map((one) => <option key={one} value={one}>{one}</option>)}
-      </select> orders 20 % below the mark</label>
+      </select> orders 20 % below the mark</label>{' '}
       <button type="button" class="button" onClick={() => (isRunning ? (goesOn.current = false) : void run())}>{isRunning ? 'stop' : 'measure'}</button>
       {wrong !== null && <span class="tone-bad" role="alert"> {wrong}</span>}
     </>
@@ -64,14 +64,14 @@ function Table() {
   return (
     <table>
       <caption class="visually-hidden">Times of own requests in milliseconds since the exchange received them</caption>
-      <thead><tr><th scope="col">ms until</th><th scope="col">last</th>{QUANTILES.map((one) => <th key={one} scope="col">p{one * 100}</th>)}<th scope="col">max</th></tr></thead>
+      <thead><tr><th scope="col">ms until</th><th scope="col">last</th>{QUANTILES.map((one) => <th key={one} scope="col" class={one > 0.99 ? 'opt' : ''}>p{one * 100}</th>)}<th scope="col">max</th></tr></thead>
       <tbody>
         {(Object.keys(MEASURES) as Measure[]).map((name) => {
           const sorted = latency.sorted(name);
           const last = latency.samples.at(-1);
           return <tr key={name}>
             <th scope="row">{MEASURES[name]}</th><td>{time(last && measured(last, name))}</td>
-            {QUANTILES.map((one) => <td key={one}>{time(percentile(sorted, one))}</td>)}<td>{time(sorted.at(-1))}</td>
+            {QUANTILES.map((one) => <td key={one} class={one > 0.99 ? 'opt' : ''}>{time(percentile(sorted, one))}</td>)}<td>{time(sorted.at(-1))}</td>
           </tr>;
         })}
       </tbody>

@@ -6,8 +6,9 @@ import { type Bytes, base64, uuidBytes } from './bytes';
 import { serverNow } from './clock';
 import type { ExchangeRecord } from './exchange';
 import { big, writeJson } from './json';
+import { type Master, PasskeyMaster, Wallets } from './master';
 import { Model } from './model';
-import { type Passkey, createPasskey, signByPasskey } from './passkey';
+import { createPasskey } from './passkey';
 import { type Payload, type Values, makePayload } from './payload';
 import type { Stream } from './stream';
 import { Submission } from './submission';
@@ -30,11 +31,16 @@ const POSITIONS = `/positions?${PLACE}`;
 const BALANCE = `/portfolio/balance?${PLACE}`;
 const PRIVATE = { channel: 'private' };
 const MOVING_MS = 300;
+/** What the requests of a master key are answered when they are executed, or were the first time. */
+const SUCCESSES = new Set(['request_completed', 'account_created_with_session', 'account_created_session_failed', 'session_created', 'session_revoked']);
 
 export class Trader extends Model {
   credentials: Credentials | null = null;
   account: Account | null = null;
   problem: string | null = null;
+  /** What of the exchange master keys sign for. */
+  readonly exchangeId: string;
+  readonly wallets = new Wallets(() => this.changed());
   readonly #vault: Vault;
   readonly #rpId: string | null;
   #timer = 0;
@@ -49,6 +55,7 @@ export class Trader extends Model {
     readonly stream: Stream,
   ) {
     super();
+    this.exchangeId = record.exchange_id;
     this.#vault = new Vault(record.exchange_id);
     const party = record.passkey;
     this.#rpId = party !== undefined && party.origins.includes(location.origin) ? party.rp_id : null;
@@ -58,8 +65,12 @@ export class Trader extends Model {
   get obstacle(): string | null {
     if (!window.isSecureContext || crypto.subtle === undefined)
       return 'Browsers keep keys for https and localhost alone: open the console there.';
-    if (this.#rpId === null) return 'This exchange takes no passkeys from this address (exchange.passkey_origins).';
     return null;
+  }
+
+  /** Why no passkey can be used here; null if one can. */
+  get passkeyObstacle(): string | null {
+    return this.#rpId === null ? 'This exchange takes no passkeys from this address (exchange.passkey_origins).' : null;
   }
 
   async start(): Promise<void> {
@@ -73,44 +84,70 @@ export class Trader extends Model {
     this.changed();
   }
 
-  /** A new passkey becomes a new account with a session of this browser. */
-  async createAccount(): Promise<void> {
-    const passkey = await createPasskey(this.#rpId!, `trader ${new Date().toISOString().slice(0, 16)}`);
-    const session = await this.#newSession();
-    const made = await this.#byPasskey(passkey, 'create_account_passkey', {
-      session_pub: session.publicKey, session_expires_at: this.#expiry(), label: '', session_scope: TRADING_ONLY,
-    });
-    if (made.answer.session_id === undefined) throw new Problem(made.status, 'the account has no session', 200);
-    await this.#admit(passkey, big(made.answer.account_id), session, made.answer.expires_at);
+  /** Asks the browser for a new passkey. */
+  async newPasskey(): Promise<Master> {
+    return new PasskeyMaster(this.#rpId!, await createPasskey(this.#rpId!, `trader ${new Date().toISOString().slice(0, 16)}`));
   }
 
-  /** The account of a passkey that the user chooses gets a new session of this browser. */
-  async signIn(): Promise<void> {
-    const payload = makePayload('find_account', 'passkey', {});
-    const { envelope, id } = await signByPasskey(this.#rpId!, null, payload);
-    const found = await this.#outcome(new Submission(payload, envelope));
-    const passkey: Passkey = { id, publicKey: null };
+  /** The passkey that the user will choose. */
+  anyPasskey(): Master {
+    return new PasskeyMaster(this.#rpId!, null);
+  }
+
+  /** A master key becomes a new account with a session of this browser. */
+  async createAccount(master: Master): Promise<void> {
+    const session = await this.#newSession();
+    const name = master.signer === 'passkey' ? 'create_account_passkey' : 'create_account_secp256k1';
+    const made = await this.byMaster(master, makePayload(name, master.signer, {
+      session_pub: session.publicKey, session_expires_at: this.#expiry(), label: '', session_scope: TRADING_ONLY,
+    }));
+    if (made.answer.session_id === undefined) throw new Problem(made.status, 'the account has no session', 200);
+    await this.#admit(master, big(made.answer.account_id), session, made.answer.expires_at);
+  }
+
+  /** The account of a master key gets a new session of this browser. */
+  async signIn(master: Master): Promise<void> {
+    const found = await this.byMaster(master, makePayload('find_account', master.signer, {}));
     const account = big(found.answer.account_id);
     const session = await this.#newSession();
-    const made = await this.#byPasskey(passkey, 'create_session', {
+    const made = await this.byMaster(master, makePayload('create_session', master.signer, {
       account_id: account, session_pub: session.publicKey, expires_at: this.#expiry(),
       subaccount_pin: WHOLE_ACCOUNT, scope: TRADING_ONLY,
-    });
-    await this.#admit(passkey, account, session, made.answer.expires_at);
+    }));
+    await this.#admit(master, account, session, made.answer.expires_at);
   }
 
-  /** Ends the session, revokes the API key by the passkey, and deletes what this browser keeps. */
+  /** The account's master key; null: its owner has it in a file. Throws where it cannot be used now. */
+  async master(): Promise<Master | null> {
+    const { master } = this.credentials!;
+    if (master.kind === 'file') return null;
+    if (master.kind === 'passkey') return new PasskeyMaster(this.#rpId!, { id: master.id, publicKey: null });
+    const { WalletMaster } = await import('./secp_master');
+    const offered: string[] = [];
+    for (const { provider } of this.wallets.all) {
+      const wallet = await WalletMaster.connect(provider, this.exchangeId);
+      if (wallet.address === master.address) return wallet;
+      offered.push(wallet.address);
+    }
+    throw new Problem('wallet', `the account belongs to ${master.address}; ${offered.length === 0 ? 'there is no wallet in this browser' : `the wallet offers ${offered.join(', ')}`}; nothing was sent`, 0);
+  }
+
+  /** Ends the session, revokes the API key by the master key, and deletes what this browser keeps. */
   async forget(): Promise<void> {
-    const { account, sessionPublic, passkeyId, apiKeyId } = this.credentials!;
+    const { account, sessionPublic, apiKeyId } = this.credentials!;
     const end = await this.sign('revoke_session', { account_id: account, session_pub: sessionPublic }, `${API}/logout`);
     await end.send();
     if (end.state !== 'acknowledged') throw end.problem ?? new Problem('unknown', 'the session may still live', 0);
-    await this.#byPasskey({ id: passkeyId, publicKey: null }, 'revoke_api_key', {
-      account_id: account, api_key_id: uuidBytes(apiKeyId),
-    }).catch((problem) => (this.problem = `the API key lives on: ${problem.message}`));
+    await this.#revokeApiKey(account, apiKeyId).catch((problem) => (this.problem = `the API key ${apiKeyId} lives on: ${problem.message}`));
     await this.#vault.forget();
     this.#leave();
     this.changed();
+  }
+
+  async #revokeApiKey(account: bigint, apiKeyId: string): Promise<void> {
+    const master = await this.master();
+    if (master === null) throw new Error('revoke it by perp and your key file');
+    await this.byMaster(master, makePayload('revoke_api_key', master.signer, { account_id: account, api_key_id: uuidBytes(apiKeyId) }));
   }
 
   /** Signs a request by the session. */
@@ -242,28 +279,27 @@ export class Trader extends Model {
     return BigInt(Math.floor(serverNow())) * 1_000_000n + SESSION_DAYS * DAY_NS;
   }
 
-  async #byPasskey(passkey: Passkey, name: keyof Bodies, values: Values): Promise<Submission> {
-    const payload = makePayload(name, 'passkey', values);
-    const { envelope } = await signByPasskey(this.#rpId!, passkey, payload);
-    return this.#outcome(new Submission(payload, envelope));
+  /** Signs a payload by the master key and sends it; throws for every outcome but success. */
+  async byMaster(master: Master, payload: Payload): Promise<Submission> {
+    return this.#outcome(new Submission(payload, await master.sign(payload)));
   }
 
   async #outcome(submission: Submission): Promise<Submission> {
     await submission.send();
-    const { answer, problem, status } = submission;
-    if (submission.state === 'acknowledged' && (answer.success === true || answer.original_status !== undefined)) return submission;
-    throw problem ?? new Problem(status, answer?.reason ?? '', 200);
+    const { problem, status } = submission;
+    if (submission.state === 'acknowledged' && SUCCESSES.has(status)) return submission;
+    throw problem ?? new Problem(status, submission.answer?.reason ?? '', 200);
   }
 
   /** With the API key, by which the account is read, the browser has all that it needs. */
-  async #admit(passkey: Passkey, account: bigint, session: { key: CryptoKey; publicKey: Bytes }, expires: string): Promise<void> {
-    const made = await this.#byPasskey({ id: passkey.id, publicKey: null }, 'create_api_key', {
+  async #admit(master: Master, account: bigint, session: { key: CryptoKey; publicKey: Bytes }, expires: string): Promise<void> {
+    const made = await this.byMaster(master, makePayload('create_api_key', master.signer, {
       account_id: account, subaccount_pin: WHOLE_ACCOUNT, scope: READ_WRITE,
       label: `console ${new Date().toISOString().slice(0, 10)}`,
-    });
+    }));
     this.credentials = {
       account, sessionKey: session.key, sessionPublic: session.publicKey, sessionExpires: expires,
-      passkeyId: passkey.id, apiKeyId: made.answer.api_key_id, apiKey: made.answer.api_key,
+      master: master.id, apiKeyId: made.answer.api_key_id, apiKey: made.answer.api_key,
     };
     await this.#vault.save(this.credentials);
     this.#follow();

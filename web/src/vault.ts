@@ -1,13 +1,14 @@
 /* What this browser keeps of an account: a session key that cannot be exported, and the API key under
  * another such key. One database an exchange, so that another one behind the address sees none of it. */
 import type { Bytes } from './bytes';
+import type { MasterId } from './master';
 
 export type Credentials = {
   account: bigint;
   sessionKey: CryptoKey;
   sessionPublic: Bytes;
   sessionExpires: string;
-  passkeyId: Bytes;
+  master: MasterId;
   apiKeyId: string;
   apiKey: string;
 };
@@ -52,7 +53,7 @@ export class Vault {
 
   async load(): Promise<Credentials | null> {
     const stored = (await this.#with('readonly', (store) => store.get(ROW))) as Stored | undefined;
-    if (stored === undefined) return null;
+    if (stored?.master === undefined) return null;
     const { wrapKey, nonce, sealed, ...open } = stored;
     const plain = await crypto.subtle.decrypt({ name: 'AES-GCM', iv: nonce }, wrapKey, sealed);
     return { ...open, apiKey: new TextDecoder().decode(plain) };
