@@ -195,34 +195,73 @@ static enum corpus_kind random_kind(struct workload *workload)
     return CORPUS_place;
 }
 
-size_t workload_next(struct workload *workload, uint64_t unix_ms, uint8_t bytes[LOAD_REQUEST_MAX],
-                     enum corpus_kind *kind)
+static struct uuid next_id(struct workload *workload, uint64_t unix_ms)
 {
-    uint32_t account = (uint32_t)below(workload, workload->account_count);
-    struct uuid id = rig_id(unix_ms);
-    struct workload_order *order = NULL;
-    struct draft draft;
+    uint8_t random[10];
 
+    if (!workload->has_seeded_ids)
+        return rig_id(unix_ms);
+    cc_store64(random, schedule_random(&workload->random));
+    cc_store16(random + 8, (uint16_t)schedule_random(&workload->random));
+    return uuid_make_v7(unix_ms, random);
+}
+
+/* The next request: its account, its kind, and the order that it names, NULL for one that is
+ * placed. */
+static struct workload_order *choose(struct workload *workload, uint32_t *account,
+                                     enum corpus_kind *kind)
+{
+    struct workload_order *order = NULL;
+
+    *account = (uint32_t)below(workload, workload->account_count);
     *kind = random_kind(workload);
     if (*kind == CORPUS_amend || *kind == CORPUS_cancel || *kind == CORPUS_read) {
-        order = known_order(workload, account);
+        order = known_order(workload, *account);
         if (order == NULL)
             *kind = CORPUS_place;
     }
+    return order;
+}
+
+static bool sign_next(struct workload *workload, uint64_t unix_ms, uint32_t account,
+                      enum corpus_kind kind, struct workload_order *order, struct draft *draft)
+{
+    struct uuid id = next_id(workload, unix_ms);
+
+    if (kind == CORPUS_market)
+        fill_market(workload, account, &id, draft);
+    else if (kind == CORPUS_amend)
+        fill_amend(workload, account, order, &id, draft);
+    else if (kind == CORPUS_cancel)
+        fill_cancel(workload, account, order, &id, draft);
+    else
+        fill_place(workload, account, &id, draft);
+    workload->made++;
+    return draft_sign(draft, &workload->traders[account].session, NULL);
+}
+
+bool workload_draft(struct workload *workload, uint64_t unix_ms, struct draft *draft,
+                    enum corpus_kind *kind)
+{
+    uint32_t account;
+    struct workload_order *order = choose(workload, &account, kind);
+
+    INVARIANT(*kind != CORPUS_read); /* it has no part of the mix */
+    return sign_next(workload, unix_ms, account, *kind, order, draft);
+}
+
+size_t workload_next(struct workload *workload, uint64_t unix_ms, uint8_t bytes[LOAD_REQUEST_MAX],
+                     enum corpus_kind *kind)
+{
+    uint32_t account;
+    struct workload_order *order = choose(workload, &account, kind);
+    struct draft draft;
+
     if (*kind == CORPUS_read) {
         workload->made++;
         return write_read(workload, account, order, bytes);
     }
-    if (*kind == CORPUS_market)
-        fill_market(workload, account, &id, &draft);
-    else if (*kind == CORPUS_amend)
-        fill_amend(workload, account, order, &id, &draft);
-    else if (*kind == CORPUS_cancel)
-        fill_cancel(workload, account, order, &id, &draft);
-    else
-        fill_place(workload, account, &id, &draft);
-    workload->made++;
-    if (!draft_sign(&draft, &workload->traders[account].session, NULL))
+    if (!sign_next(workload, unix_ms, account, *kind, order, &draft))
         return 0;
     return write_draft(workload, &draft, bytes);
 }

@@ -43,6 +43,7 @@ struct workload {
     enum workload_ack ack;
     char host[CLIENT_HOST_MAX + 8];
     uint64_t random;
+    bool has_seeded_ids; /* from `random`, else fresh */
     uint32_t made;
 };
 
@@ -55,5 +56,10 @@ void workload_free(struct workload *workload);
  * 0 when it cannot be signed. */
 CC_MUST_USE size_t workload_next(struct workload *workload, uint64_t unix_ms,
                                  uint8_t bytes[LOAD_REQUEST_MAX], enum corpus_kind *kind);
+
+/* Makes the next request of a mix without reads, signed and not yet written. False when it cannot
+ * be signed. */
+CC_MUST_USE bool workload_draft(struct workload *workload, uint64_t unix_ms, struct draft *draft,
+                                enum corpus_kind *kind);
 
 #endif
