@@ -6,7 +6,8 @@
  *
  * Order. Freeing stores with release and allocating loads with acquire: the follower writes a
  *        buffer only after net's last read of it. The reply ring publishes the rows themselves.
- * Wait.  Nothing blocks. An empty pool returns REPLY_NO_BUFFER, and the client gets a 503.
+ * Wait.  Nothing blocks. An empty pool returns REPLY_NO_BUFFER, and the client gets a 503; net
+ *        sends no more queries than there are buffers.
  * Owner. The follower owns a buffer until it publishes the reply, then net until it frees the
  *        buffer.
  * Bound. REPLY_BUFFERS buffers of REPLY_BUFFER_BYTES, one bit each. */

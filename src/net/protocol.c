@@ -391,7 +391,8 @@ bool protocol_has_work(const struct protocol *protocol)
         conn_queue_count(&protocol->context.conns, CONN_SHAKING) > 0 ||
         conn_queue_count(&protocol->context.conns, CONN_SHAKEN) > 0 ||
         stream_feed_has_work(&protocol->streams) || verify_has_work(&protocol->verifier) ||
-        command_send_has_work(&protocol->sender) || ring_ready(protocol->config.replies) > 0)
+        command_send_has_work(&protocol->sender) || ring_ready(protocol->config.replies) > 0 ||
+        read_send_has_work(&protocol->pipeline.reads))
         return true;
     if (ring_ready(answers) == 0)
         return false;

@@ -142,29 +142,40 @@ static void no_credit_drops_after_its_time(void)
     fixture_end(&fixture, protocol);
 }
 
-/* The same for reads: 64 slots of replies are 64 credits, then 503 after 2 ms; a client that goes
- * away while its read waits leaves nothing. */
-static void reads_wait_for_credits(void)
+/* Of 64 buffers an address gets 22: as many more of its reads as come wait, a second, then 503. A
+ * newcomer's is sent at once, and so is one that waits when its turn comes; a client that goes away
+ * while its read waits leaves nothing. */
+static void reads_wait_for_buffers(void)
 {
-    enum { READS = 70, CREDITS = 64 };
-    struct wire wire[READS + 1]; /* a connection each: none stands behind another */
+    enum { READS = 70, SHARE = 22, LEAVES = READS, NEWCOMER };
+    struct wire wire[READS + 2]; /* a connection each: none stands behind another */
     struct wire_answer answer;
-    begin(CREDITS, 4 << 20);
-    for (unsigned i = 0; i <= READS; i++)
+    begin(64, 4 << 20);
+    const struct read_sender *reads = &protocol->pipeline.reads;
+    for (unsigned i = 0; i < CC_COUNT(wire); i++)
         wire_open(&wire[i], &fixture, protocol, false);
-    for (unsigned i = 0; i < READS; i++)
+    wire[NEWCOMER].conn->address = 9;
+    for (unsigned i = 0; i <= READS; i++)
         wire_feed(&wire[i], BOOK, sizeof BOOK - 1);
-    wire_feed(&wire[READS], BOOK, sizeof BOOK - 1);
-    CHECK(protocol->pipeline.reads.queries_out == CREDITS);
-    CHECK(protocol_deadline_ns(protocol) == clock_monotonic_ns(&fixture.clock) + 2000000);
-    protocol_close(protocol, wire[READS].conn);
-    wire[READS].conn = NULL;
-    wire_free(&wire[READS]);
-    clock_advance(&fixture.clock, 2000000);
+    CHECK(reads->queries_out == SHARE && !read_send_has_work(reads));
+    CHECK(protocol_deadline_ns(protocol) == clock_monotonic_ns(&fixture.clock) + 1000000000);
+    wire_feed(&wire[NEWCOMER], BOOK, sizeof BOOK - 1);
+    CHECK(reads->queries_out == SHARE + 1);
+    protocol_close(protocol, wire[LEAVES].conn);
+    wire[LEAVES].conn = NULL;
+    wire_free(&wire[LEAVES]);
+    CHECK(fixture_follow(&fixture) == SHARE + 1);
+    wire_turn_net(&wire[NEWCOMER]);
+    CHECK(wire_answer(&wire[NEWCOMER], &answer, false) && answer.status == 200);
+    wire_free(&wire[NEWCOMER]);
+    CHECK(reads->queries_out == SHARE); /* the next ones of the greedy */
+    clock_advance(&fixture.clock, 999999999);
     wire_turn_net(&wire[0]);
-    CHECK(fixture_follow(&fixture) == CREDITS);
-    wire_feed(&wire[0], BOOK, sizeof BOOK - 1); /* there is credit again */
-    CHECK(fixture_follow(&fixture) == 1);
+    CHECK(reads->buffers.oldest != PENDING_NONE);
+    clock_advance(&fixture.clock, 1);
+    wire_turn_net(&wire[0]);
+    CHECK(reads->buffers.oldest == PENDING_NONE);
+    CHECK(fixture_follow(&fixture) == SHARE);
     unsigned shown = 0, refused = 0;
     for (unsigned i = 0; i < READS; i++) {
         wire_turn_net(&wire[i]);
@@ -174,7 +185,8 @@ static void reads_wait_for_credits(void)
         }
         wire_free(&wire[i]);
     }
-    CHECK(shown == CREDITS + 1 && refused == READS - CREDITS);
+    CHECK(shown == 2 * SHARE && refused == READS - 2 * SHARE);
+    CHECK(reads->buffers.held == 0 && fixture.pool.free == UINT64_MAX);
     fixture_end(&fixture, protocol);
 }
 
@@ -549,7 +561,7 @@ int main(void)
     nothing_leaves_before_it_is_durable();
     answers_come_in_request_order();
     no_credit_drops_after_its_time();
-    reads_wait_for_credits();
+    reads_wait_for_buffers();
     no_reply_buffer();
     waiting_commands_keep_their_order();
     slow_signature_holds_its_own_connection();

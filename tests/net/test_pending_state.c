@@ -25,7 +25,7 @@ static const struct row {
     R(QUEUED, "SENT DONE FREE ", "WRITE ", "any"),
     R(SENT, "DONE HELD FREE ", "WRITE ", "any"),
     R(HELD, "CREDIT ASKED DONE FREE ", "READ LOCAL ", "yes"),
-    R(CREDIT, "ASKED DONE FREE ", "READ ", "any"),
+    R(CREDIT, "ASKED DONE FREE ", "READ ", "yes"),
     R(ASKED, "DONE FREE ", "READ ", "any"),
     R(DONE, "FREE ", "WRITE READ LOCAL PROBLEM ", "yes"),
 #undef R

@@ -64,6 +64,7 @@ static struct pending *alloc(struct pending_pool *pool, const struct conn *conn,
     pending->pipelined = false;
     pending->payload = BODY_NONE;
     pending->expected_bytes = 0;
+    pending->share = PENDING_NONE;
     pending->received_ticks = conn->received_ticks;
     pending->deadline_ns = 0;
     pending->allow = NULL;
@@ -95,6 +96,7 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
 void pending_free(struct pending_pool *pool, struct pending *pending)
 {
     INVARIANT(pool->used > 0 && pool->pipelined >= pending->pipelined);
+    INVARIANT(pending->share == PENDING_NONE);
     if (pending->has_secret)
         secret_wipe(pending->secret, sizeof pending->secret);
     pending->has_secret = false;

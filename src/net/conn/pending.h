@@ -66,6 +66,11 @@ struct pending {
     bool pipelined;   /* a read sent before an earlier request was answered; counted in the pool */
     uint16_t payload; /* of a read: what its query brings, in context.bodies, or BODY_NONE */
     uint32_t expected_bytes; /* of a read that was sent; counted in its connection */
+    uint32_t share;          /* reply_share.h: row of the address that holds its reply buffer, or
+                                PENDING_NONE; the next five are of a read that waits for one */
+    uint32_t wait_row;
+    uint32_t wait_next, wait_previous; /* of its address */
+    uint32_t newer, older;             /* of all */
     uint64_t received_ticks;
     uint64_t deadline_ns;          /* PENDING_CREDIT, and PENDING_HELD with a min_sequence */
     uint64_t min_sequence;         /* of a held request: durable() must reach it; 0: none */

@@ -35,7 +35,7 @@ enum { PENDING_KINDS = PENDING_PROBLEM + 1 };
     X(SENT,   KIND(WRITE),  ANY,  TO(DONE) | TO(HELD) | TO(FREE))  /* a command is on its way */   \
     X(HELD,   KIND(READ) | KIND(LOCAL), YES,                                                       \
       TO(CREDIT) | TO(ASKED) | TO(DONE) | TO(FREE)) /* after a write, or for a sequence */         \
-    X(CREDIT, KIND(READ),   ANY,  TO(ASKED) | TO(DONE) | TO(FREE)) /* waits for a credit */        \
+    X(CREDIT, KIND(READ),   YES,  TO(ASKED) | TO(DONE) | TO(FREE)) /* waits for a buffer */        \
     X(ASKED,  KIND(READ),   ANY,  TO(DONE) | TO(FREE))             /* a query is on its way */     \
     X(DONE,   ALL,          YES,  TO(FREE))                        /* the outcome is known */
 /* clang-format on */

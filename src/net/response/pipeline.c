@@ -51,18 +51,19 @@ void pipeline_starve(struct pipeline *pipeline, struct conn *starved)
 }
 
 /* Frees what the outcome of a request holds besides its pending. */
-static void free_outcome(struct context *context, const struct pending *pending)
+static void free_outcome(struct pipeline *pipeline, struct pending *pending)
 {
+    struct context *context = pipeline->context;
     body_pool_free(&context->bodies, pending->payload);
-    if (pending->kind == PENDING_READ && pending->reply.buffer != REPLY_NO_BUFFER)
-        reply_pool_free(context->config->reply_pool, pending->reply.buffer);
+    if (pending->kind == PENDING_READ)
+        read_send_release(&pipeline->reads, pending);
     else if (pending->kind == PENDING_LOCAL)
         body_pool_free(&context->bodies, pending->local.body);
 }
 
 void pipeline_remove_first(struct pipeline *pipeline, struct conn *conn)
 {
-    free_outcome(pipeline->context, pending_at(&pipeline->context->pendings, conn->pending_head));
+    free_outcome(pipeline, pending_at(&pipeline->context->pendings, conn->pending_head));
     pending_remove_first(&pipeline->context->pendings, conn);
 }
 
@@ -81,7 +82,7 @@ static bool flush(struct pipeline *pipeline, struct conn *conn)
             return true;
         if (!response_write(&pipeline->responses, conn, pending))
             return false;
-        free_outcome(pipeline->context, pending);
+        free_outcome(pipeline, pending);
         pending_remove_first(&pipeline->context->pendings, conn);
         context_mark_dirty(pipeline->context, conn);
     }
@@ -151,10 +152,13 @@ void pipeline_drop(struct pipeline *pipeline, struct conn *conn)
         conn->pending_head = pending->next;
         conn->pending_count--;
         if (pending->state == PENDING_DONE)
-            free_outcome(context, pending);
-        else if (pending->state == PENDING_HELD)
+            free_outcome(pipeline, pending);
+        else if (pending->state == PENDING_HELD || pending->state == PENDING_CREDIT)
             body_pool_free(&context->bodies, pending->payload);
-        if (pending->state == PENDING_DONE || pending->state == PENDING_HELD)
+        if (pending->state == PENDING_CREDIT)
+            read_send_leave(&pipeline->reads, pending);
+        if (pending->state == PENDING_DONE || pending->state == PENDING_HELD ||
+            pending->state == PENDING_CREDIT)
             pending_free(&context->pendings, pending);
         else
             pending->conn = CONN_NONE; /* freed when its answer comes */

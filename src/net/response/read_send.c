@@ -1,8 +1,5 @@
 #include "net/response/read_send.h"
 
-#include <errno.h>
-#include <sys/mman.h>
-
 #include "net/request/api_caller.h"
 
 enum {
@@ -14,44 +11,29 @@ enum {
     EXPECTED_MAX = OUTPUT_CONNECTION_MAX / 2,
     PIPELINED_MAX = REPLY_BUFFERS / 4, /* of all connections */
     AUDIT_PERIOD_NS = 1000000000,
+    BUFFER_WAIT_NS = 1000000000,
 };
 
 static_assert(4 * REPLY_BUFFER_BYTES <= EXPECTED_MAX, "any one answer may come");
 
 int read_send_init(struct read_sender *sender, struct context *context)
 {
+    const struct net_config *config = context->config;
     *sender = (struct read_sender){ .context = context };
-    void *memory = mmap(NULL, sizeof(uint32_t) * PENDING_MAX, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        return -ENOMEM;
-    sender->waiting = memory;
-    sender->reply_credits = context->config->replies->slot_mask + 1;
-    return 0;
+    /* A reply must find room in its ring, too. */
+    return reply_share_init(&sender->buffers, context->conns.capacity,
+                            config->replies->slot_mask + 1, config->hash_key);
 }
 
 void read_send_free(struct read_sender *sender)
 {
-    if (sender->waiting != NULL)
-        (void)munmap(sender->waiting, sizeof(uint32_t) * PENDING_MAX);
-    sender->waiting = NULL;
+    reply_share_free(&sender->buffers);
 }
 
 static uint64_t durable(const struct read_sender *sender)
 {
     const struct net_source *source = &sender->context->config->source;
     return source->durable(source->context);
-}
-
-static bool is_anyone_waiting(const struct read_sender *sender)
-{
-    return sender->waiting_head != sender->waiting_tail;
-}
-
-static struct pending *first_waiting(const struct read_sender *sender)
-{
-    return pending_at(&sender->context->pendings,
-                      sender->waiting[sender->waiting_head % PENDING_MAX]);
 }
 
 /* The longest answer to a query. As JSON a row of a page is shorter than 1,024 bytes, a level than
@@ -75,14 +57,9 @@ static uint32_t longest_answer(const struct query *query)
     return ANSWER_BYTES;
 }
 
-/* Sends the query. False without a credit or room. */
-static bool send(struct read_sender *sender, struct pending *pending)
+/* Sends the query of a read that has a buffer, in the slot that the ring gave. */
+static void send(struct read_sender *sender, struct pending *pending, struct query *slot)
 {
-    if (sender->queries_out >= sender->reply_credits)
-        return false;
-    struct query *slot = ring_claim(sender->context->config->queries, 1);
-    if (slot == NULL)
-        return false;
     pending->query.token = pending_token(&sender->context->pendings, pending);
     /* Loaded after the request was read: the answer shows everything acknowledged before. */
     pending->query.stamp = durable(sender);
@@ -90,16 +67,23 @@ static bool send(struct read_sender *sender, struct pending *pending)
     ring_publish(sender->context->config->queries);
     pending_move(pending, PENDING_ASKED);
     sender->queries_out++;
-    return true;
 }
 
-static void wait_for_credit(struct read_sender *sender, struct pending *pending)
+/* Sends the read, or lets it wait for a buffer. */
+static void send_or_wait(struct read_sender *sender, const struct conn *conn,
+                         struct pending *pending)
 {
+    if (reply_share_claim(&sender->buffers, conn, pending)) {
+        struct query *slot = ring_claim(sender->context->config->queries, 1);
+        if (CC_LIKELY(slot != NULL)) {
+            send(sender, pending, slot);
+            return;
+        }
+        reply_share_release(&sender->buffers, pending);
+    }
     pending_move(pending, PENDING_CREDIT);
-    pending->deadline_ns = sender->context->now_ns +
-                           (uint64_t)sender->context->config->credit_wait_ms * UINT64_C(1000000);
-    sender->waiting[sender->waiting_tail++ % PENDING_MAX] =
-        pending_index(&sender->context->pendings, pending);
+    pending->deadline_ns = sender->context->now_ns + BUFFER_WAIT_NS;
+    reply_share_wait(&sender->buffers, &sender->context->pendings, conn, pending);
 }
 
 /* A read takes effect after the writes before it, one of which may have revoked its key. */
@@ -204,9 +188,7 @@ bool read_send_held(struct read_sender *sender, struct conn *conn)
         sender->context->pendings.pipelined += is_pipelined;
         pending->expected_bytes = bytes;
         conn->expected_bytes += bytes;
-        /* Waiting reads are older: they go first. */
-        if (is_anyone_waiting(sender) || !send(sender, pending))
-            wait_for_credit(sender, pending);
+        send_or_wait(sender, conn, pending);
     }
     return is_new;
 }
@@ -222,28 +204,45 @@ struct conn *read_send_awaited(struct read_sender *sender)
 
 struct pending *read_send_waiting(struct read_sender *sender, uint32_t *done)
 {
-    while (is_anyone_waiting(sender)) {
-        struct pending *pending = first_waiting(sender);
-        if (pending->conn == CONN_NONE) {
-            sender->waiting_head++;
-            body_pool_free(&sender->context->bodies, pending->payload);
-            pending_free(&sender->context->pendings, pending);
-        } else if (send(sender, pending)) {
-            sender->waiting_head++;
-        } else if (pending->deadline_ns <= sender->context->now_ns) {
-            sender->waiting_head++;
-            (*done)++;
-            pending->kind = PENDING_PROBLEM;
-            pending_move(pending, PENDING_DONE);
-            (void)problem_detail_set(&pending->problem, PROBLEM_not_ready, NULL,
-                                     "too many reads are waiting");
-            return pending;
-        } else {
+    const struct pending_pool *pool = &sender->context->pendings;
+    struct pending *pending;
+    while ((pending = reply_share_next(&sender->buffers, pool)) != NULL) {
+        struct query *slot = ring_claim(sender->context->config->queries, 1);
+        if (slot == NULL)
             break;
-        }
+        reply_share_accept(&sender->buffers, pool, pending);
+        send(sender, pending, slot);
         (*done)++;
     }
-    return NULL;
+    pending = reply_share_oldest(&sender->buffers, pool);
+    if (pending == NULL || pending->deadline_ns > sender->context->now_ns)
+        return NULL;
+    reply_share_leave(&sender->buffers, pool, pending);
+    (*done)++;
+    pending->kind = PENDING_PROBLEM;
+    pending_move(pending, PENDING_DONE);
+    (void)problem_detail_set(&pending->problem, PROBLEM_not_ready, NULL,
+                             "too many reads are waiting");
+    return pending;
+}
+
+bool read_send_has_work(const struct read_sender *sender)
+{
+    return reply_share_next(&sender->buffers, &sender->context->pendings) != NULL;
+}
+
+void read_send_release(struct read_sender *sender, struct pending *pending)
+{
+    if (pending->kind == PENDING_READ && pending->state == PENDING_DONE &&
+        pending->reply.buffer != REPLY_NO_BUFFER)
+        reply_pool_free(sender->context->config->reply_pool, pending->reply.buffer);
+    if (pending->share != PENDING_NONE)
+        reply_share_release(&sender->buffers, pending);
+}
+
+void read_send_leave(struct read_sender *sender, struct pending *pending)
+{
+    reply_share_leave(&sender->buffers, &sender->context->pendings, pending);
 }
 
 struct pending *read_send_reply(struct read_sender *sender, const struct reply *reply)
@@ -256,10 +255,13 @@ struct pending *read_send_reply(struct read_sender *sender, const struct reply *
     if (pending->conn == CONN_NONE) {
         if (reply->buffer != REPLY_NO_BUFFER)
             reply_pool_free(context->config->reply_pool, reply->buffer);
+        reply_share_release(&sender->buffers, pending);
         body_pool_free(&context->bodies, pending->payload);
         pending_free(&context->pendings, pending);
         return NULL;
     }
+    if (reply->buffer == REPLY_NO_BUFFER)
+        reply_share_release(&sender->buffers, pending);
     pending->reply = *reply;
     pending_move(pending, PENDING_DONE);
     net_metrics_stamp(&context->metrics, NET_STAGE_read, clock_ticks() - pending->received_ticks);
@@ -269,8 +271,9 @@ struct pending *read_send_reply(struct read_sender *sender, const struct reply *
 uint64_t read_send_deadline_ns(const struct read_sender *sender)
 {
     uint64_t deadline = UINT64_MAX;
-    if (is_anyone_waiting(sender))
-        deadline = first_waiting(sender)->deadline_ns;
+    const struct pending *oldest = reply_share_oldest(&sender->buffers, &sender->context->pendings);
+    if (oldest != NULL)
+        deadline = oldest->deadline_ns;
     if (sequence_wait_deadline_ns(&sender->sequences) < deadline)
         deadline = sequence_wait_deadline_ns(&sender->sequences);
     /* One that was due at this turn's time has been sent, or its connection has closed. */
