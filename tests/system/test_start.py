@@ -235,7 +235,8 @@ def case_locked_secrets(world):
     locked memory that suffices a start says so. (mlock refused: test_kernel.sh.)"""
     data = world.fresh()
     perpd = world.start(data)  # and asked nothing: a request brings the token by itself
-    # Nobody but root may look into a process that makes no dumps; a sanitizer makes mlock do nothing.
+    # Nobody but root may look into a process that makes no dumps; a sanitizer makes mlock do
+    # nothing.
     sanitized = re.search(b"__asan_init|__tsan_init", pathlib.Path(world.program).read_bytes())
     if os.geteuid() == 0 and not sanitized:
         secrets = {"secret_key": (data / "exchange").read_bytes()[80:112],
