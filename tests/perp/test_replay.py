@@ -5,6 +5,7 @@ import collections
 import json
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -17,6 +18,8 @@ house = House(sys.argv[1])
 house.start()
 house.open_accounts()
 house.trade(2)
+house.client("leverage", "BTC-PERP", "5", who="a")
+house.client("portfolio", "rename", "Reserve", who="a")
 check(house.stop() == 0)
 records = Directory(house.data).records
 last = records[-1].sequence
@@ -199,6 +202,31 @@ for name, sequence, what in (
     done = house.perp.run("audit", "--data", target, "-o", "json", code=1)
     check(f"sequence {sequence}, code" in done.stderr and what in done.stderr, done.stderr)
     check(json.loads(done.stdout)["findings"] == 1, done)
+
+
+# Writes that nobody signed name an API key; a 2016 has the boot (1) as its term.
+def unknown_key(data, record):
+    data[record.at + 24] ^= 1
+
+
+def lead(term):
+    def change(data, record):
+        struct.pack_into("<H", data, record.at + 12, 2016)
+        data[record.at + 24:record.at + 24 + 64] = struct.pack("<QQ16sQQB7sq", term, 7, b"a", 0, 0,
+                                                               0, bytes(7), 0)
+    return change
+
+
+leverage, rename = (next(record for record in records if record.code == code)
+                    for code in (2001, 2010))
+for name, record, change, what in (
+        ("api-key", leverage, unknown_key, "no key ever had the id that it names"),
+        ("other-term", rename, lead(2), "its term is not the boot of the 2014 before it"),
+        ("term", rename, lead(1), None)):
+    target = forged(f"stranger-{name}", record.sequence, change)
+    done = house.perp.run("audit", "--data", target, code=0 if what is None else 1)
+    said = f"sequence {record.sequence}, code" in done.stderr
+    check(not said if what is None else said and what in done.stderr, name, done.stderr)
 
 # Each slot of the witness is compared, not the newest alone; one that is not there is a finding.
 target = forged("witness", order.sequence, cheaper, is_witnessed=False)

@@ -11,7 +11,9 @@ enum { SLOTS_MIN = 1024, KEY_BYTES_MAX = 33 };
 
 /* What a key is called by: sessions together with their account, as a request names both; master
  * keys also without one, for code 36 asks for it. */
-enum kind { SESSION = 1, MASTER, PASSKEY };
+enum kind { SESSION = 1, MASTER, PASSKEY, ID /* of what an unsigned record may name */ };
+
+enum { ID_BYTES = 16 };
 
 static void name_of(uint8_t name[HASH_BYTES], enum kind kind, uint64_t account_id,
                     const uint8_t *bytes, size_t count)
@@ -84,6 +86,8 @@ static void see_effect(struct engine_sink *sink, const struct effect *effect)
     if (effect->code != EFFECT_credential || body.action != CREDENTIAL_ADDED)
         return;
     read_credential(effect->engine, effect->record, &view);
+    if (view.kind != EFFECT_CREDENTIAL_MASTER_KEY)
+        add(keys, ID, 0, view.id, sizeof view.id);
     if (view.kind == EFFECT_CREDENTIAL_SESSION) {
         add(keys, SESSION, view.account_id, view.key, view.key_bytes);
     } else if (view.kind == EFFECT_CREDENTIAL_MASTER_KEY) {
@@ -138,13 +142,62 @@ static bool signer_of(const struct record_view *record, uint8_t name[HASH_BYTES]
     return true;
 }
 
-const char *key_history_judge(const struct key_history *keys, const struct record_view *record,
+/* Where the body of an unsigned code names its credential (wire.md W3b); -1: it has none. */
+static int credential_at(uint16_t code)
+{
+    switch (code) {
+    case REQUEST_set_leverage:
+    case REQUEST_portfolio_close:
+    case REQUEST_portfolio_reopen:
+    case REQUEST_faucet_credit:
+    case REQUEST_rename_portfolio:
+        return 0;
+    case REQUEST_disconnect_arm:
+        return ID_BYTES;
+    default:
+        return -1;
+    }
+}
+
+/* A key may be used for a portfolio of another account, which the engine refuses. */
+static const char *judge_unsigned(const struct key_history *keys, const struct record_view *record)
+{
+    uint8_t name[HASH_BYTES];
+    int at = credential_at(record->code);
+
+    if (at < 0)
+        return NULL;
+    if (record->payload_bytes < (size_t)at + ID_BYTES)
+        return "it does not say whose key asked for it";
+    name_of(name, ID, 0, record->payload + at, ID_BYTES);
+    return cc_is_zero(keys->names[slot_of(keys, name)], HASH_BYTES)
+               ? "no key ever had the id that it names, and perpd does not let such a write in"
+               : NULL;
+}
+
+/* A term is the boot of the 2014 with which it begins (replication.md). */
+static const char *judge_lead(struct key_history *keys, const struct record_view *record)
+{
+    uint64_t number = record->payload_bytes < 8 ? 0 : cc_load64(record->payload);
+
+    if (record->code == REQUEST_boot)
+        keys->boot = number;
+    return record->code == REQUEST_lead && number != keys->boot
+               ? "its term is not the boot of the 2014 before it"
+               : NULL;
+}
+
+const char *key_history_judge(struct key_history *keys, const struct record_view *record,
                               const struct engine_result *result)
 {
     const struct request *request = request_find(record->code);
     uint8_t name[HASH_BYTES];
 
-    if (record->kind == RECORD_UNSIGNED || request == NULL || request->signer == SIGNER_NODE ||
+    if (record->code == REQUEST_lead || record->code == REQUEST_boot)
+        return judge_lead(keys, record);
+    if (record->kind == RECORD_UNSIGNED)
+        return judge_unsigned(keys, record);
+    if (request == NULL || request->signer == SIGNER_NODE ||
         request->signer == SIGNER_NEW_SECP256K1 || request->signer == SIGNER_NEW_PASSKEY)
         return NULL;
     if (request->signer == SIGNER_OPERATOR)

@@ -1,6 +1,7 @@
 /* key_history.h - every key that the state of a journal ever had, so that an audit finds a record
  * whose signer was never one: perpd verifies such a request and does not let it in (rules.md R11,
- * step 11). A key that was revoked counts, for a request of it may have been under way.
+ * step 11). A key that was revoked counts, for a request of it may have been under way. Of an
+ * unsigned write the id of an API key or device key is looked for, of a 2016 its term.
  *
  *   engine ── effects 2118 ──> sink: keys added        record ──> key_history_judge
  *
@@ -20,6 +21,7 @@ struct key_history {
     struct engine_sink sink;      /* first; of the replay */
     uint8_t (*names)[HASH_BYTES]; /* hashes of keys; all zeros: free */
     uint64_t count, mask;
+    uint64_t boot; /* of the last 2014 */
 };
 
 void key_history_init(struct key_history *keys);
@@ -30,7 +32,7 @@ void key_history_forget(struct key_history *keys);
 
 /* After the record was applied with this result: NULL when its signer may have been let in, else
  * why not, a sentence that lives as long as the program. */
-CC_MUST_USE const char *key_history_judge(const struct key_history *keys,
+CC_MUST_USE const char *key_history_judge(struct key_history *keys,
                                           const struct record_view *record,
                                           const struct engine_result *result);
 
