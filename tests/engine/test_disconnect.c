@@ -3,6 +3,7 @@
 #include "engine/state/disconnect.h"
 #include "image_copy.h"
 #include "keys.h"
+#include "purse.h"
 #include "trade.h"
 
 #define M TRADE_MARK
@@ -98,6 +99,27 @@ static void test_rows(void)
     host_close(&host);
 }
 
+/* A pinned key neither moves nor ends an arm of another subaccount of its account. */
+static void test_beyond_pin(void)
+{
+    struct disconnect_arm row;
+
+    open_host(NULL);
+    CHECK(purse_subaccount(&host, 4) == TRADE_OK);
+    struct keys_id pinned = keys[4];
+    keys[4] = keys_make(&host, 4, KEYS_READ_WRITE, KEYS_NO_PIN);
+    CHECK(arm(&(struct arm){ .id = 1, .n = 4, .subaccount = 1, .armed = 1 }) == TRADE_OK);
+    keys[4] = pinned; /* to subaccount 0 */
+    for (uint8_t armed = 0; armed <= 1; armed++) {
+        CHECK(arm(&(struct arm){ .id = 1, .n = 4, .armed = armed }) ==
+              STATUS_rejected_unauthorized);
+        CHECK(host.result.reason == REASON_subaccount_not_permitted);
+    }
+    CHECK(disconnect_next_arm(host.engine, DISCONNECT_NONE, &row) != DISCONNECT_NONE);
+    CHECK(row.subaccount_index == 1);
+    host_close(&host);
+}
+
 /* 2011 ends what rests in the subaccount, tells 2115 of its portfolio, and is spent. */
 static void test_end(void)
 {
@@ -180,6 +202,7 @@ static void test_image(void)
 int main(void)
 {
     test_rows();
+    test_beyond_pin();
     test_end();
     test_bound();
     test_image();

@@ -257,6 +257,9 @@ class Protection:
         before = self.arms.get(arm_id)
         if before and before[0] != account:
             return "order_rejected_invalid", "invalid_parameter"
+        refused = before and exchange.hierarchy.key_refused(key_id, account, before[1])
+        if refused:
+            return refused
         if not armed:
             self.arms.pop(arm_id, None)
             exchange.counts["disarmed"] += 1

@@ -170,9 +170,15 @@ enum status disconnect_set(struct engine *engine, const struct command *command,
     if (status != STATUS_request_completed)
         return status;
     uint32_t before = disconnect_find(engine, id);
-    if (before != DISCONNECT_NONE &&
-        engine->arms.rows[before].account != account_id_slot(body.account_id))
-        return refuse(result, REASON_invalid_parameter);
+    if (before != DISCONNECT_NONE) {
+        const struct disconnect_arm *stands = &engine->arms.rows[before];
+        if (stands->account != account_id_slot(body.account_id))
+            return refuse(result, REASON_invalid_parameter);
+        status = access_api_key(engine, body.credential_id, body.account_id,
+                                stands->subaccount_index, result);
+        if (status != STATUS_request_completed)
+            return status; /* the arm is of a subaccount beyond the key's pin */
+    }
     if (body.armed)
         return arm(engine, &body, before, result);
     if (before != DISCONNECT_NONE)
