@@ -1,5 +1,5 @@
-"""test_console_wallet.py BUILD - accounts of the console whose master key is a wallet (ethers, behind
-EIP-1193 and EIP-6963) or a key file: made, signed in to, withdrawn from; what is wrong with a
+"""test_console_wallet.py BUILD - accounts of the console whose master key is a wallet (ethers,
+behind EIP-1193 and EIP-6963) or a key file: made, signed in to, withdrawn from; what is wrong with a
 wallet, or with what the exchange says of the bytes, stops before anything is sent. Skipped where
 tools/setup --browser was not called.
 """
@@ -150,7 +150,8 @@ def key_file(console, folder, perp):
     console.press("Forget this device")
     console.until("document.querySelector('.chip.account').textContent === 'Open account'")
     console.press("Make a key")
-    console.until("/2. Create an account with it/.test(document.querySelector('dialog').textContent)")
+    console.until(
+        "/2. Create an account with it/.test(document.querySelector('dialog').textContent)")
     check(console.page.run("""[...document.querySelectorAll('dialog button')].find((one) =>
       /^2. Create/.test(one.textContent)).disabled"""), "used before it was saved")
     console.press("1. Save the key file")
