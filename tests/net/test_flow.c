@@ -1,5 +1,5 @@
 /* Order within a connection, durability, credits and pools (roles.md, Flow control and Order
- * within a connection; rules.md R11 steps 11 to 13). */
+ * within a connection; rules.md R11 steps 11 to 13; credits of commands: test_credits.c). */
 #include <stdio.h>
 
 #include "base/base64.h"
@@ -100,45 +100,6 @@ static void answers_come_in_request_order(void)
     CHECK(wire_answer(&wire, &answer, false) && wire_has(&answer, "request_completed"));
     CHECK(wire_answer(&wire, &answer, false) && answer.status == 404);
     wire_free(&wire);
-    fixture_end(&fixture, protocol);
-}
-
-/* 64 slots of answers are 64 credits: the 65th command waits, and is dropped after 2 ms. */
-static void no_credit_drops_after_its_time(void)
-{
-    enum { ORDERS = 70, CREDITS = 64 };
-    static char text[65536];
-    struct wire wire[2];
-    struct wire_answer answer;
-    begin(CREDITS, 1 << 20);
-    fixture_widen_commands(&fixture, 1024);
-    wire_open(&wire[0], &fixture, protocol, false);
-    wire_open(&wire[1], &fixture, protocol, false);
-    for (unsigned i = 0; i < ORDERS; i++) {
-        wire_feed(&wire[i % 2], text, fixture_order_post(&fixture, text, sizeof text));
-        CHECK(protocol->sender.commands_out == (i < CREDITS ? i + 1 : CREDITS));
-    }
-    clock_advance(&fixture.clock, 1999999);
-    wire_turn_net(&wire[0]);
-    CHECK(protocol->context.metrics.counters.commands_dropped == 0);
-    clock_advance(&fixture.clock, 1);
-    wire_turn_net(&wire[0]);
-    CHECK(protocol->context.metrics.counters.commands_dropped == ORDERS - CREDITS);
-    CHECK(fixture_match(&fixture) == CREDITS); /* those that had a credit are executed */
-    wire_turn_net(&wire[0]);
-    wire_turn_net(&wire[1]);
-    unsigned completed = 0, dropped = 0;
-    for (unsigned i = 0; i < 2; i++) {
-        while (wire_answer(&wire[i], &answer, false)) {
-            CHECK(answer.status == 200);
-            completed += wire_has(&answer, "\"request_completed\"");
-            /* W5: refused without a sequence. */
-            dropped += wire_has(&answer, "{\"status\":\"request_dropped\",\"processed_at_ns\":"
-                                         "1755582431242112233}");
-        }
-        wire_free(&wire[i]);
-    }
-    CHECK(completed == CREDITS && dropped == ORDERS - CREDITS);
     fixture_end(&fixture, protocol);
 }
 
@@ -560,7 +521,6 @@ int main(void)
     command_carries_what_was_signed();
     nothing_leaves_before_it_is_durable();
     answers_come_in_request_order();
-    no_credit_drops_after_its_time();
     reads_wait_for_buffers();
     no_reply_buffer();
     waiting_commands_keep_their_order();

@@ -39,6 +39,28 @@ static bool complete(struct command_sender *sender, struct job *job)
     return true;
 }
 
+/* Whether the command only takes away, or is an operator's: an eighth of the credits is kept for
+ * these (F2), as of the engine's duplicate set. */
+static bool is_kept_for(uint16_t code)
+{
+    return code == REQUEST_order_reduction || code == REQUEST_order_cancel ||
+           code == REQUEST_cancel_all_orders || code == REQUEST_conditional_order_cancel ||
+           code == REQUEST_cancel_on_disconnect || request_find(code)->signer == SIGNER_OPERATOR;
+}
+
+/* Whether the first verified job, if there is one, may have a credit. */
+static bool has_credit(const struct command_sender *sender)
+{
+    struct job_table *jobs = sender->jobs;
+    uint32_t kept = sender->answer_credits / COMMAND_CREDITS_KEPT;
+    if (job_queue_count(&jobs->good) == 0)
+        return false;
+    if (sender->commands_out + kept < sender->answer_credits)
+        return true;
+    const struct command *first = job_command(&jobs->items[job_queue_first(&jobs->good)]);
+    return sender->commands_out < sender->answer_credits && is_kept_for(first->code);
+}
+
 /* Pushes as many jobs as credits and ring allow, and publishes once. */
 static uint32_t push_good(struct command_sender *sender)
 {
@@ -46,7 +68,7 @@ static uint32_t push_good(struct command_sender *sender)
     struct context *context = jobs->context;
     struct ring *ring = context->config->commands;
     uint32_t pushed = 0, done = 0;
-    while (job_queue_count(&jobs->good) > 0 && sender->commands_out < sender->answer_credits) {
+    while (has_credit(sender)) {
         uint32_t number = job_queue_first(&jobs->good);
         struct job *job = &jobs->items[number];
         struct command *command = job_command(job);
@@ -77,7 +99,8 @@ static uint32_t push_good(struct command_sender *sender)
     return pushed + done;
 }
 
-/* R11 step 13: refuses jobs that waited net.credit_wait_ms for a credit. */
+/* R11 step 13: refuses jobs that waited net.credit_wait_ms for a credit, up to one that may have
+ * one now. */
 static uint32_t drop_late(struct command_sender *sender)
 {
     struct job_table *jobs = sender->jobs;
@@ -92,7 +115,7 @@ static uint32_t drop_late(struct command_sender *sender)
     while (job_queue_count(&jobs->good) > 0) {
         uint32_t number = job_queue_first(&jobs->good);
         struct job *job = &jobs->items[number];
-        if (job->deadline_ns > context->now_ns)
+        if (job->deadline_ns > context->now_ns || has_credit(sender))
             break;
         jobs->good.head++;
         job_refuse(jobs, job, STEP_STATUS(no_credit));
@@ -106,8 +129,9 @@ static uint32_t drop_late(struct command_sender *sender)
 uint32_t command_send_run(struct command_sender *sender)
 {
     uint32_t done = push_good(sender);
-    if (job_queue_count(&sender->jobs->good) > 0)
-        done += drop_late(sender);
+    uint32_t dropped = 0;
+    while (job_queue_count(&sender->jobs->good) > 0 && (dropped = drop_late(sender)) > 0)
+        done += dropped + push_good(sender);
     return done;
 }
 
@@ -164,6 +188,5 @@ uint64_t command_send_deadline_ns(const struct command_sender *sender)
 bool command_send_has_work(const struct command_sender *sender)
 {
     const struct job_table *jobs = sender->jobs;
-    return job_queue_count(&jobs->good) > 0 && sender->commands_out < sender->answer_credits &&
-           ring_free(jobs->context->config->commands) >= COMMAND_SLOTS_MAX;
+    return has_credit(sender) && ring_free(jobs->context->config->commands) >= COMMAND_SLOTS_MAX;
 }

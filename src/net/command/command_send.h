@@ -2,12 +2,14 @@
  *
  * Order.  First in, first out.
  * Wait.   A job without a credit stays in its slot; after net.credit_wait_ms it is refused with
- *         request_dropped.
+ *         request_dropped. The last eighth of the credits is for cancels, reductions and operators.
  * Owner.  The net thread. */
 #ifndef NET_COMMAND_COMMAND_SEND_H
 #define NET_COMMAND_COMMAND_SEND_H
 
 #include "net/command/job.h"
+
+enum { COMMAND_CREDITS_KEPT = 8 }; /* one in so many */
 
 struct command_sender {
     struct job_table *jobs;
@@ -23,7 +25,7 @@ uint32_t command_send_run(struct command_sender *sender);
 /* Handles an answer of the matcher whose release_sequence is durable. */
 void command_send_answer(struct command_sender *sender, const struct answer *answer);
 
-/* Whether a command can be sent now, and before those that wait for a credit there is none. */
+/* Whether a cancel can be sent now, and before those that wait for a credit there is none. */
 CC_MUST_USE bool command_send_has_room(const struct command_sender *sender);
 
 /* The earliest end of a wait for a credit, clock_monotonic_ns; UINT64_MAX: none. */
