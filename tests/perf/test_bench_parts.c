@@ -9,6 +9,7 @@
 #include "perp/bench/hdr.h"
 #include "perp/bench/reading.h"
 #include "perp/bench/schedule.h"
+#include "perp/bench/stream_message.h"
 
 /* ---- schedules ------------------------------------------------------------------------------- */
 
@@ -280,8 +281,72 @@ static void check_comparisons(void)
         CHECK(!comparison_is_worse(&found, more, 0) && !comparison_is_better(&found, more));
 }
 
+/* ---- messages of a stream -------------------------------------------------------------------- */
+
+/* A frame of the server's: RFC 6455, 5.2. */
+static size_t server_frame(char *out, uint8_t first, const char *text)
+{
+    size_t count = strlen(text), head = count < 126 ? 2 : 4;
+
+    out[0] = (char)first;
+    out[1] = (char)(count < 126 ? count : 126);
+    if (head == 4) {
+        out[2] = (char)(count >> 8);
+        out[3] = (char)count;
+    }
+    memcpy(out + head, text, count);
+    return head + count;
+}
+
+static void check_stream_messages(void)
+{
+    static const char envelope[] =
+        "{\"payload\":\"AQAAAAAAAAABAAAAAAAAAAEAAAAAAAAAAQAAAAAAAAABAAAAAAAAAAEAAAAAAAAA\","
+        "\"signature\":\"AQAAAAAAAAABAAAAAAAAAAEAAAAAAAAAAQAAAAAAAAABAAAAAAAAAAEAAAAAAAAA\"}";
+    static const char ack[] =
+        "{\"op\":\"signed\",\"id\":41,\"status\":\"request_completed\",\"sequence\":9,"
+        "\"timing_ns\":{\"verified\":11,\"sequenced\":12,\"matched\":13,\"ack\":14}}";
+    static struct outcomes outcomes;
+    uint8_t bytes[1024];
+    char frames[1024];
+    struct answer answer;
+    uint64_t id = 0;
+
+    outcomes_init(&outcomes);
+    size_t count =
+        stream_message_write(bytes, sizeof bytes, envelope, strlen(envelope), 4711, true);
+    CHECK(bytes[0] == 0x81 && bytes[1] == (0x80 | 126));
+    CHECK(count == 8 + (size_t)(bytes[2] << 8 | bytes[3]) && cc_load32(bytes + 4) == 0);
+    CHECK(memcmp(bytes + 8, "{\"op\":\"signed\",\"id\":4711,\"ack\":\"full\",\"payload\"", 45) ==
+          0);
+    CHECK(bytes[count - 1] == '}' && stream_message_id(bytes) == 4711);
+
+    count = server_frame(frames, 0x81, ack);
+    for (size_t part = 0; part < count; part++)
+        CHECK(stream_message_bytes(frames, part) == 0);
+    CHECK(stream_message_bytes(frames, count) == count);
+    CHECK(stream_message_accept(&answer, frames, count, &outcomes, &id) == STREAM_MESSAGE_ANSWER);
+    CHECK(id == 41 && answer.http == 200 && answer.outcome == STATUS_request_completed);
+    CHECK(answer.stage_ns[ANSWER_STAGE_verified] == 11 && answer.stage_ns[ANSWER_STAGE_ack] == 14);
+
+    count =
+        server_frame(frames, 0x81,
+                     "{\"op\":\"signed\",\"id\":42,\"problem\":{\"type\":\"urn:x\",\"status\":429,"
+                     "\"code\":\"rate_limited\"}}");
+    CHECK(stream_message_accept(&answer, frames, count, &outcomes, &id) == STREAM_MESSAGE_ANSWER);
+    CHECK(id == 42 && answer.http == 429 && answer.stage_ns[ANSWER_STAGE_ack] == 0);
+    CHECK(strcmp(outcomes.words[answer.outcome], "rate_limited") == 0);
+
+    count = server_frame(frames, 0x81, "{\"channel\":\"status\",\"type\":\"heartbeat\"}");
+    CHECK(stream_message_accept(&answer, frames, count, &outcomes, &id) == STREAM_MESSAGE_OTHER);
+    count = server_frame(frames, 0x88, "");
+    CHECK(count == 2 && stream_message_bytes(frames, count) == 2);
+    CHECK(stream_message_accept(&answer, frames, count, &outcomes, &id) == STREAM_MESSAGE_END);
+}
+
 int main(void)
 {
+    check_stream_messages();
     check_schedules();
     check_histogram();
     check_corpora();

@@ -133,6 +133,31 @@ def check_forms():
     check(one["due"] is None and one["unsent"] is None and one["accepted"] > 0 and sheet["valid"])
 
 
+def check_websocket():
+    """The op signed on streams: every figure of HTTP's, answers matched by their ids. There is a
+    place for each request that is due, so that a slow machine leaves none unsent."""
+    sheet, _ = run("--websocket", "--rate", 100, "--seconds", 2, "--warm-up", 1, "--pipeline", 50,
+                   "--connections", 4, "--mix", "place=8,cancel=3,amend=3,market=2", "--seed", 5)
+    one, = sheet["passes"]
+    audit(one, 200)
+    check(sheet["valid"] and sheet["settings"]["transport"] == "WebSocket", sheet["settings"])
+    check(set(one["kinds"]) == {"place", "cancel", "amend", "market"}, one["kinds"])
+    check(one["outcomes"]["request_completed"] > 100 and one["http"] == {"200": 200}, one)
+    check("duplicate_request_id" not in one["outcomes"], one["outcomes"])
+    for stage in STAGES:
+        check(one["ack_stages_us"][stage]["count"] >= one["outcomes"]["request_completed"], one)
+    check(one["server_stages_us"]["verified"]["count"] == 200, one["server_stages_us"])
+    # Signed in line, and acknowledged in brief.
+    sheet, _ = run("--websocket", "--rate", 100, "--seconds", 1, "--warm-up", 0, "--connections", 5,
+                   "--pipeline", 20, "--ack", "brief", "--sign", "inline")
+    one, = sheet["passes"]
+    audit(one, 100)
+    check(one["ack_stages_us"] == dict.fromkeys(STAGES), one["ack_stages_us"])
+    done = perp.run("bench", "run", "--websocket", "--connections", 2, "--set",
+                    "limits.stream_connections=1", code=4)
+    check("no more streams" in done.stderr, done.stderr)
+
+
 def corpus(name, begin_ms, rows):
     text = f"perp-corpus 1 {len(rows)} {begin_ms} 100\n".encode()
     for due_us, body in rows:
@@ -194,7 +219,9 @@ REFUSED = [
     ("--mix place=1,place=2", "each kind once"), ("--mix buy=1", "each kind once"),
     ("--mix place", "each kind once"), ("--mix place=0", "each kind once"),
     ("--sign never", "ahead nor inline"), ("--ack loud", "none of full"),
-    ("--ack binary", "needs --binary"), ("--websocket", "not built"),
+    ("--ack binary", "needs --binary"), ("--websocket --binary", "as text"),
+    ("--websocket --mix place=1,read=1", "no reads"),
+    ("--websocket --corpus C", "requests of HTTP"),
     ("--connections 0", "1 to 16384"), ("--connections 16384 --pipeline 256", "more than 65536"),
     ("--accounts 100001", "1 to 100000"), ("--set net.threads", "KEY=VALUE"),
     ("--set net.threads=99 --seconds 1", "did not start"), ("--perpd ./absent", "no perpd there"),
@@ -313,6 +340,7 @@ def check_sample():
 check_local()
 check_sample()
 check_forms()
+check_websocket()
 check_stopping()
 check_refused()
 check_compare()

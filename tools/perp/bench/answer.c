@@ -79,13 +79,27 @@ static void take_binary(struct answer *answer, const char *body, size_t bytes,
     answer->stage_ns[ANSWER_STAGE_matched] = ack.match_ns;
 }
 
+void answer_read_body(struct answer *answer, uint16_t http, const char *body, size_t count,
+                      struct outcomes *outcomes)
+{
+    size_t word_count = 0;
+    const char *word =
+        member(body, count, http == 200 ? "\"status\":\"" : "\"code\":\"", &word_count);
+
+    *answer = (struct answer){ .http = http, .outcome = outcomes->unreadable };
+    if (word != NULL)
+        answer->outcome = outcomes_number(outcomes, word, word_count);
+    if (http == 200)
+        take_stages(answer, body, count);
+}
+
 /* An answer's text ends with a zero or with the next answer's head: both end a number. */
 void answer_accept(struct answer *answer, const char *text, size_t bytes, bool is_read,
                    struct outcomes *outcomes)
 {
     const char *end = memmem(text, bytes, HEAD_END, sizeof HEAD_END - 1);
     const char *body = end == NULL ? text + bytes : end + sizeof HEAD_END - 1;
-    size_t count = bytes - (size_t)(body - text), word_count = 0;
+    size_t count = bytes - (size_t)(body - text);
     bool is_http = bytes >= 13 && memcmp(text, "HTTP/1.1 ", 9) == 0;
 
     *answer = (struct answer){ .http = is_http ? (uint16_t)strtoul(text + 9, NULL, 10) : 0,
@@ -98,10 +112,5 @@ void answer_accept(struct answer *answer, const char *text, size_t bytes, bool i
         take_binary(answer, body, count, outcomes);
         return;
     }
-    const char *word =
-        member(body, count, answer->http == 200 ? "\"status\":\"" : "\"code\":\"", &word_count);
-    if (word != NULL)
-        answer->outcome = outcomes_number(outcomes, word, word_count);
-    if (answer->http == 200)
-        take_stages(answer, body, count);
+    answer_read_body(answer, answer->http, body, count, outcomes);
 }

@@ -33,4 +33,9 @@ size_t answer_bytes(const char *text, size_t count);
 void answer_accept(struct answer *answer, const char *text, size_t bytes, bool is_read,
                    struct outcomes *outcomes);
 
+/* Reads the JSON of an answer to a signed request whose HTTP status is known: an acknowledgement or
+ * a problem. */
+void answer_read_body(struct answer *answer, uint16_t http, const char *body, size_t count,
+                      struct outcomes *outcomes);
+
 #endif

@@ -150,11 +150,16 @@ static bool read_form(struct context *context, struct bench_settings *settings)
     if (sign != NULL && !settings->signs_inline && strcmp(sign, "ahead") != 0)
         return context_fail(context, EXIT_CODE_usage, "--sign '%.60s' is neither ahead nor inline",
                             sign);
-    if (arguments_has(arguments, FLAG_websocket))
+    settings->is_stream = arguments_has(arguments, FLAG_websocket);
+    if (settings->is_stream && settings->is_frame)
         return context_fail(context, EXIT_CODE_usage,
-                            "--websocket: this exchange takes signed requests by HTTP only; the op "
-                            "'signed' of its stream is not built");
-    return true;
+                            "--websocket: a stream takes signed requests as text, not --binary");
+    if (settings->is_stream && settings->weights[CORPUS_read] != 0)
+        return context_fail(context, EXIT_CODE_usage,
+                            "--websocket: a stream takes signed requests only, no reads");
+    return !settings->is_stream || settings->corpus == NULL ||
+           context_fail(context, EXIT_CODE_usage,
+                        "--websocket: a corpus holds requests of HTTP, which no stream takes");
 }
 
 bool bench_settings_option(struct context *context, struct bench_settings *settings,

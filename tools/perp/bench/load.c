@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "perp/bench/stream_message.h"
 #include "perp/request/instant.h"
 
 enum {
@@ -24,6 +25,7 @@ struct connection {
     size_t in_used;     /* bytes of an answer that is not whole */
     size_t out_begin, out_end;
     uint32_t *rows; /* ring of `depth`: those in flight */
+    uint64_t *ids;  /* of a stream: theirs */
     char *in;
     uint8_t *out;
 };
@@ -126,7 +128,10 @@ static void post(struct sender *sender, struct connection *connection, uint32_t 
     connection->out_end += request.count;
     load->rows[index].kind = request.kind;
     load->rows[index].is_read = request.is_read;
-    connection->rows[(connection->oldest + connection->in_flight) % load->depth] = index;
+    uint32_t place = (connection->oldest + connection->in_flight) % load->depth;
+    connection->rows[place] = index;
+    if (load->is_stream)
+        connection->ids[place] = stream_message_id(request.bytes);
     connection->in_flight++;
     connection->unwritten++;
     sender->in_flight++;
@@ -163,22 +168,62 @@ static void send_due(struct sender *sender)
         flush_all(sender);
 }
 
-static void take_one(struct sender *sender, struct connection *connection, const char *text,
+/* The request of this id becomes the oldest. False: none in flight has it. */
+static bool find_request(const struct load *load, struct connection *connection, uint64_t id)
+{
+    for (uint32_t i = 0; i < connection->in_flight; i++) {
+        uint32_t at = (connection->oldest + i) % load->depth;
+        if (connection->ids[at] == id) {
+            uint32_t row = connection->rows[at];
+            connection->rows[at] = connection->rows[connection->oldest];
+            connection->ids[at] = connection->ids[connection->oldest];
+            connection->rows[connection->oldest] = row;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* False: it is no answer to a request in flight, or the end of a stream. */
+static bool take_one(struct sender *sender, struct connection *connection, const char *text,
                      size_t bytes)
 {
     struct load *load = sender->load;
-    struct load_row *row = &load->rows[connection->rows[connection->oldest % load->depth]];
+    struct answer answer;
 
-    answer_accept(&row->answer, text, bytes, row->is_read, load->outcomes);
+    if (load->is_stream) {
+        uint64_t id = 0;
+        enum stream_message message =
+            stream_message_accept(&answer, text, bytes, load->outcomes, &id);
+        if (message == STREAM_MESSAGE_OTHER)
+            return true;
+        if (message == STREAM_MESSAGE_END || !find_request(load, connection, id))
+            return false;
+    } else if (connection->in_flight == 0) {
+        return false;
+    }
+    struct load_row *row = &load->rows[connection->rows[connection->oldest % load->depth]];
+    if (load->is_stream)
+        row->answer = answer;
+    else
+        answer_accept(&row->answer, text, bytes, row->is_read, load->outcomes);
     row->done_ns = passed(sender);
     connection->oldest = (connection->oldest + 1) % load->depth;
     connection->in_flight--;
     sender->in_flight--;
     load->answered++;
+    return true;
+}
+
+/* The bytes of the answer at the begin; 0: it is not whole. */
+static size_t whole_bytes(const struct load *load, const char *text, size_t count)
+{
+    return load->is_stream ? stream_message_bytes(text, count) : answer_bytes(text, count);
 }
 
 static void take_answers(struct sender *sender, struct connection *connection)
 {
+    const struct load *load = sender->load;
     ssize_t got = read(connection->fd, connection->in + connection->in_used,
                        LOAD_ANSWER_MAX - connection->in_used);
     size_t at = 0, bytes;
@@ -191,12 +236,11 @@ static void take_answers(struct sender *sender, struct connection *connection)
     }
     connection->in_used += (size_t)got;
     connection->in[connection->in_used] = '\0';
-    while ((bytes = answer_bytes(connection->in + at, connection->in_used - at)) != 0) {
-        if (connection->in_flight == 0) { /* an answer to nothing */
+    while ((bytes = whole_bytes(load, connection->in + at, connection->in_used - at)) != 0) {
+        if (!take_one(sender, connection, connection->in + at, bytes)) {
             lose(sender, connection);
             return;
         }
-        take_one(sender, connection, connection->in + at, bytes);
         at += bytes;
     }
     memmove(connection->in, connection->in + at, connection->in_used - at);
@@ -289,9 +333,11 @@ static bool prepare(struct sender *sender)
         struct epoll_event event = { .events = EPOLLIN, .data.u32 = i };
         connection->fd = load->files[i];
         connection->rows = calloc(load->depth, sizeof *connection->rows);
+        connection->ids = calloc(load->depth, sizeof *connection->ids);
         connection->in = malloc(LOAD_ANSWER_MAX + 1);
         connection->out = malloc((size_t)load->depth * LOAD_REQUEST_MAX);
-        if (connection->rows == NULL || connection->in == NULL || connection->out == NULL ||
+        if (connection->rows == NULL || connection->ids == NULL || connection->in == NULL ||
+            connection->out == NULL ||
             epoll_ctl(sender->poll_file, EPOLL_CTL_ADD, connection->fd, &event) != 0)
             return false;
     }
@@ -316,6 +362,7 @@ bool load_run(struct load *load, char error[128])
         snprintf(error, 128, "%s", strerror(errno));
     for (uint32_t i = 0; sender.connections != NULL && i < load->connection_count; i++) {
         free(sender.connections[i].rows);
+        free(sender.connections[i].ids);
         free(sender.connections[i].in);
         free(sender.connections[i].out);
     }

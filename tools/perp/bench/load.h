@@ -48,6 +48,7 @@ struct load_row {
 struct load {
     const int *files; /* of the connections, not blocking */
     uint32_t connection_count, depth;
+    bool is_stream;         /* requests and answers are messages of a stream (stream_message.h) */
     const uint64_t *due_ns; /* NULL: closed loop */
     struct load_row *rows;
     uint32_t row_count; /* open loop: as many are due; closed loop: at most as many are sent */

@@ -15,6 +15,7 @@
 #include "base/hex.h"
 #include "base/json_scan.h"
 #include "crypto/secret.h"
+#include "perp/request/client_stream.h"
 
 enum { READY_POLL_US = 2000, LOG_BYTES = 65536 };
 
@@ -222,6 +223,22 @@ void rig_connect(const struct rig *rig, struct client *client, bool admin)
     const char *certificate = getenv("PERPD_NET_TLS_CERTIFICATE"); /* perpd's, signed by itself */
     if (certificate != NULL)
         snprintf(client->ca, sizeof client->ca, "%s", certificate);
+}
+
+const char *rig_make_stream(struct client *client)
+{
+    struct client_stream_ask ask;
+    struct client_answer answer;
+
+    if (!client_stream_ask(&ask))
+        return "no random bytes for a stream";
+    if (client_call(client, &ask.request, &answer) != 0)
+        return client->error;
+    if (client_stream_agrees(&ask, &answer))
+        return NULL;
+    return answer.status == 429 ? "the exchange has no more streams for this address "
+                                  "(limits.stream_connections)"
+                                : "the exchange makes no stream of a connection";
 }
 
 bool rig_send(struct rig *rig, struct client *client, struct draft *draft,

@@ -51,6 +51,9 @@ void rig_remove(struct rig *rig);
 /* A connection to the public or the admin listener; fails the process when it cannot be made. */
 void rig_connect(const struct rig *rig, struct client *client, bool admin);
 
+/* Makes a stream (wire.md W9) of a connection. NULL, or what is wrong: the client's, or static. */
+CC_MUST_USE const char *rig_make_stream(struct client *client);
+
 /* Signs and sends as a binary frame, reads the outcome. False: the connection failed. */
 CC_MUST_USE bool rig_send(struct rig *rig, struct client *client, struct draft *draft,
                           const struct key_file *key, struct outcome *outcome);

@@ -56,7 +56,8 @@ static json_t *settings_of(const struct trial *trial)
         (int)settings->seconds, "warm_up_seconds", (int)settings->warm_up, "connections",
         (int)settings->connections, "accounts",
         is_corpus ? json_null() : json_integer(settings->account_count), "mix",
-        is_corpus ? (json_decref(mix), json_null()) : mix, "transport", "HTTP/1.1", "body",
+        is_corpus ? (json_decref(mix), json_null()) : mix, "transport",
+        settings->is_stream ? "WebSocket" : "HTTP/1.1", "body",
         is_corpus            ? "corpus"
         : settings->is_frame ? "frame"
                              : "json",

@@ -74,6 +74,7 @@ static void collect_options(const struct bench_settings *settings,
         { "limits.account_open_orders", "--limits.account_open_orders=1000000", false, false,
           false },
         { "limits.connections", "--limits.connections=16384", false, false, false },
+        { "limits.stream_connections", "--limits.stream_connections=16384", false, false, false },
         { "limits.rate_limits", "--limits.rate_limits=off", false, false, true },
         /* A third of the duplicate set holds what it lets an account bring; the burst counts. */
         { "limits.write_rate", "--limits.write_rate=10300", false, true, false },
@@ -197,10 +198,24 @@ static bool open_accounts(struct trial *trial)
     workload->traders = trial->traders;
     memcpy(workload->weights, settings->weights, sizeof workload->weights);
     workload->is_frame = settings->is_frame;
+    workload->is_stream = settings->is_stream;
     workload->ack = settings->ack;
     workload->random = settings->seed;
     snprintf(workload->host, sizeof workload->host, "%s", trial->control.authority);
     return true;
+}
+
+static bool connect_one(struct trial *trial, uint32_t number)
+{
+    struct client *client = &trial->clients[number];
+    const char *wrong = NULL;
+
+    if (client_connect(client) != 0)
+        wrong = client->error;
+    else if (trial->settings->is_stream)
+        wrong = rig_make_stream(client);
+    trial->files[number] = client->fd;
+    return wrong == NULL || fail(trial, EXIT_CODE_connection, "connections", wrong);
 }
 
 static bool connect_all(struct trial *trial)
@@ -215,9 +230,8 @@ static bool connect_all(struct trial *trial)
         trial->clients[i].fd = -1;
     for (uint32_t i = 0; i < count; i++) {
         rig_connect(&trial->rig, &trial->clients[i], false);
-        if (client_connect(&trial->clients[i]) != 0)
-            return fail(trial, EXIT_CODE_connection, "connections", trial->clients[i].error);
-        trial->files[i] = trial->clients[i].fd;
+        if (!connect_one(trial, i))
+            return false;
     }
     return true;
 }
@@ -385,6 +399,7 @@ static bool run_load(struct trial *trial, const struct corpus *corpus,
     *load = (struct load){ .files = trial->files,
                            .connection_count = trial->settings->connections,
                            .depth = trial->settings->pipeline,
+                           .is_stream = trial->settings->is_stream,
                            .due_ns = due_ns,
                            .rows = malloc(count * sizeof *load->rows),
                            .row_count = count,
@@ -414,9 +429,8 @@ static bool connect_again(struct trial *trial, const struct load *load)
         return true;
     for (uint32_t i = 0; i < trial->settings->connections; i++) {
         client_close(&trial->clients[i]);
-        if (client_connect(&trial->clients[i]) != 0)
-            return fail(trial, EXIT_CODE_connection, "connections", trial->clients[i].error);
-        trial->files[i] = trial->clients[i].fd;
+        if (!connect_one(trial, i))
+            return false;
     }
     return true;
 }

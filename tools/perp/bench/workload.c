@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "perp/bench/schedule.h"
+#include "perp/bench/stream_message.h"
 
 enum {
     TICKS_AWAY = 20,
@@ -168,6 +169,9 @@ static size_t write_draft(const struct workload *workload, const struct draft *d
     static uint8_t frame[REQUEST_FRAME_MAX];
     static char envelope[REQUEST_ENVELOPE_MAX];
     size_t count = workload->is_frame ? draft_frame(draft, frame) : draft_envelope(draft, envelope);
+    if (workload->is_stream)
+        return stream_message_write(bytes, LOAD_REQUEST_MAX, envelope, count, workload->made,
+                                    workload->ack == WORKLOAD_FULL);
     int head = snprintf(
         (char *)bytes, LOAD_REQUEST_MAX,
         "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: %s\r\n%sContent-Length: %zu\r\n\r\n",

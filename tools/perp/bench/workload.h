@@ -39,7 +39,8 @@ struct workload {
     struct instrument record;
     uint64_t mid_raw;
     uint32_t lag, known_max;
-    bool is_frame; /* binary frame, else the JSON envelope */
+    bool is_frame;  /* binary frame, else the JSON envelope */
+    bool is_stream; /* the op `signed` of a stream, its id the request's number; else HTTP/1.1 */
     enum workload_ack ack;
     char host[CLIENT_HOST_MAX + 8];
     uint64_t random;
@@ -52,7 +53,7 @@ struct workload {
 CC_MUST_USE bool workload_init(struct workload *workload, uint32_t account_count, uint32_t lag);
 void workload_free(struct workload *workload);
 
-/* Makes the next request, its id dated `unix_ms`, as it is sent over HTTP/1.1. Returns its bytes;
+/* Makes the next request, its id dated `unix_ms`, as it is sent. Returns its bytes;
  * 0 when it cannot be signed. */
 CC_MUST_USE size_t workload_next(struct workload *workload, uint64_t unix_ms,
                                  uint8_t bytes[LOAD_REQUEST_MAX], enum corpus_kind *kind);

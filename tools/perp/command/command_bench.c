@@ -256,6 +256,10 @@ int command_bench_gen(struct context *context)
         return context_fail(context, EXIT_CODE_usage,
                             "a corpus has a rate: --schedule constant, poisson or bursts:N"),
                EXIT_CODE_usage;
+    if (settings.is_stream)
+        return context_fail(context, EXIT_CODE_usage,
+                            "--websocket: a corpus is of HTTP; bench run sends over streams"),
+               EXIT_CODE_usage;
     if (!settings.is_remote && !runs)
         return context_fail(context, EXIT_CODE_usage,
                             "name the exchange with --url, or with --run the command that sends "

@@ -100,7 +100,7 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(start_in,      "S",        "seconds from the signing to the first request; default 10, with --run 0") \
     X(run,           "COMMAND",  "shell command that sends the corpus: PERP_CORPUS, PERP_URL, PERP_ADMIN_URL, PERP_DATA") \
     X(commands,      "N",        "bench journal: signed commands, 1 to 100000000; default 1000000") \
-    X(websocket,     NULL,       "send over the stream: refused, for its op 'signed' is not built") \
+    X(websocket,     NULL,       "send over streams, as the op 'signed'") \
     X(market,        "MARKET",   "lists: only this market; decode: show prices and sizes in its units; bench: the market")
 /* clang-format on */
 
