@@ -62,8 +62,7 @@ class Console:
         """The text of a table's first cells, numbers as the interface writes them."""
         return self.page.run(f"""[...document.querySelectorAll('{table} tr')].map((row) =>
           [...row.cells].slice(0, {columns}).map((cell) => cell.textContent
-            .replace(/[▲▼,]|bought at|sold at|◂.*$/g, '').trim()))
-            .filter((row) => row[0] !== '')""")
+            .replace(/[▲▼,]|bought at|sold at|◂.*$/g, '').trim())).filter((row) => row[0])""")
 
     def comes_to(self, table, wanted):
         """Waits until a table's rows are these."""

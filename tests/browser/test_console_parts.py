@@ -45,7 +45,8 @@ with tempfile.TemporaryDirectory() as folder:
     module = pathlib.Path(folder, "parts.mjs")
     exports = "".join(f"export * from './{part}';\n" for part in PARTS)
     subprocess.run([WEB / "node_modules/.bin/esbuild", "--bundle", "--format=esm",
-                    "--jsx=automatic", "--jsx-import-source=preact", "--target=es2022", "--log-level=warning",
+                    "--jsx=automatic", "--jsx-import-source=preact", "--target=es2022",
+                    "--log-level=warning",
                     f"--outfile={module}"], input=exports, text=True, check=True, cwd=WEB / "src")
     requests, checks = packages.run("console.mjs", module, VECTORS).splitlines()
     for request in json.loads(requests):

@@ -1,6 +1,6 @@
 """test_console_wallet.py BUILD - accounts of the console whose master key is a wallet (ethers,
-behind EIP-1193 and EIP-6963) or a key file: made, signed in to, withdrawn from; what is wrong with a
-wallet, or with what the exchange says of the bytes, stops before anything is sent. Skipped where
+behind EIP-1193 and EIP-6963) or a key file: made, signed in to, withdrawn from; what is wrong with
+a wallet, or with what the exchange says of the bytes, stops before anything is sent. Skipped where
 tools/setup --browser was not called.
 """
 import os
