@@ -5,6 +5,7 @@
 #include "net/http/parameter.h"
 #include "net/request/admin_token.h"
 #include "net/request/charge.h"
+#include "net/request/leadership.h"
 #include "net/request/pairing_body.h"
 #include "net/request/payload_report.h"
 #include "net/request/read_parameters.h"
@@ -72,6 +73,36 @@ static bool fill_cluster(const struct net_config *config, const struct conn *con
                               "this exchange runs on one machine: cluster.name is empty");
 }
 
+/* The order is given when the request is taken. */
+static bool fill_handover(const struct net_config *config, const struct conn *conn,
+                          const char *head_text, struct pending_local *local,
+                          struct problem_detail *problem)
+{
+    const struct net_source *source = &config->source;
+    const struct parameters query = { head_text + conn->head.query.at, conn->head.query.count };
+    char node[PARAMETER_TEXT_MAX] = "";
+
+    if (!fill_cluster(config, conn, head_text, problem))
+        return false;
+    if (parameter_text(&query, "node", node, problem) > PARAMETER_GIVEN)
+        return false;
+    switch (source->handover(source->context, node, local->node)) {
+    case NET_HANDOVER_BEGUN:
+        return true;
+    case NET_HANDOVER_NOT_LEADER:
+        if (!leadership_write(config, problem))
+            return false;
+        return problem_detail_set(problem, PROBLEM_not_ready, NULL,
+                                  "it leads since now: ask again");
+    case NET_HANDOVER_UNDER_WAY:
+        return problem_detail_set(problem, PROBLEM_not_ready, NULL, "a handover is under way");
+    case NET_HANDOVER_NO_NODE:
+        break;
+    }
+    return problem_detail_set(problem, PROBLEM_invalid_parameter, "node",
+                              "no such node is current and a candidate: see GET /admin/cluster");
+}
+
 static bool fill_local(const struct context *context, const struct conn *conn,
                        const char *head_text, struct pending_local *local,
                        struct problem_detail *problem)
@@ -83,6 +114,8 @@ static bool fill_local(const struct context *context, const struct conn *conn,
         return problem_detail_set(problem, PROBLEM_not_ready, NULL, "the service is recovering");
     if (local->kind == ROUTE_CLUSTER)
         return fill_cluster(context->config, conn, head_text, problem);
+    if (local->kind == ROUTE_HANDOVER)
+        return fill_handover(context->config, conn, head_text, local, problem);
     if (local->kind == ROUTE_EIP712)
         return fill_eip712(conn, local, problem);
     if (local->kind == ROUTE_PAGE || local->kind == ROUTE_FILE)

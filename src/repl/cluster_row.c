@@ -182,7 +182,7 @@ bool cluster_row_segment_decode(struct cluster_segment *out, struct etcd_bytes v
     return out->first_frame != 0 && out->first_frame <= out->last_frame;
 }
 
-/* ---- genesis and term ------------------------------------------------------------------------ */
+/* ---- genesis, handover and term -------------------------------------------------------------- */
 
 void cluster_row_genesis_encode(uint8_t out[CLUSTER_GENESIS_BYTES],
                                 const struct cluster_genesis *genesis)
@@ -202,6 +202,24 @@ bool cluster_row_genesis_decode(struct cluster_genesis *out, struct etcd_bytes v
     out->sequence = cc_load64(bytes + 8);
     memcpy(out->frame_hash, bytes + 16, sizeof out->frame_hash);
     return true;
+}
+
+void cluster_row_handover_encode(uint8_t out[CLUSTER_HANDOVER_BYTES],
+                                 const struct cluster_handover *handover)
+{
+    memset(out, 0, CLUSTER_HANDOVER_BYTES);
+    write_text(out, handover->node, CLUSTER_LABEL_BYTES);
+    cc_store64(out + 16, handover->last_frame);
+}
+
+bool cluster_row_handover_decode(struct cluster_handover *out, struct etcd_bytes value)
+{
+    const uint8_t *bytes = value.bytes;
+
+    if (value.count != CLUSTER_HANDOVER_BYTES || !cc_is_zero(bytes + 24, 8))
+        return false;
+    out->last_frame = cc_load64(bytes + 16);
+    return read_text(out->node, bytes, CLUSTER_LABEL_BYTES, true);
 }
 
 bool cluster_row_term_decode(uint64_t *out, struct etcd_bytes value)

@@ -1,7 +1,7 @@
 /* cluster_row.h - the values of a cluster's keys in etcd as bytes (replication.md, Keys).
  *
- * Each begins with a magic, a version, its length and a CRC32C of what follows it, but for the term
- * and the genesis, which are bare. Little-endian; pads are zero, and checked. Pure; any thread. */
+ * Each begins with a magic, a version, its length and a CRC32C of what follows it; term, genesis
+ * and handover are bare. Little-endian; pads are zero, and checked. Pure; any thread. */
 #ifndef REPL_CLUSTER_ROW_H
 #define REPL_CLUSTER_ROW_H
 
@@ -14,6 +14,7 @@ enum {
     CLUSTER_NODE_ROW_BYTES = 192,
     CLUSTER_TERM_BYTES = 8,
     CLUSTER_GENESIS_BYTES = 48,
+    CLUSTER_HANDOVER_BYTES = 32,
     CLUSTER_SEGMENT_BYTES = 144,
     CLUSTER_LABEL_BYTES = 16, /* of a node, without an end if it is that long */
     CLUSTER_PLACE_BYTES = 64  /* host:port with its end */
@@ -62,6 +63,12 @@ struct cluster_genesis {
     uint8_t frame_hash[32];
 };
 
+/* To whom a leader gives the lead, and the last frame of its term. */
+struct cluster_handover {
+    char node[CLUSTER_LABEL_BYTES + 1];
+    uint64_t last_frame;
+};
+
 /* A sealed segment of the journal that the vault has. */
 struct cluster_segment {
     uint64_t segment;
@@ -81,6 +88,8 @@ void cluster_row_leader_encode(uint8_t out[CLUSTER_LEADER_BYTES],
 void cluster_row_node_encode(uint8_t out[CLUSTER_NODE_ROW_BYTES], const struct cluster_node *node);
 void cluster_row_genesis_encode(uint8_t out[CLUSTER_GENESIS_BYTES],
                                 const struct cluster_genesis *genesis);
+void cluster_row_handover_encode(uint8_t out[CLUSTER_HANDOVER_BYTES],
+                                 const struct cluster_handover *handover);
 void cluster_row_segment_encode(uint8_t out[CLUSTER_SEGMENT_BYTES],
                                 const struct cluster_segment *segment);
 
@@ -90,6 +99,7 @@ CC_MUST_USE bool cluster_row_identity_decode(struct cluster_identity *out, struc
 CC_MUST_USE bool cluster_row_leader_decode(struct cluster_leader *out, struct etcd_bytes value);
 CC_MUST_USE bool cluster_row_node_decode(struct cluster_node *out, struct etcd_bytes value);
 CC_MUST_USE bool cluster_row_genesis_decode(struct cluster_genesis *out, struct etcd_bytes value);
+CC_MUST_USE bool cluster_row_handover_decode(struct cluster_handover *out, struct etcd_bytes value);
 CC_MUST_USE bool cluster_row_segment_decode(struct cluster_segment *out, struct etcd_bytes value);
 CC_MUST_USE bool cluster_row_term_decode(uint64_t *out, struct etcd_bytes value);
 

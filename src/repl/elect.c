@@ -2,24 +2,7 @@
 
 #include <stdio.h>
 
-#include "repl/etcd_call.h"
-
-/* The requests of which one each may be under way. The steps of an election come one by one. */
-enum ask {
-    ASK_NONE,
-    ASK_LEASE,
-    ASK_RENEW,
-    ASK_SHOW,
-    ASK_IDENTITY,
-    ASK_LEADER,
-    ASK_WATCH,
-    ASK_RANK,
-    ASK_TERM = ASK_RANK,
-    ASK_STAND = ASK_RANK
-};
-enum { STEP_RANK = 1, STEP_TERM, STEP_STAND, ASK_SHIFT = 48 };
-
-static_assert(ASK_RANK < CC_COUNT(((struct elect *)0)->tags), "a tag for each");
+#include "repl/elect_parts.h"
 
 void elect_begin(struct elect *elect, const struct elect_config *config)
 {
@@ -33,44 +16,38 @@ static void fail(struct elect *elect, bool is_refusal, const char *text)
     elect->text = text;
 }
 
-static bool is_asked(const struct elect *elect, enum ask ask)
+bool elect_ask(struct elect *elect, enum elect_ask which, uint64_t step,
+               const struct etcd_request *request)
 {
-    return elect->tags[ask] != 0;
-}
-
-/* `step` tells the requests of one kind apart. */
-static bool ask(struct elect *elect, enum ask ask, uint64_t step,
-                const struct etcd_request *request)
-{
-    uint64_t tag = repl_tag(REPL_ELECT, step << ASK_SHIFT | (uint64_t)ask << (ASK_SHIFT - 8) |
+    uint64_t tag = repl_tag(REPL_ELECT, step << ASK_SHIFT | (uint64_t)which << (ASK_SHIFT - 8) |
                                             (++elect->sequence & UINT32_MAX));
 
-    if (is_asked(elect, ask) || etcd_submit(elect->config.etcd, request, tag) != 0)
+    if (elect_is_asked(elect, which) || etcd_submit(elect->config.etcd, request, tag) != 0)
         return false;
-    elect->tags[ask] = tag;
+    elect->tags[which] = tag;
     return true;
 }
 
-static void forget(struct elect *elect, enum ask ask)
+static void forget(struct elect *elect, enum elect_ask which)
 {
-    if (is_asked(elect, ask))
-        (void)etcd_cancel(elect->config.etcd, elect->tags[ask]);
-    elect->tags[ask] = 0;
+    if (elect_is_asked(elect, which))
+        (void)etcd_cancel(elect->config.etcd, elect->tags[which]);
+    elect->tags[which] = 0;
 }
 
-static bool get(struct elect *elect, enum ask which, uint64_t step, const char *name)
+bool elect_get(struct elect *elect, enum elect_ask which, uint64_t step, const char *name)
 {
     struct repl_key key = repl_key_of(elect->config.cluster, name);
     const struct etcd_request request = { .kind = ETCD_RANGE,
                                           .life_ns = ELECT_REQUEST_LIFE_NS,
                                           .key = etcd_text(key.text) };
 
-    return ask(elect, which, step, &request);
+    return elect_ask(elect, which, step, &request);
 }
 
 /* ---- session --------------------------------------------------------------------------------- */
 
-static void end_session(struct elect *elect)
+void elect_end_session(struct elect *elect)
 {
     elect->lease = 0;
     elect->is_shown = false;
@@ -78,7 +55,7 @@ static void end_session(struct elect *elect)
     forget(elect, ASK_RENEW);
     forget(elect, ASK_SHOW);
     forget(elect, ASK_RANK);
-    if (elect->state == ELECT_ELECTED)
+    if (elect->state == ELECT_ELECTED || elect->state == ELECT_HANDS)
         elect->state = ELECT_LOST;
     else if (elect->state != ELECT_FAILED && elect->state != ELECT_LOST)
         elect->state = ELECT_SESSION;
@@ -91,14 +68,14 @@ static void step_session(struct elect *elect, uint64_t now_ns, uint64_t boot_ns)
                                             .life_ns = ELECT_REQUEST_LIFE_NS,
                                             .ttl_s = elect->config.lease_s };
         if (now_ns >= elect->again_ns)
-            (void)ask(elect, ASK_LEASE, 0, &grant);
+            (void)elect_ask(elect, ASK_LEASE, 0, &grant);
         return;
     }
     if (!elect->status.is_alive || now_ns - elect->renewed_ns < ELECT_RENEW_NS)
         return;
     /* A renewal without an answer is asked until it has one: the next is due then. */
     const struct etcd_request keep = { .kind = ETCD_LEASE_KEEP, .lease = elect->lease };
-    if (!ask(elect, ASK_RENEW, 0, &keep))
+    if (!elect_ask(elect, ASK_RENEW, 0, &keep))
         return;
     elect->renewed_ns = now_ns;
     elect->renewal_boot_ns = boot_ns;
@@ -127,7 +104,7 @@ static void done_renewal(struct elect *elect, const struct etcd_done *done)
         uint64_t life_ns = (uint64_t)elect->config.lease_s * 1000000000 - ELECT_DEADLINE_NS;
         elect->deadline_boot_ns = elect->renewal_boot_ns + life_ns;
     } else if (done->result == ETCD_NO_LEASE || done->result == ETCD_OK) {
-        end_session(elect);
+        elect_end_session(elect);
     }
 }
 
@@ -137,6 +114,8 @@ static uint8_t state_of(const struct elect *elect)
 {
     if (elect->state == ELECT_ELECTED)
         return CLUSTER_LEADING;
+    if (elect->state == ELECT_HANDS)
+        return CLUSTER_LEAVING;
     if (!elect->is_identified)
         return CLUSTER_STARTING;
     return elect->status.is_current ? CLUSTER_CURRENT : CLUSTER_BEHIND;
@@ -157,7 +136,7 @@ static void step_show(struct elect *elect, uint64_t now_ns)
     uint8_t value[CLUSTER_NODE_ROW_BYTES];
     char name[8 + CLUSTER_LABEL_BYTES];
 
-    if (elect->lease == 0 || is_asked(elect, ASK_SHOW) ||
+    if (elect->lease == 0 || elect_is_asked(elect, ASK_SHOW) ||
         (elect->is_shown && row.state == elect->shown_state &&
          now_ns - elect->shown_ns < ELECT_SHOW_NS) ||
         (!elect->is_shown && now_ns - elect->shown_ns < ELECT_RETRY_NS))
@@ -185,7 +164,7 @@ static void step_show(struct elect *elect, uint64_t now_ns)
     const struct etcd_request request = { .kind = ETCD_TRANSACTION,
                                           .life_ns = ELECT_REQUEST_LIFE_NS,
                                           .transaction = &transaction };
-    if (!ask(elect, ASK_SHOW, 0, &request))
+    if (!elect_ask(elect, ASK_SHOW, 0, &request))
         return;
     elect->shown_ns = now_ns;
     elect->shown_state = row.state;
@@ -194,7 +173,7 @@ static void step_show(struct elect *elect, uint64_t now_ns)
 static void done_show(struct elect *elect, const struct etcd_done *done, uint64_t now_ns)
 {
     if (done->result == ETCD_NO_LEASE) {
-        end_session(elect);
+        elect_end_session(elect);
         return;
     }
     if (done->result == ETCD_DENIED) {
@@ -244,7 +223,7 @@ static void create(struct elect *elect)
     const struct etcd_request request = { .kind = ETCD_TRANSACTION,
                                           .life_ns = ELECT_REQUEST_LIFE_NS,
                                           .transaction = &transaction };
-    (void)ask(elect, ASK_IDENTITY, 1, &request);
+    (void)elect_ask(elect, ASK_IDENTITY, 1, &request);
 }
 
 /* Both keys at one revision. */
@@ -260,12 +239,12 @@ static void look_at_identity(struct elect *elect)
     const struct etcd_request request = { .kind = ETCD_TRANSACTION,
                                           .life_ns = ELECT_REQUEST_LIFE_NS,
                                           .transaction = &transaction };
-    (void)ask(elect, ASK_IDENTITY, 0, &request);
+    (void)elect_ask(elect, ASK_IDENTITY, 0, &request);
 }
 
 static void step_identity(struct elect *elect, uint64_t now_ns)
 {
-    if (elect->is_identified || is_asked(elect, ASK_IDENTITY) ||
+    if (elect->is_identified || elect_is_asked(elect, ASK_IDENTITY) ||
         (elect->asked_ns != 0 && now_ns - elect->asked_ns < ELECT_RETRY_NS))
         return;
     elect->asked_ns = now_ns;
@@ -298,7 +277,7 @@ static void done_identity(struct elect *elect, const struct etcd_done *done, uin
 
 /* ---- who leads ------------------------------------------------------------------------------- */
 
-static bool is_me(const struct elect *elect, const struct cluster_leader *leader)
+bool elect_is_me(const struct elect *elect, const struct cluster_leader *leader)
 {
     return strcmp(leader->node, elect->config.node) == 0 && leader->term == elect->term &&
            elect->term != 0;
@@ -323,7 +302,7 @@ static void set_leader(struct elect *elect, const struct etcd_row *row)
     elect->leader_epoch = row->create_revision;
     if (elect->state == ELECT_ELECTED && row->create_revision > elect->epoch)
         elect->state = ELECT_LOST;
-    if (elect->state == ELECT_STANDS && !is_me(elect, &leader)) {
+    if (elect->state == ELECT_STANDS && !elect_is_me(elect, &leader)) {
         elect->state = ELECT_FOLLOWS;
         elect->stands_ns = 0;
         forget(elect, ASK_RANK);
@@ -334,16 +313,16 @@ static void step_watch(struct elect *elect)
 {
     struct repl_key key = repl_key_of(elect->config.cluster, "leader");
 
-    if (is_asked(elect, ASK_WATCH) || is_asked(elect, ASK_LEADER))
+    if (elect_is_asked(elect, ASK_WATCH) || elect_is_asked(elect, ASK_LEADER))
         return;
     if (elect->watch_revision == 0) {
-        (void)get(elect, ASK_LEADER, 0, "leader");
+        (void)elect_get(elect, ASK_LEADER, 0, "leader");
         return;
     }
     const struct etcd_request watch = { .kind = ETCD_WATCH,
                                         .key = etcd_text(key.text),
                                         .revision = elect->watch_revision };
-    elect->watches = ask(elect, ASK_WATCH, 0, &watch);
+    elect->watches = elect_ask(elect, ASK_WATCH, 0, &watch);
 }
 
 static void done_leader(struct elect *elect, const struct etcd_done *done)
@@ -367,144 +346,6 @@ static bool done_watch(struct elect *elect, const struct etcd_done *done)
     return true;
 }
 
-/* ---- election -------------------------------------------------------------------------------- */
-
-static bool may_stand(const struct elect *elect)
-{
-    return elect->state == ELECT_FOLLOWS && elect->is_identified && elect->watches &&
-           !elect->has_leader && elect->is_shown && elect->config.is_candidate &&
-           elect->status.is_current && elect->status.is_clock_well && elect->status.is_alive;
-}
-
-static void ask_rank(struct elect *elect)
-{
-    struct repl_key key = repl_key_of(elect->config.cluster, "node/");
-    struct repl_key end = repl_key_of(elect->config.cluster, "node/~");
-    const struct etcd_request request = { .kind = ETCD_RANGE,
-                                          .life_ns = ELECT_REQUEST_LIFE_NS,
-                                          .key = etcd_text(key.text),
-                                          .end = etcd_text(end.text) };
-    (void)ask(elect, ASK_RANK, STEP_RANK, &request);
-}
-
-/* Nodes that may lead and come before this one by name. */
-static void done_rank(struct elect *elect, const struct etcd_done *done, uint64_t now_ns)
-{
-    uint64_t rank = 0;
-
-    for (uint32_t i = 0; i < done->row_count; i++) {
-        struct cluster_node node;
-        if (cluster_row_node_decode(&node, done->rows[i].value) && node.is_candidate &&
-            node.state == CLUSTER_CURRENT && strcmp(node.node, elect->config.node) < 0)
-            rank++;
-    }
-    elect->stands_ns = now_ns + rank * ELECT_RANK_NS;
-}
-
-static void ask_stand(struct elect *elect)
-{
-    struct repl_key leader_key = repl_key_of(elect->config.cluster, "leader");
-    struct repl_key term_key = repl_key_of(elect->config.cluster, "term");
-    struct cluster_leader leader = {
-        .term = elect->term,
-        .rules_version = elect->config.rules_version,
-        .began_ns = elect->status.wall_ns,
-    };
-    uint8_t value[CLUSTER_LEADER_BYTES], term[CLUSTER_TERM_BYTES];
-    snprintf(leader.node, sizeof leader.node, "%s", elect->config.node);
-    snprintf(leader.public_address, sizeof leader.public_address, "%s",
-             elect->config.public_address);
-    snprintf(leader.admin_address, sizeof leader.admin_address, "%s", elect->config.admin_address);
-    cluster_row_leader_encode(value, &leader);
-    cc_store64(term, elect->term);
-    const struct etcd_compare compares[] = {
-        { etcd_text(leader_key.text), ETCD_VERSION, 0 },
-        { etcd_text(term_key.text), ETCD_MOD_REVISION, elect->term_revision },
-    };
-    const struct etcd_op puts[] = {
-        { .verb = ETCD_PUT,
-          .key = etcd_text(leader_key.text),
-          .value = { value, sizeof value },
-          .lease = elect->lease },
-        { .verb = ETCD_PUT, .key = etcd_text(term_key.text), .value = { term, sizeof term } },
-    };
-    const struct etcd_op look = { .verb = ETCD_GET, .key = etcd_text(leader_key.text) };
-    const struct etcd_transaction transaction = {
-        .compares = compares,
-        .compare_count = CC_COUNT(compares),
-        .then = puts,
-        .then_count = CC_COUNT(puts),
-        .otherwise = &look,
-        .otherwise_count = 1,
-    };
-    const struct etcd_request request = { .kind = ETCD_TRANSACTION, .transaction = &transaction };
-    (void)ask(elect, ASK_STAND, STEP_STAND, &request);
-}
-
-static void give_up(struct elect *elect, uint64_t now_ns)
-{
-    if (elect->state == ELECT_STANDS)
-        elect->state = ELECT_FOLLOWS;
-    elect->stands_ns = 0;
-    elect->again_ns = now_ns + ELECT_RETRY_NS;
-}
-
-static void won(struct elect *elect, int64_t epoch)
-{
-    elect->state = ELECT_ELECTED;
-    elect->epoch = epoch;
-    elect->elections++;
-}
-
-static void done_stand(struct elect *elect, const struct etcd_done *done, uint64_t now_ns)
-{
-    struct cluster_leader leader;
-
-    if (done->result == ETCD_NO_LEASE) {
-        end_session(elect);
-    } else if (done->result != ETCD_OK) {
-        give_up(elect, now_ns);
-    } else if (done->succeeded) {
-        won(elect, done->revision);
-    } else if (done->row_count == 1 && cluster_row_leader_decode(&leader, done->rows[0].value) &&
-               is_me(elect, &leader) && done->rows[0].lease == elect->lease) {
-        won(elect, done->rows[0].create_revision); /* its answer was lost */
-    } else {
-        give_up(elect, now_ns);
-    }
-}
-
-static void done_term(struct elect *elect, const struct etcd_done *done, uint64_t now_ns)
-{
-    uint64_t term;
-
-    if (done->result != ETCD_OK || done->row_count != 1 ||
-        !cluster_row_term_decode(&term, done->rows[0].value) || term == UINT64_MAX) {
-        give_up(elect, now_ns);
-        return;
-    }
-    elect->previous_term = term;
-    elect->term = term + 1;
-    elect->term_revision = done->rows[0].mod_revision;
-    ask_stand(elect);
-}
-
-static void step_election(struct elect *elect, uint64_t now_ns)
-{
-    if (may_stand(elect) && now_ns >= elect->again_ns) {
-        elect->state = ELECT_STANDS;
-        elect->stands_ns = 0;
-        ask_rank(elect);
-        return;
-    }
-    if (elect->state != ELECT_STANDS || is_asked(elect, ASK_RANK))
-        return;
-    if (elect->has_leader || elect->stands_ns == 0)
-        give_up(elect, now_ns);
-    else if (now_ns >= elect->stands_ns && !get(elect, ASK_TERM, STEP_TERM, "term"))
-        give_up(elect, now_ns);
-}
-
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 void elect_step(struct elect *elect, const struct elect_status *status, uint64_t now_ns,
@@ -517,28 +358,13 @@ void elect_step(struct elect *elect, const struct elect_status *status, uint64_t
     step_identity(elect, now_ns);
     step_show(elect, now_ns);
     step_watch(elect);
-    step_election(elect, now_ns);
-}
-
-static void done_ballot(struct elect *elect, const struct etcd_done *done, uint64_t step,
-                        uint64_t now_ns)
-{
-    if (elect->state != ELECT_STANDS)
-        return;
-    if (step == STEP_STAND)
-        done_stand(elect, done, now_ns);
-    else if (step == STEP_TERM)
-        done_term(elect, done, now_ns);
-    else if (done->result == ETCD_OK)
-        done_rank(elect, done, now_ns);
-    else
-        give_up(elect, now_ns);
+    elect_ballot_step(elect, now_ns);
 }
 
 void elect_done(struct elect *elect, const struct etcd_done *done, uint64_t now_ns)
 {
     uint64_t step = done->tag >> ASK_SHIFT & 0xFF;
-    enum ask which = (enum ask)(done->tag >> (ASK_SHIFT - 8) & 0xFF);
+    enum elect_ask which = (enum elect_ask)(done->tag >> (ASK_SHIFT - 8) & 0xFF);
 
     if (which >= CC_COUNT(elect->tags) || elect->tags[which] != done->tag)
         return;
@@ -559,7 +385,9 @@ void elect_done(struct elect *elect, const struct etcd_done *done, uint64_t now_
     else if (which == ASK_WATCH && !done_watch(elect, done))
         elect->tags[which] = 0;
     else if (which == ASK_RANK)
-        done_ballot(elect, done, step, now_ns);
+        elect_ballot_done(elect, done, step, now_ns);
+    else if (which == ASK_HAND)
+        elect_ballot_hand_done(elect, done);
 }
 
 void elect_resign(struct elect *elect)

@@ -19,6 +19,7 @@
 #define ELECT_RENEW_NS        UINT64_C(250000000)
 #define ELECT_SHOW_NS         UINT64_C(1000000000)
 #define ELECT_RANK_NS         UINT64_C(60000000)
+#define ELECT_HANDED_NS       UINT64_C(500000000) /* for the node that was handed the lead */
 #define ELECT_RETRY_NS        UINT64_C(100000000)
 #define ELECT_NODE_WAIT_NS    UINT64_C(3000000000) /* for the key of a process of the same name */
 #define ELECT_DEADLINE_NS     UINT64_C(200000000)  /* before the lease ends */
@@ -29,6 +30,7 @@ enum elect_state {
     ELECT_FOLLOWS, /* watches who leads */
     ELECT_STANDS,  /* nobody leads, and this node may: an election is under way */
     ELECT_ELECTED, /* it leads; nothing written yet */
+    ELECT_HANDS,   /* it gives the lead away: then FOLLOWS, or LOST */
     ELECT_LOST,    /* it led, and does so no more */
     ELECT_FAILED
 };
@@ -88,10 +90,11 @@ struct elect {
     uint64_t again_ns;
     uint64_t term; /* that is won, or tried */
     uint64_t previous_term;
+    bool was_handed; /* the leader before handed over */
     int64_t term_revision;
     int64_t epoch;     /* of ELECT_ELECTED */
     uint64_t sequence; /* of tags */
-    uint64_t tags[8];  /* of the request under way of each kind; 0: none */
+    uint64_t tags[9];  /* of the request under way of each kind; 0: none */
     uint64_t elections;
 };
 
@@ -103,6 +106,10 @@ void elect_step(struct elect *elect, const struct elect_status *status, uint64_t
 
 /* Takes an answer of REPL_ELECT. */
 void elect_done(struct elect *elect, const struct etcd_done *done, uint64_t now_ns);
+
+/* Gives the lead to `node`: deletes `leader` and puts `handover`, which that node sees. Every frame
+ * of this term counts, and none follows. False: ask again later. */
+CC_MUST_USE bool elect_ballot_hand(struct elect *elect, const char *node, uint64_t last_frame);
 
 /* Deletes the key `leader` if it is this node's: another may lead at once. The answer is not waited
  * for. */

@@ -12,6 +12,14 @@ void retain_begin(struct retain *retain, struct etcd *etcd, const char *cluster,
     };
 }
 
+void retain_end(struct retain *retain)
+{
+    if (retain->is_asked)
+        (void)etcd_cancel(retain->etcd, repl_tag(REPL_RETAIN, retain->tag));
+    retain->is_asked = false;
+    retain->etcd = NULL;
+}
+
 bool retain_wants(const struct retain *retain)
 {
     return retain->etcd != NULL && retain->state >= RETAIN_RESTS && !retain->is_offered;

@@ -58,6 +58,9 @@ struct retain {
 void retain_begin(struct retain *retain, struct etcd *etcd, const char *cluster, int64_t epoch,
                   uint64_t keep_bytes);
 
+/* Ends the term: gives up what is asked. */
+void retain_end(struct retain *retain);
+
 /* Whether it is known which segments the vault has, and no offer is under way. */
 CC_MUST_USE bool retain_wants(const struct retain *retain);
 

@@ -25,6 +25,12 @@ struct follow {
 
 struct follow *follow_create(const struct journal *journal)
 {
+    return follow_create_at(journal, 0, &journal_config_of(journal)->position);
+}
+
+struct follow *follow_create_at(const struct journal *journal, uint64_t position,
+                                const struct journal_position *from)
+{
     const struct journal_config *config = journal_config_of(journal);
     struct follow *follow = aligned_alloc(alignof(max_align_t), sizeof *follow);
 
@@ -32,10 +38,11 @@ struct follow *follow_create(const struct journal *journal)
         return NULL;
     memset(follow, 0, sizeof *follow);
     follow->journal = journal;
-    follow->sequence = config->position.tail.last_sequence;
-    follow->frame = config->position.tail.number;
-    follow->segment = config->position.segment;
-    follow->offset = config->position.offset;
+    follow->position = position;
+    follow->sequence = from->tail.last_sequence;
+    follow->frame = from->tail.number;
+    follow->segment = from->segment;
+    follow->offset = from->offset;
     follow->file = -1;
     /* A frame begins on a block, a direct read on DISK_ALIGNMENT: one block more is read. */
     follow->frame_bytes_max = FRAME_BYTES_MAX + DISK_ALIGNMENT;

@@ -23,6 +23,11 @@ struct follow;
 /* Makes a reader that begins with the first record of this start, position.tail.last_sequence + 1;
  * recovery delivered the ones before. Returns NULL without memory. */
 CC_MUST_USE struct follow *follow_create(const struct journal *journal);
+
+/* The same behind a place of the chain: `position` in the buffer is behind the last record of
+ * from->tail. */
+CC_MUST_USE struct follow *follow_create_at(const struct journal *journal, uint64_t position,
+                                            const struct journal_position *from);
 void follow_destroy(struct follow *follow);
 
 /* Reads the next durable record. Returns 1 with `out` and *sequence filled, 0 if there is none yet,

@@ -148,7 +148,7 @@ static int witness_report(struct journal *journal)
                                    journal->closed);
         is_told = witness->frame == journal->durable.number && !witness->in_flight;
     }
-    if (work == 0 && is_told && journal->closed)
+    if (work == 0 && is_told && journal->closed && journal->closing) /* not an adopted one */
         STORE(journal->stopped, true, release);
     return work;
 }

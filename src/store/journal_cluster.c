@@ -133,6 +133,31 @@ void journal_cluster_lead(struct journal *journal, uint64_t term)
     journal->leads = true;
 }
 
+bool journal_cluster_is_quiet(const struct journal *journal)
+{
+    return LOAD(journal->tail, acquire) == LOAD(journal->gathered, relaxed) &&
+           journal->released_frame == journal->tail_frame.number;
+}
+
+void journal_cluster_follow(struct journal *journal)
+{
+    INVARIANT(journal->leads && journal_cluster_is_quiet(journal));
+    journal->leads = false;
+    journal->replicated = journal->released_frame;
+    journal->lent = journal->released_frame;
+    STORE(journal->seal_wanted, false, relaxed);
+}
+
+struct journal_position journal_cluster_end(const struct journal *journal, uint64_t *position)
+{
+    *position = LOAD(journal->gathered, relaxed); /* relaxed: only this thread writes it */
+    return (struct journal_position){
+        .tail = journal->tail_frame,
+        .segment = journal->segment,
+        .offset = journal->offset,
+    };
+}
+
 const uint8_t *journal_cluster_next_frame(struct journal *journal, size_t *count, uint64_t *number)
 {
     const struct flight *flight;

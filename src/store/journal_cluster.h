@@ -5,8 +5,8 @@
  *   leader    matcher ──> frame ──> disk, journal_cluster_next_frame ──> log
  *                                   journal_cluster_replicated(n) ──> released up to n
  *
- * A journal of durability `replicated` or `replicated+local` begins as a standby's. It becomes the
- * leader's once, and there is no way back.
+ * A journal of durability `replicated` or `replicated+local` begins as a standby's. A leader that
+ * hands over becomes a standby again when every frame of its term counts.
  *
  * Owner. The journal's thread, unless a function says otherwise. */
 #ifndef STORE_JOURNAL_CLUSTER_H
@@ -23,6 +23,17 @@ CC_MUST_USE int journal_cluster_adopt(struct journal *journal, const uint8_t *by
 /* Begins to lead: frames from now on have `term` as their boot, which is above the last one's
  * (INVARIANT). The matcher may have published before. */
 void journal_cluster_lead(struct journal *journal, uint64_t term);
+
+/* Whether everything that was published is in frames that count. The matcher publishes no more. */
+CC_MUST_USE bool journal_cluster_is_quiet(const struct journal *journal);
+
+/* Ends leading: frames are adopted again. The journal is quiet (INVARIANT). */
+void journal_cluster_follow(struct journal *journal);
+
+/* Where the chain ends: the position in the buffer behind its last record, and the place of the
+ * next frame. The journal is quiet or adopts. */
+CC_MUST_USE struct journal_position journal_cluster_end(const struct journal *journal,
+                                                        uint64_t *position);
 
 /* Lends the next frame that this journal formed, in order, each once. Returns its bytes without
  * padding, which stay until the frame is released, *count and *number; NULL: there is none. */

@@ -32,13 +32,27 @@ struct attempt {
     enum phase_name from, to;
 };
 
+/* HANDING comes before OPEN by number, and after it in a life. */
+static uint32_t skip_handing(void)
+{
+    CHECK(phase_advance(&phase, PHASE_TAKING, PHASE_OPEN));
+    return PHASE_HANDING;
+}
+
 static void come_to(enum phase_name name)
 {
     phase_init(&phase);
     if (name == PHASE_FAILED)
         phase_fail(&phase, CODE_FAILED);
-    for (uint32_t at = PHASE_RECOVERING; name != PHASE_FAILED && at < (uint32_t)name; at++)
-        CHECK(phase_advance(&phase, (enum phase_name)at, (enum phase_name)(at + 1)));
+    for (uint32_t at = PHASE_RECOVERING; name != PHASE_FAILED && at < (uint32_t)name; at++) {
+        if (at == PHASE_TAKING && name != PHASE_HANDING)
+            at = skip_handing();
+        else if (at == PHASE_TAKING)
+            CHECK(phase_advance(&phase, PHASE_TAKING, PHASE_OPEN) &&
+                  phase_advance(&phase, PHASE_OPEN, PHASE_HANDING));
+        else
+            CHECK(phase_advance(&phase, (enum phase_name)at, (enum phase_name)(at + 1)));
+    }
 }
 
 static void advance(void *context)
@@ -48,15 +62,24 @@ static void advance(void *context)
     CHECK(moved);
 }
 
-/* A life goes forward by one phase at a time, and a node alone past the two of a cluster; every
- * other move is a broken node. */
+/* A life goes forward by one phase at a time, and a node alone past those of a cluster; a leader
+ * that hands over goes back to a standby; every other move is a broken node. */
+static bool is_move(uint32_t from, uint32_t to)
+{
+    if (from == PHASE_TAKING || to == PHASE_HANDING)
+        return to == (from == PHASE_TAKING ? PHASE_OPEN : PHASE_HANDING) &&
+               (from == PHASE_TAKING || from == PHASE_OPEN);
+    if (from == PHASE_HANDING)
+        return to == PHASE_STANDBY;
+    return (to == from + 1 && to <= PHASE_STOPPED) || (from == PHASE_RECOVERED && to == PHASE_OPEN);
+}
+
 static void check_every_move(void)
 {
     for (uint32_t from = 0; from < PHASE_COUNT; from++)
         for (uint32_t to = 0; to < PHASE_COUNT; to++) {
             struct attempt attempt = { (enum phase_name)from, (enum phase_name)to };
-            bool is_next = (to == from + 1 && to <= PHASE_STOPPED) ||
-                           (from == PHASE_RECOVERED && to == PHASE_OPEN);
+            bool is_next = is_move(from, to);
             come_to(attempt.from);
             CHECK(aborts(advance, &attempt) == !is_next);
             if (!is_next)
@@ -72,7 +95,7 @@ static void check_failure_is_final(void)
         come_to((enum phase_name)from);
         phase_fail(&phase, CODE_FAILED);
         CHECK(phase_now(&phase) == PHASE_FAILED);
-        if (from != PHASE_STOPPED)
+        if (from != PHASE_STOPPED && from != PHASE_TAKING && from != PHASE_HANDING)
             CHECK(!phase_advance(&phase, (enum phase_name)from, (enum phase_name)(from + 1)));
         phase_fail(&phase, 0); /* later ones change nothing */
         CHECK(phase_now(&phase) == PHASE_FAILED);

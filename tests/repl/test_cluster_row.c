@@ -88,6 +88,27 @@ static void node(void)
     flip(CLUSTER_NODE_ROW_BYTES, read_node);
 }
 
+static void handover(void)
+{
+    const struct cluster_handover row = { .node = "0123456789abcdef", .last_frame = 7 };
+    struct cluster_handover back;
+    struct etcd_bytes value = { bytes, CLUSTER_HANDOVER_BYTES };
+    cluster_row_handover_encode(bytes, &row);
+    CHECK(memcmp(bytes, "0123456789abcdef", 16) == 0 && cc_load64(bytes + 16) == 7);
+    CHECK(cluster_row_handover_decode(&back, value) && strcmp(back.node, row.node) == 0);
+    CHECK(back.last_frame == 7);
+    value.count--;
+    CHECK(!cluster_row_handover_decode(&back, value));
+    value.count++;
+    for (int at = 24; at < 32; at++) { /* the pad; the rest has no check of its own */
+        bytes[at] = 1;
+        CHECK(!cluster_row_handover_decode(&back, value));
+        bytes[at] = 0;
+    }
+    bytes[3] = 0;
+    CHECK(!cluster_row_handover_decode(&back, value));
+}
+
 static bool read_segment(struct etcd_bytes value)
 {
     struct cluster_segment back;
@@ -137,6 +158,7 @@ int main(void)
     identity();
     leader();
     node();
+    handover();
     segment();
     keys();
     return 0;

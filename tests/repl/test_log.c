@@ -26,7 +26,7 @@ struct node {
     struct elect elect;
     struct lead lead;
     struct tail tail;
-    bool leads, is_finishing, is_cut;
+    bool leads, is_finishing, is_cut, hands;
     uint64_t last; /* of frames[]: formed or taken */
     uint64_t sent;
     uint64_t acked;      /* of this term */
@@ -36,7 +36,7 @@ struct node {
 
 static struct etcd_sim *sim;
 static struct node nodes[NODES];
-static uint64_t seed, random_state, terms, acks, deposed, gaps;
+static uint64_t seed, random_state, terms, acks, deposed, gaps, handovers;
 static bool has_early_end;
 static uint64_t acked_hash[FRAMES_MAX], acked_most, term_most;
 
@@ -130,7 +130,7 @@ static void begin(struct node *node)
     };
     elect_begin(&node->elect, &config);
     tail_begin(&node->tail, node->etcd, "x", node->last);
-    node->leads = node->is_finishing = node->is_cut = false;
+    node->leads = node->is_finishing = node->is_cut = node->hands = false;
 }
 
 /* As a process that ends. What had not landed as far as it knows, it cuts at its rejoin. */
@@ -215,10 +215,28 @@ static void acknowledge(struct node *node)
     }
 }
 
+/* It leads no more: what it has formed counts, and all else comes from the log. */
+static void stand_by_again(struct node *node)
+{
+    expect(node->lead.landed == node->last && acked_most >= node->last,
+           "who hands over has nothing that does not count");
+    node->leads = node->is_finishing = node->hands = false;
+    tail_begin(&node->tail, node->etcd, "x", node->last);
+}
+
+static void hand_turn(struct node *node)
+{
+    const char *other = nodes[below(NODES)].name; /* itself too: then all wait for it */
+    if (node->elect.state == ELECT_ELECTED && node->sent == node->last &&
+        node->lead.landed == node->last && elect_ballot_hand(&node->elect, other, node->last))
+        handovers++;
+}
+
 static void lead_turn(struct node *node)
 {
     uint64_t now = etcd_sim_now(sim);
-    if (node->last < node->lead.landed + WINDOW && node->last + 1 < FRAMES_MAX && below(3) != 0) {
+    bool forms = !node->hands && node->last < node->lead.landed + WINDOW;
+    if (forms && node->last + 1 < FRAMES_MAX && below(3) != 0) {
         struct frame *frame = &node->frames[++node->last];
         *frame = (struct frame){ .number = node->last,
                                  .term = node->elect.term,
@@ -232,6 +250,8 @@ static void lead_turn(struct node *node)
         node->sent++;
     lead_step(&node->lead, now);
     acknowledge(node);
+    if (node->hands)
+        hand_turn(node);
 }
 
 static void dispatch(struct node *node, const struct etcd_done *done)
@@ -273,6 +293,8 @@ static void turn(struct node *node)
         deposed++;
         end(node);
         begin(node);
+    } else if (node->leads && node->elect.state == ELECT_FOLLOWS) {
+        stand_by_again(node);
     } else if (node->leads) {
         lead_turn(node);
     } else if (node->elect.state == ELECT_ELECTED) {
@@ -288,7 +310,7 @@ static void strike(void)
 {
     struct node *node = &nodes[below(NODES)];
     uint64_t now = etcd_sim_now(sim);
-    switch (below(9)) {
+    switch (below(12)) {
     case 0: /* it dies, and starts again later */
         end(node);
         node->resumes_ns = now + below(2000) * MS;
@@ -316,6 +338,9 @@ static void strike(void)
     case 8:
         if (has_early_end && node->etcd != NULL && node->elect.lease != 0)
             (void)etcd_sim_end_lease(sim, node->elect.lease);
+        break;
+    default: /* it hands over, if it leads */
+        node->hands |= node->leads && node->etcd != NULL;
         break;
     }
 }
@@ -415,8 +440,9 @@ int main(void)
     for (seed = first; seed < first + count; seed++)
         run();
     printf(
-        "%llu seeds: %llu terms, %llu acknowledged, %llu nodes began again, %llu frames deleted\n",
+        "%llu seeds: %llu terms, %llu acknowledged, %llu nodes began again, %llu frames deleted, "
+        "%llu handovers\n",
         (unsigned long long)count, (unsigned long long)terms, (unsigned long long)acks,
-        (unsigned long long)deposed, (unsigned long long)gaps);
+        (unsigned long long)deposed, (unsigned long long)gaps, (unsigned long long)handovers);
     return 0;
 }

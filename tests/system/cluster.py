@@ -181,13 +181,17 @@ class Node:
         text = self.exchange().admin("/metrics").body.decode()
         return int(re.search(rf"^perpd_{name} (-?\d+)$", text, re.M)[1])
 
-    def seal(self):
-        """Begins a segment of the journal; a process does so once in 10 s."""
+    def post(self, target):
+        """The answer of an order without a body on the admin listener."""
         exchange = self.exchange()
         with client.Connection(exchange.admin_port) as connection:
-            return connection.exchange("POST /admin/seal HTTP/1.1\r\nHost: localhost\r\n"
+            return connection.exchange(f"POST {target} HTTP/1.1\r\nHost: localhost\r\n"
                                        f"Authorization: Bearer {exchange.bearer[1].split()[-1]}\r\n"
                                        "Content-Length: 0\r\n\r\n".encode())
+
+    def seal(self):
+        """Begins a segment of the journal; a process does so once in 10 s."""
+        return self.post("/admin/seal")
 
 
 class Cluster:

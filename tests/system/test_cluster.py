@@ -82,6 +82,12 @@ class World:
                           for worker, count in zip(self.workers, before)),
               "acknowledgement: " + self.cluster.tails())
 
+    def gap(self, since):
+        """The longest time without an acknowledgement of any worker from `since` on."""
+        times = sorted(ack[0] for worker in self.workers for ack in worker.acked
+                       if ack[0] >= since)
+        return max((after - before for before, after in zip(times, times[1:])), default=0)
+
     def stall(self, kind, event, mend):
         """The time from the event to the next acknowledgement of all workers; then mends it."""
         self.await_acks()
@@ -181,6 +187,54 @@ def status(world):
     cluster.etcd.start(gone)
     for node in cluster.nodes:
         until_code(node, 0)
+    return problems
+
+
+def handovers(world):
+    """perp cluster handover under load: the next leader acknowledges, and nobody ends or says that
+    an outcome is unknown. Then to any node, and to one that cannot take it."""
+    cluster, problems = world.cluster, []
+
+    def order(node, *wanted):
+        return subprocess.run(
+            [perpd_program().with_name("perp"), "cluster", "handover", *wanted, "-o", "json",
+             "--data", node.folder, "--admin-url",
+             f"http://127.0.0.1:{node.exchange().admin_port}"],
+            capture_output=True, text=True, check=False)
+
+    def starts():
+        return [node.starts for node in cluster.nodes]
+
+    def hand(*wanted):
+        old, asked = cluster.leader(), time.monotonic()
+        # The survey that it chooses by is a second old at most.
+        done = until(lambda: next((got for got in [order(old, *wanted)] if got.returncode == 0),
+                                  None), f"handover: {old.log()[-2000:]}")
+        leader = json.loads(done.stdout)["leader"]
+        if leader == old.name or (wanted and leader != wanted[0]):
+            problems.append(f"handover of {old.name} to {wanted}: {leader}")
+        until(lambda: old.state == "standby" and cluster.leader().name == leader,
+              f"{leader} leads: " + cluster.tails())
+        world.await_acks()
+        world.stalls["handover"].append(world.gap(asked))
+
+    begun = starts()
+    for turn in range(2 * COUNT):
+        others = [node.name for node in cluster.nodes if node is not cluster.leader()]
+        hand(others[turn % 2])
+    old = cluster.leader()
+    got = old.post(f"/admin/handover?node={old.name}")
+    if (got.status, got.json["code"]) != (400, "invalid_parameter"):
+        problems.append(f"handover to itself: {got!r}")
+    got = next(node for node in cluster.nodes if node is not old).post("/admin/handover")
+    if (got.status, got.json["code"]) != (421, "not_leader"):
+        problems.append(f"handover of a standby: {got!r}")
+    got = until(lambda: next((got for got in [old.post("/admin/handover")] if got.status == 200),
+                             None), f"handover to any: {old.log()[-2000:]}")
+    until(lambda: cluster.leader().name == got.json["node"], f"{got.json} leads")
+    world.await_acks()
+    if starts() != begun or any(node.process.poll() is not None for node in cluster.nodes):
+        problems.append("a node ended at a handover: " + cluster.tails())
     return problems
 
 
@@ -489,9 +543,9 @@ def nothing_is_lost(world):
 @suite.case
 def drill(world):
     """A cluster under load: kills, what a standby answers, and what the journals hold."""
-    return (kills(world) + at_rest(world, status) + stopped_leader(world) + apart(world) +
-            retention(world) + standby_answers(world) + end_load(world) + quota(world) +
-            nothing_is_lost(world))
+    return (kills(world) + at_rest(world, status) + handovers(world) + stopped_leader(world) +
+            apart(world) + retention(world) + standby_answers(world) + end_load(world) +
+            quota(world) + nothing_is_lost(world))
 
 
 def main():

@@ -114,6 +114,11 @@ def admin_token(world):
         with Connection(exchange.admin_port) as connection:
             answer = connection.exchange(post.format(header).encode())
             table.same("POST /admin/seal", answer.status, status)
+    for header, want in (("", (401, "invalid_token")), (bearer + "\r\n", (404, "not_found"))):
+        with Connection(exchange.admin_port) as connection:
+            answer = connection.exchange(
+                post.replace("/admin/seal", "/admin/handover").format(header).encode())
+            table.same("POST /admin/handover", (answer.status, answer.json["code"]), want)
     for path in ("/livez", "/readyz", "/metrics"):
         with Connection(exchange.admin_port) as connection:
             answer = connection.exchange(get(path))

@@ -610,6 +610,10 @@ export interface Sealed {
   readonly sealed: boolean;
 }
 
+export interface Handover {
+  readonly node: string;
+}
+
 export interface Window {
   readonly past: number;
   readonly future: number;

@@ -11,6 +11,7 @@
 #include "base/book_log.h"
 #include "base/client_rate.h"
 #include "base/clock.h"
+#include "base/cluster_option.h"
 #include "base/event_log.h"
 #include "base/head_log.h"
 #include "base/host.h"
@@ -69,6 +70,14 @@ struct net_standing {
     uint64_t staleness_ms; /* of a replica: the node clock less the time of what it shows */
 };
 
+/* What became of an order to hand over. */
+enum net_handover {
+    NET_HANDOVER_BEGUN,
+    NET_HANDOVER_NOT_LEADER,
+    NET_HANDOVER_NO_NODE, /* the one that was named, or any, is not current or no candidate */
+    NET_HANDOVER_UNDER_WAY
+};
+
 /* Callbacks of the node. The net thread calls them; they must not block, and they read with acquire
  * what other threads publish. */
 struct net_source {
@@ -87,6 +96,9 @@ struct net_source {
     size_t (*metrics)(void *context, char *text, size_t capacity);
     /* The same of GET /admin/cluster. NULL without a cluster. */
     size_t (*cluster)(void *context, char *text, size_t capacity);
+    /* Orders a handover to the node, "" for any; `to` gets the one that is to lead. NULL
+     * likewise. */
+    enum net_handover (*handover)(void *context, const char *node, char to[CLUSTER_NODE_BYTES + 1]);
 };
 
 struct net_config {

@@ -9,6 +9,7 @@
 #ifndef NET_CONN_PENDING_H
 #define NET_CONN_PENDING_H
 
+#include "base/cluster_option.h"
 #include "base/keyring.h"
 #include "base/query_message.h"
 #include "crypto/signing_mistake.h"
@@ -24,13 +25,14 @@ enum { PENDING_MAX = 32768 };
 struct pending_local {
     uint8_t kind; /* enum route_kind */
     uint16_t code;
-    uint16_t body;                  /* in context.bodies, or BODY_NONE */
-    struct signing_finding finding; /* ROUTE_DEBUG */
-    bool octets;                    /* ROUTE_DEBUG: the body is a frame */
-    bool elsewhere;                 /* ROUTE_PAGE: the page is at http://localhost */
-    uint16_t port;                  /* with `elsewhere` */
-    struct asset_choice asset;      /* ROUTE_PAGE, ROUTE_FILE */
-    uint64_t address;               /* of the connection */
+    uint16_t body;                     /* in context.bodies, or BODY_NONE */
+    struct signing_finding finding;    /* ROUTE_DEBUG */
+    bool octets;                       /* ROUTE_DEBUG: the body is a frame */
+    bool elsewhere;                    /* ROUTE_PAGE: the page is at http://localhost */
+    uint16_t port;                     /* with `elsewhere` */
+    char node[CLUSTER_NODE_BYTES + 1]; /* ROUTE_HANDOVER: that is to lead */
+    struct asset_choice asset;         /* ROUTE_PAGE, ROUTE_FILE */
+    uint64_t address;                  /* of the connection */
 };
 
 enum { PENDING_NAME_BYTES = 32 };

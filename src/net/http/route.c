@@ -180,6 +180,7 @@ void route_init(struct route_table *table, struct route_features features)
     struct route_path *seal = add_read(table, "/admin/seal", ROUTE_QUERY, true);
     seal->query = QUERY_seal;
     seal->method = HTTP_POST;
+    add_read(table, "/admin/handover", ROUTE_HANDOVER, true)->method = HTTP_POST;
 #define X(code, verb, text)                                                       \
     if (request_find(REQUEST_##code)->built &&                                    \
         (REQUEST_##code != REQUEST_faucet_credit || features.testnet)) {          \

@@ -34,7 +34,8 @@ enum route_kind {
     ROUTE_LIVEZ,   /* GET, admin listener only */
     ROUTE_READYZ,
     ROUTE_METRICS,
-    ROUTE_CLUSTER, /* with the admin token */
+    ROUTE_CLUSTER, /* with the admin token, as the next */
+    ROUTE_HANDOVER /* POST */
 };
 
 #define ROUTE_LOGOUT_PATH "/api/v1/logout"

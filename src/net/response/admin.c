@@ -59,6 +59,13 @@ void admin_cluster(struct context *context, struct writer *writer)
                                   room < NET_METRICS_BYTES ? room : NET_METRICS_BYTES);
 }
 
+void admin_handover(struct writer *writer, const char *node)
+{
+    WRITER_TEXT(writer, "{\"node\":\"");
+    writer_text(writer, node);
+    WRITER_TEXT(writer, "\"}");
+}
+
 /* A stage summed over all net threads. */
 static void sum_stage(const struct net_metrics *metrics, enum net_stage number,
                       struct histogram *sum)

@@ -16,4 +16,7 @@ void admin_metrics(struct context *context, struct writer *writer);
 /* How the node sees its cluster. */
 void admin_cluster(struct context *context, struct writer *writer);
 
+/* The answer of an order to hand over: the node that is to lead. */
+void admin_handover(struct writer *writer, const char *node);
+
 #endif

@@ -412,6 +412,9 @@ static void write_local(struct context *context, struct writer *writer,
     case ROUTE_CLUSTER:
         admin_cluster(context, writer);
         break;
+    case ROUTE_HANDOVER:
+        admin_handover(writer, local->node);
+        break;
     case ROUTE_TIME:
         json_info_time(context->unix_ns, writer);
         break;

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 
+#include "store/journal_cluster.h"
+
 int following_begin(struct following *following, struct engine *engine, struct engine_sink *sink,
                     const struct journal *journal, struct mix_key key,
                     const struct option_engine *layout)
@@ -12,6 +14,17 @@ int following_begin(struct following *following, struct engine *engine, struct e
     following->layout = *layout;
     following->refused = REPLAY_ADMITTED;
     following->follow = follow_create(journal);
+    return following->follow == NULL ? -ENOMEM : 0;
+}
+
+int following_begin_again(struct following *following, const struct journal *journal)
+{
+    uint64_t position;
+    struct journal_position from = journal_cluster_end(journal, &position);
+
+    INVARIANT(following->follow == NULL);
+    following->refused = REPLAY_ADMITTED;
+    following->follow = follow_create_at(journal, position, &from);
     return following->follow == NULL ? -ENOMEM : 0;
 }
 

@@ -1,7 +1,8 @@
 /* following.h - the primary engine of a standby: it applies the records that count, as recovery
  * does, with the sink of the primary, so that keyring and symbols are those of the log.
  *
- * Order.  following_begin once recovery is over; following_step until the node leads, or ends.
+ * Order.  following_begin once recovery is over; following_step until the node leads, or ends;
+ *         following_begin_again when it leads no more.
  * Wait.   As follow.h: blocks only for a segment file after the buffer overran it.
  * Owner.  The matcher's thread. */
 #ifndef NODE_MATCH_FOLLOWING_H
@@ -29,6 +30,10 @@ struct following {
 CC_MUST_USE int following_begin(struct following *following, struct engine *engine,
                                 struct engine_sink *sink, const struct journal *journal,
                                 struct mix_key key, const struct option_engine *layout);
+
+/* Begins again behind the journal's end, after following_end: this node led, and hands over. The
+ * journal's thread. 0 or -ENOMEM. */
+CC_MUST_USE int following_begin_again(struct following *following, const struct journal *journal);
 
 /* Frees what begin made. Works after zeroing. */
 void following_end(struct following *following);

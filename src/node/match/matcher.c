@@ -231,6 +231,32 @@ static uint32_t drain(struct matcher *matcher, bool *room_left)
     return taken;
 }
 
+uint32_t matcher_drop(struct matcher *matcher)
+{
+    const struct engine *engine = matcher->sequencer.engine;
+    const struct engine_result dropped = { .processed_at_ns = engine_time(engine),
+                                           .status = STATUS_request_dropped };
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < matcher->link_count; i++) {
+        const struct matcher_link *link = &matcher->links[i];
+        uint64_t used = 0, slots = ring_ready(link->commands);
+        for (; used < slots; count++) {
+            const struct command *command = ring_at(link->commands, used);
+            struct answer *answer = ring_claim(link->answers, 1);
+            INVARIANT(answer != NULL); /* as sequence_command */
+            fill_answer(answer, command, &dropped, engine_sequence(engine), 0);
+            published_add(&matcher->counters.status[dropped.status], 1);
+            used += command->slot_count;
+        }
+        if (used == 0)
+            continue;
+        ring_release(link->commands, used);
+        ring_publish(link->answers);
+    }
+    return count;
+}
+
 static bool author_tick(struct matcher *matcher, uint8_t kind)
 {
     uint8_t body[8] = { kind };

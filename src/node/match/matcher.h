@@ -81,6 +81,10 @@ void matcher_guard(struct matcher *matcher, struct fault_mark *mark,
 /* One turn. Returns the number of commands and ticks sequenced or answered; 0: there were none. */
 uint32_t matcher_step(struct matcher *matcher);
 
+/* Answers what waits in the rings with request_dropped: this node of a cluster leads no more. The
+ * number of commands. */
+uint32_t matcher_drop(struct matcher *matcher);
+
 /* When the next tick or disconnect arm is due, on the node clock: the latest end of a sleep. */
 uint64_t matcher_deadline_ns(const struct matcher *matcher);
 

@@ -13,7 +13,7 @@
 
 #define RESIGN_NS UINT64_C(200000000)
 
-enum { CAUSE_FIRST = 0, CAUSE_LEASE_ENDED = 1 }; /* record 2016 */
+enum { CAUSE_FIRST = 0, CAUSE_LEASE_ENDED = 1, CAUSE_HANDOVER = 2 }; /* record 2016 */
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -204,7 +204,9 @@ static void begin_to_author(struct replicator *replicator)
     memcpy(body + 16, replicator->config.node, strlen(replicator->config.node));
     cc_store64(body + 32, elect->previous_term);
     cc_store64(body + 40, replicator->last_frame);
-    body[48] = replicator->last_frame == elect->genesis.frame ? CAUSE_FIRST : CAUSE_LEASE_ENDED;
+    body[48] = elect->was_handed ? CAUSE_HANDOVER : CAUSE_LEASE_ENDED;
+    if (replicator->last_frame == elect->genesis.frame)
+        body[48] = CAUSE_FIRST;
     cc_store64(body + 56, (uint64_t)atomic_load_explicit(&replicator->clock_difference_ns,
                                                          memory_order_relaxed));
     replicator->takes = true;
@@ -216,6 +218,7 @@ static int step_standby(struct replicator *replicator, uint64_t now_ns)
 {
     bool is_blocked = false;
 
+    replicator_hand_forget(replicator);
     if (!replicator->elect.is_identified)
         return 0;
     if (replicator->vault.reads)
@@ -276,11 +279,14 @@ static int resign_of_disk(struct replicator *replicator)
                            journal_cluster_durable_frame(replicator->journal) + 1);
 }
 
-static int step_leader(struct replicator *replicator, uint64_t now_ns)
+static int step_leader(struct replicator *replicator, const struct replicator_words *words,
+                       uint64_t now_ns)
 {
     struct lead *lead = &replicator->lead;
     int work = send(replicator, now_ns);
 
+    if (replicator_hand_is_wanted(replicator) && replicator->elect.state != ELECT_ELECTED)
+        return replicator_hand_step(replicator, words); /* nothing of this term is on its way */
     lead_step(lead, now_ns);
     if (lead->state == LEAD_LOST)
         return replicator_fail(replicator, NODE_EXIT_DEPOSED,
@@ -308,7 +314,8 @@ static int step_leader(struct replicator *replicator, uint64_t now_ns)
         lead_oldest_ns(lead, now_ns) > replicator->config.unacked_ns ||
         journal_cluster_unreleased_bytes(replicator->journal) > replicator->config.unacked_bytes;
     atomic_store_explicit(&replicator->is_stuck, is_stuck, memory_order_relaxed);
-    return work;
+    return work +
+           (replicator_hand_is_wanted(replicator) ? replicator_hand_step(replicator, words) : 0);
 }
 
 /* ---- the turn -------------------------------------------------------------------------------- */
@@ -366,7 +373,8 @@ static void show_leader(struct replicator *replicator)
     const char *leader = NULL;
     uint64_t deadline_ns = 0;
 
-    if (elect->has_leader && elect->lease != 0 && elect->watches)
+    if (elect->has_leader && elect->lease != 0 && elect->watches &&
+        !replicator_hand_is_wanted(replicator))
         leader = address_kept(replicator, elect->leader.public_address);
     if (replicator->leads && elect->state == ELECT_ELECTED)
         deadline_ns = elect->deadline_boot_ns;
@@ -453,8 +461,8 @@ int replicator_step(struct replicator *replicator, const struct replicator_words
         begin_to_form(replicator);
         work++;
     }
-    int done =
-        replicator->forms ? step_leader(replicator, now_ns) : step_standby(replicator, now_ns);
+    int done = replicator->forms ? step_leader(replicator, words, now_ns)
+                                 : step_standby(replicator, now_ns);
     show_leader(replicator);
     show_facts(replicator, now_ns);
     return done < 0 ? -1 : work + done;

@@ -3,6 +3,7 @@
  *   standby   log in etcd ──tail──> journal_cluster_adopt ──> disk, followers
  *   taking    elected: the log's rest adopted ──> may_author ──> words.is_authored ──> it leads
  *   leader    journal_cluster_next_frame ──lead──> log ──landed──> journal_cluster_replicated
+ *   handing   words.is_held, and all its frames count ──elect_ballot_hand──> standby
  *
  * Order.  replicator_create, replicator_begin, replicator_agree (within recovery),
  *         replicator_attach, then steps.
@@ -25,6 +26,7 @@ struct replicator;
 struct replicator_words {
     uint64_t applied; /* sequence, by the follower */
     bool is_authored; /* the matcher has published the commands of the term */
+    bool is_held;     /* and publishes nothing more: the lead may be handed over */
     bool is_alive;    /* the threads turn */
 };
 
@@ -68,6 +70,9 @@ CC_MUST_USE const struct replicator_lead *replicator_lead(const struct replicato
 /* Whether a frame of its term counts: it serves as the leader. */
 CC_MUST_USE bool replicator_leads(const struct replicator *replicator);
 
+/* Whether this leader is to hand over, or does: it must take no commands. Any thread. */
+CC_MUST_USE bool replicator_hand_is_wanted(const struct replicator *replicator);
+
 /* Lets another node lead at once: at the end of a clean stop. Waits up to 200 ms for etcd. */
 void replicator_resign(struct replicator *replicator);
 
@@ -76,6 +81,9 @@ CC_MUST_USE int replicator_file(const struct replicator *replicator);
 CC_MUST_USE uint64_t replicator_wait_ns(const struct replicator *replicator, uint64_t most_ns);
 
 /* ---- any thread ------------------------------------------------------------------------------ */
+
+/* Asks this leader to hand over to `node`. False: it was asked already and is not through. */
+CC_MUST_USE bool replicator_hand_ask(struct replicator *replicator, const char *node);
 
 /* The vault's thread: which segment of the journal on `journal` the vault needs next. False:
  * none. */

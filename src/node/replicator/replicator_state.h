@@ -35,6 +35,13 @@ struct vault_mail {
 
 #define VAULT_WANTS_FIRST UINT64_MAX
 
+/* An order to hand over, from any thread to the journal's. */
+enum hand_state { HAND_NONE, HAND_WRITTEN, HAND_WANTED };
+struct hand_mail {
+    _Atomic uint32_t state; /* enum hand_state; WRITTEN: an asker fills `node` */
+    char node[CLUSTER_LABEL_BYTES + 1];
+};
+
 enum {
     REPLICATOR_ANSWERS_A_TURN = 32,
     REPLICATOR_ADOPTED_A_TURN = 64,
@@ -56,6 +63,7 @@ struct replicator {
     struct disk_stall disk_stall;
     struct vault_reading vault;
     struct vault_mail mail;
+    struct hand_mail hand;
     bool is_finishing; /* elected: the tail reads to the end */
     bool takes;
     bool forms; /* the journal leads */
@@ -88,6 +96,12 @@ struct replicator {
 /* Ends it: replicator_step gives -1 from now on, as this does. */
 CC_PRINTF(3, 4)
 int replicator_fail(struct replicator *replicator, int exit_code, const char *format, ...);
+
+/* A leader's turn of a handover: gives the lead away once everything of its term counts. */
+int replicator_hand_step(struct replicator *replicator, const struct replicator_words *words);
+
+/* A standby has no lead to give. */
+void replicator_hand_forget(struct replicator *replicator);
 
 /* The next frame is in the log no more: it comes from the vault. */
 void replicator_vault_begin(struct replicator *replicator);

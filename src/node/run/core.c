@@ -411,7 +411,7 @@ int core_follow_log(struct core *core)
         keyring_retire(core->keyring, journal_durable_seq(core->journal), KEYRING_RETIRED_A_TURN);
     int work = following_step(&core->following);
 
-    return work < 0 ? work : work + (int)retired;
+    return work < 0 ? work : work + (int)(retired + matcher_drop(&core->matcher));
 }
 
 bool core_is_current(const struct core *core)

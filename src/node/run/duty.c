@@ -147,7 +147,7 @@ static uint32_t step_matcher(struct duty *duty, enum phase_name phase)
 
     if (phase == PHASE_RECOVERED)
         return node->replicator != NULL ? standby_begin(node) : opening_sequence(node);
-    if (phase == PHASE_STANDBY || phase == PHASE_TAKING)
+    if (phase == PHASE_STANDBY || phase == PHASE_TAKING || phase == PHASE_HANDING)
         return standby_match(node, phase);
     if (phase != PHASE_OPEN && phase != PHASE_DRAINING)
         return 0;
@@ -311,6 +311,9 @@ static void mind(struct node *node, enum phase_name phase)
         announce_standby(node);
     if (lifecycle_is_stop_asked(node))
         begin_stop(node, phase);
+    else if (phase == PHASE_OPEN && node->replicator != NULL &&
+             replicator_hand_is_wanted(node->replicator))
+        (void)lifecycle_advance(node, PHASE_OPEN, PHASE_HANDING);
 }
 
 /* ---- turns ----------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 #include "node/run/net_source.h"
 
 #include "node/run/cluster_page.h"
+#include "node/run/handover.h"
 #include "node/run/metrics_page.h"
 
 static uint64_t source_durable(void *context)
@@ -75,6 +76,12 @@ static size_t source_cluster(void *context, char *text, size_t capacity)
     return cluster_page_write(context, text, capacity);
 }
 
+static enum net_handover source_handover(void *context, const char *node,
+                                         char to[CLUSTER_NODE_BYTES + 1])
+{
+    return handover_ask(context, node, to);
+}
+
 static bool source_leads(void *context, const char **leader)
 {
     struct node *node = context;
@@ -123,5 +130,6 @@ struct net_source net_source_of(struct node *node)
         .facts = source_facts,
         .metrics = source_metrics,
         .cluster = node->replicator != NULL ? source_cluster : NULL,
+        .handover = node->replicator != NULL ? source_handover : NULL,
     };
 }

@@ -91,6 +91,7 @@ struct node {
     _Atomic bool announced;                    /* by the first thread: the ready line is printed */
     _Atomic bool stands_by;                    /* likewise: the standby line */
     _Atomic bool is_authored;                  /* by the matcher: the commands of the term */
+    _Atomic bool is_held;                      /* likewise, in PHASE_HANDING: none will follow */
     uint64_t followed_ns;                      /* the first thread's: last clock_follow */
     uint64_t opened_sequence;                  /* of the start's last command; before PHASE_OPEN */
     uint64_t drain_end_ns;                     /* clock_monotonic_ns; before PHASE_DRAINING */

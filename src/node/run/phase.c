@@ -48,7 +48,7 @@ void phase_fail(struct phase *phase, int exit_code)
     /* relaxed: published by the move. */
     atomic_store_explicit(&phase->exit_code, exit_code, memory_order_relaxed);
     enum phase_name from = phase_now(phase);
-    while (!move(phase, &from, PHASE_FAILED)) /* phases only go forward: it ends */
+    while (!move(phase, &from, PHASE_FAILED)) /* moves are rare: it ends */
         continue;
 }
 

@@ -4,10 +4,11 @@
  *       │                     │                 │                │            ─first─> STOPPED
  *       └─────────────────────┴─────────────────┴────────────────┴── FAILED: first failure; final
  *   in a cluster:         RECOVERED ─matcher─> STANDBY ─journal─> TAKING ─journal─> OPEN
+ *                                                 ^───journal── HANDING <──first────┘
  *
  * Order.  A move is a release and a look is an acquire: a thread that sees a phase also sees what
  *         was done before the move to it. A move names the phase it leaves, so no move can undo a
- *         failure.
+ *         failure. By their order the phases of a cluster are before OPEN: none takes commands.
  * Owner.  Any thread. The name on an arrow is the role whose thread makes that move. */
 #ifndef NODE_RUN_PHASE_H
 #define NODE_RUN_PHASE_H
@@ -21,7 +22,8 @@
     X(RECOVERED,   TO(OPEN)      | TO(STANDBY) | TO(FAILED))  /* the matcher sequences the commands of the start */ \
     X(STANDBY,     TO(TAKING)    | TO(FAILED))  /* frames that count are adopted and applied */    \
     X(TAKING,      TO(OPEN)      | TO(FAILED))  /* elected: the matcher sequences the commands of the term */ \
-    X(OPEN,        TO(DRAINING)  | TO(FAILED))  /* every role steps */                             \
+    X(HANDING,     TO(STANDBY)   | TO(FAILED))  /* a leader gives the lead to another node */      \
+    X(OPEN,        TO(DRAINING)  | TO(HANDING) | TO(FAILED))  /* every role steps */               \
     X(DRAINING,    TO(STOPPING)  | TO(FAILED))  /* net threads answer what they received, then end */ \
     X(STOPPING,    TO(STOPPED)   | TO(FAILED))  /* journal and follower end once all is durable and applied */ \
     X(STOPPED,     TO(FAILED))                  /* the background thread ends */                   \

@@ -94,9 +94,25 @@ static uint32_t take_over(struct node *node)
     return 1;
 }
 
-uint32_t standby_match(struct node *node, enum phase_name phase)
+/* Before a handover. */
+static uint32_t hold(struct node *node)
 {
     /* relaxed: its own. */
+    if (atomic_load_explicit(&node->is_held, memory_order_relaxed))
+        return 0;
+    staged_restart_leave(&node->core.matcher.staged_restart, STAGED_RESTART_ALL);
+    /* Release: the journal's thread sees all that was published (pairs: standby_replicate). */
+    atomic_store_explicit(&node->is_held, true, memory_order_release);
+    park_wake(&node->journal->park, PARK_ALWAYS);
+    return 1;
+}
+
+uint32_t standby_match(struct node *node, enum phase_name phase)
+{
+    if (phase == PHASE_HANDING)
+        return hold(node);
+    /* relaxed, both: its own. The next leader's is_authored publishes that nothing is held. */
+    atomic_store_explicit(&node->is_held, false, memory_order_relaxed);
     if (atomic_load_explicit(&node->is_authored, memory_order_relaxed))
         return 0;
     int work = core_follow_log(&node->core);
@@ -149,12 +165,28 @@ static bool threads_turn(struct node *node)
     return turn;
 }
 
+/* The lead is given away: what follows comes from the log. The matcher holds. */
+static uint32_t stand_by_again(struct node *node)
+{
+    if (following_begin_again(&node->core.following, node->core.journal) != 0) {
+        log_line(LOG_ERROR, "standby", "memory: %s", strerror(ENOMEM));
+        return fail(node, NODE_EXIT_FAILED);
+    }
+    /* relaxed: published by the move. */
+    atomic_store_explicit(&node->is_authored, false, memory_order_relaxed);
+    atomic_store_explicit(&node->announced, false, memory_order_relaxed);
+    atomic_store_explicit(&node->stands_by, false, memory_order_relaxed);
+    return lifecycle_advance(node, PHASE_HANDING, PHASE_STANDBY);
+}
+
 uint32_t standby_replicate(struct node *node, enum phase_name phase)
 {
     struct replicator *replicator = node->replicator;
     struct replicator_words words = {
         .applied = atomic_load_explicit(&node->core.follower.applied, memory_order_acquire),
         .is_authored = atomic_load_explicit(&node->is_authored, memory_order_acquire),
+        .is_held =
+            phase == PHASE_HANDING && atomic_load_explicit(&node->is_held, memory_order_acquire),
         .is_alive = threads_turn(node),
     };
     int work = replicator_step(replicator, &words);
@@ -167,5 +199,7 @@ uint32_t standby_replicate(struct node *node, enum phase_name phase)
         node->core.recovered.boot = replicator_lead(replicator)->term;
         (void)lifecycle_advance(node, PHASE_TAKING, PHASE_OPEN);
     }
+    if (phase == PHASE_HANDING && !replicator_leads(replicator))
+        return stand_by_again(node);
     return (uint32_t)work;
 }

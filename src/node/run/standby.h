@@ -4,6 +4,7 @@
  *   TAKING    elected, and every frame that counts is adopted   matcher's: core_lead, then
  *             node->is_authored; journal's: its frames, until the first of them counts
  *   OPEN      as a node alone; the journal's thread also sends its frames
+ *   HANDING   the matcher holds; when all its frames count, the lead goes to another node: STANDBY
  *
  * Only with a replicator, that is with cluster.name. */
 #ifndef NODE_RUN_STANDBY_H
@@ -14,7 +15,7 @@
 /* In RECOVERED, in place of opening_sequence: begins to follow the log. Whether it moved. */
 uint32_t standby_begin(struct node *node);
 
-/* The matcher's turn in STANDBY and TAKING. The work done. */
+/* The matcher's turn in STANDBY, TAKING and HANDING. The work done. */
 uint32_t standby_match(struct node *node, enum phase_name phase);
 
 /* Whether a leader takes no commands: too much of what it did does not count yet, or etcd is so

@@ -1,21 +1,67 @@
-/* command_cluster.c - how a cluster stands, as one of its nodes sees it. */
+/* command_cluster.c - how a cluster stands, as one of its nodes sees it, and the handover of its
+ * lead. */
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "perp/command/command.h"
 #include "perp/data/data_directory.h"
 #include "perp/print/report.h"
 #include "perp/request/client.h"
 
-enum { SHOWN_MAX = 300 };
+enum { SHOWN_MAX = 300, TARGET_MAX = 300, NODE_MAX = 64, LOOKS = 100, LOOK_US = 100 * 1000 };
 
-/* Shows the answer; false when it has a problem, or is none. */
+/* Asks the node with its admin token. */
+struct asking {
+    struct context *context;
+    struct data_directory directory;
+    struct client admin;
+};
+
+static bool begin(struct asking *asking, struct context *context)
+{
+    const char *url = context->arguments->values[FLAG_admin_url];
+
+    asking->context = context;
+    if (url == NULL)
+        return context_fail(context, EXIT_CODE_usage, "--admin-url is needed");
+    if (!data_directory_open(context, NULL, &asking->directory))
+        return false;
+    if (client_init(&asking->admin, url, CLIENT_TIMEOUT_MS) &&
+        client_read_token(&asking->admin, asking->directory.path))
+        return true;
+    (void)context_fail(context, EXIT_CODE_problem, "%s", asking->admin.error);
+    client_close(&asking->admin);
+    data_directory_close(&asking->directory);
+    return false;
+}
+
+static void end(struct asking *asking)
+{
+    client_close(&asking->admin);
+    data_directory_close(&asking->directory);
+}
+
+/* False when there is no answer, or it is a problem: told. */
+static bool ask(struct asking *asking, const char *method, const char *target,
+                struct client_answer *answer)
+{
+    const struct client_request request = { .method = method, .target = target };
+
+    if (client_call(&asking->admin, &request, answer) != 0)
+        return context_fail(asking->context, EXIT_CODE_problem, "%s", asking->admin.error);
+    return answer->status == 200 ||
+           context_fail(asking->context, EXIT_CODE_rejected, "%s %s: %.*s", method, target,
+                        (int)(answer->body_count < SHOWN_MAX ? answer->body_count : SHOWN_MAX),
+                        answer->body);
+}
+
+/* ---- status ---------------------------------------------------------------------------------- */
+
+/* Shows the answer; false when it has a problem. */
 static bool show(struct context *context, const struct client_answer *answer)
 {
-    if (answer->status != 200)
-        return context_fail(context, EXIT_CODE_rejected, "GET /admin/cluster: %.*s",
-                            (int)(answer->body_count < SHOWN_MAX ? answer->body_count : SHOWN_MAX),
-                            answer->body);
     json_t *root = json_loadb(answer->body, answer->body_count, 0, NULL);
     size_t problems = json_array_size(json_object_get(root, "problems"));
     bool is_well = json_is_array(json_object_get(root, "problems")) && problems == 0;
@@ -27,24 +73,78 @@ static bool show(struct context *context, const struct client_answer *answer)
 
 int command_cluster_status(struct context *context)
 {
-    const struct client_request request = { .method = "GET", .target = "/admin/cluster" };
-    const char *url = context->arguments->values[FLAG_admin_url];
-    struct data_directory directory;
+    struct asking asking;
     struct client_answer answer;
-    struct client admin;
 
-    if (url == NULL)
-        return context_fail(context, EXIT_CODE_usage, "--admin-url is needed"), EXIT_CODE_usage;
-    if (!data_directory_open(context, NULL, &directory))
+    if (!begin(&asking, context))
         return context->exit_code;
-    bool is_shown = client_init(&admin, url, CLIENT_TIMEOUT_MS) &&
-                    client_read_token(&admin, directory.path) &&
-                    client_call(&admin, &request, &answer) == 0;
-    if (is_shown)
+    if (ask(&asking, "GET", "/admin/cluster", &answer))
         (void)show(context, &answer);
-    else
-        (void)context_fail(context, EXIT_CODE_problem, "%s", admin.error);
-    client_close(&admin);
-    data_directory_close(&directory);
+    end(&asking);
+    return context->exit_code;
+}
+
+/* ---- handover -------------------------------------------------------------------------------- */
+
+/* Reads the text member `name`; "" when it is none. */
+static void read_member(const struct client_answer *answer, const char *name, char out[NODE_MAX])
+{
+    json_t *root = json_loadb(answer->body, answer->body_count, 0, NULL);
+    const char *text = json_string_value(json_object_get(root, name));
+
+    snprintf(out, NODE_MAX, "%s", text != NULL ? text : "");
+    json_decref(root);
+}
+
+/* Until that node leads. */
+static bool await_leader(struct asking *asking, const char *node)
+{
+    struct client_answer answer;
+    char leader[NODE_MAX] = "";
+
+    for (int i = 0; i < LOOKS; i++) {
+        if (!ask(asking, "GET", "/admin/cluster", &answer))
+            return false;
+        read_member(&answer, "leader", leader);
+        if (strcmp(leader, node) == 0) {
+            char text[NODE_MAX + 16];
+            int count = snprintf(text, sizeof text, "{\"leader\":\"%s\"}", node);
+            report_answer(stdout, text, (size_t)count, asking->context->arguments->json, NULL);
+            return true;
+        }
+        usleep(LOOK_US);
+    }
+    return context_fail(asking->context, EXIT_CODE_rejected,
+                        "%s does not lead after 10 s, but %s: see perp cluster status", node,
+                        leader[0] != '\0' ? leader : "nobody");
+}
+
+/* The path of the order; false when the name cannot be a node's. */
+static bool make_target(struct context *context, char target[TARGET_MAX])
+{
+    const struct arguments *arguments = context->arguments;
+    const char *node = arguments->word_count > 0 ? arguments->words[0] : "";
+
+    if (strlen(node) >= NODE_MAX ||
+        node[strspn(node, "abcdefghijklmnopqrstuvwxyz0123456789-")] != '\0')
+        return context_fail(context, EXIT_CODE_usage, "%.64s is no name of a node", node);
+    snprintf(target, TARGET_MAX, node[0] != '\0' ? "/admin/handover?node=%s" : "/admin/handover%s",
+             node);
+    return true;
+}
+
+int command_cluster_handover(struct context *context)
+{
+    struct asking asking;
+    struct client_answer answer;
+    char target[TARGET_MAX], node[NODE_MAX];
+
+    if (!make_target(context, target) || !begin(&asking, context))
+        return context->exit_code;
+    if (ask(&asking, "POST", target, &answer)) {
+        read_member(&answer, "node", node);
+        (void)await_leader(&asking, node);
+    }
+    end(&asking);
     return context->exit_code;
 }

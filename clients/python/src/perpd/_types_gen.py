@@ -612,6 +612,10 @@ class Sealed(TypedDict):
     sealed: bool
 
 
+class Handover(TypedDict):
+    node: str
+
+
 class Window(TypedDict):
     past: int
     future: int

@@ -1,0 +1,227 @@
+/* elect_ballot.c - an election: rank, term, one transaction; and the handover of a lead to another
+ * node (replication.md, Session and election). */
+#include <stdio.h>
+
+#include "repl/elect_parts.h"
+
+static bool may_stand(const struct elect *elect)
+{
+    return elect->state == ELECT_FOLLOWS && elect->is_identified && elect->watches &&
+           !elect->has_leader && elect->is_shown && elect->config.is_candidate &&
+           elect->status.is_current && elect->status.is_clock_well && elect->status.is_alive;
+}
+
+/* The nodes, and to whom a leader handed over, at one revision. */
+static void ask_rank(struct elect *elect)
+{
+    struct repl_key key = repl_key_of(elect->config.cluster, "node/");
+    struct repl_key end = repl_key_of(elect->config.cluster, "node/~");
+    struct repl_key handover = repl_key_of(elect->config.cluster, "handover");
+    const struct etcd_op gets[] = {
+        { .verb = ETCD_GET, .key = etcd_text(key.text), .end = etcd_text(end.text) },
+        { .verb = ETCD_GET, .key = etcd_text(handover.text) },
+    };
+    const struct etcd_transaction transaction = { .then = gets, .then_count = CC_COUNT(gets) };
+    const struct etcd_request request = { .kind = ETCD_TRANSACTION,
+                                          .life_ns = ELECT_REQUEST_LIFE_NS,
+                                          .transaction = &transaction };
+    (void)elect_ask(elect, ASK_RANK, STEP_RANK, &request);
+}
+
+/* Nodes that may lead and come before this one by name; the one that was handed the lead comes
+ * before all of them. */
+static void done_rank(struct elect *elect, const struct etcd_done *done, uint64_t now_ns)
+{
+    uint64_t wait_ns = 0;
+
+    elect->was_handed = false;
+    for (uint32_t i = 0; i < done->row_count; i++) {
+        struct etcd_bytes value = done->rows[i].value;
+        struct cluster_handover handover;
+        struct cluster_node node;
+        if (done->rows[i].op == 0 && cluster_row_node_decode(&node, value) && node.is_candidate &&
+            node.state == CLUSTER_CURRENT && strcmp(node.node, elect->config.node) < 0)
+            wait_ns += ELECT_RANK_NS;
+        if (done->rows[i].op == 0 || !cluster_row_handover_decode(&handover, value))
+            continue;
+        elect->was_handed = true;
+        wait_ns = strcmp(handover.node, elect->config.node) == 0 ? 0 : wait_ns + ELECT_HANDED_NS;
+    }
+    elect->stands_ns = now_ns + wait_ns;
+}
+
+static void ask_stand(struct elect *elect)
+{
+    struct repl_key leader_key = repl_key_of(elect->config.cluster, "leader");
+    struct repl_key term_key = repl_key_of(elect->config.cluster, "term");
+    struct repl_key handover_key = repl_key_of(elect->config.cluster, "handover");
+    struct cluster_leader leader = {
+        .term = elect->term,
+        .rules_version = elect->config.rules_version,
+        .began_ns = elect->status.wall_ns,
+    };
+    uint8_t value[CLUSTER_LEADER_BYTES], term[CLUSTER_TERM_BYTES];
+    snprintf(leader.node, sizeof leader.node, "%s", elect->config.node);
+    snprintf(leader.public_address, sizeof leader.public_address, "%s",
+             elect->config.public_address);
+    snprintf(leader.admin_address, sizeof leader.admin_address, "%s", elect->config.admin_address);
+    cluster_row_leader_encode(value, &leader);
+    cc_store64(term, elect->term);
+    const struct etcd_compare compares[] = {
+        { etcd_text(leader_key.text), ETCD_VERSION, 0 },
+        { etcd_text(term_key.text), ETCD_MOD_REVISION, elect->term_revision },
+    };
+    const struct etcd_op puts[] = {
+        { .verb = ETCD_PUT,
+          .key = etcd_text(leader_key.text),
+          .value = { value, sizeof value },
+          .lease = elect->lease },
+        { .verb = ETCD_PUT, .key = etcd_text(term_key.text), .value = { term, sizeof term } },
+        { .verb = ETCD_DELETE, .key = etcd_text(handover_key.text) },
+    };
+    const struct etcd_op look = { .verb = ETCD_GET, .key = etcd_text(leader_key.text) };
+    const struct etcd_transaction transaction = {
+        .compares = compares,
+        .compare_count = CC_COUNT(compares),
+        .then = puts,
+        .then_count = CC_COUNT(puts),
+        .otherwise = &look,
+        .otherwise_count = 1,
+    };
+    const struct etcd_request request = { .kind = ETCD_TRANSACTION, .transaction = &transaction };
+    (void)elect_ask(elect, ASK_STAND, STEP_STAND, &request);
+}
+
+static void give_up(struct elect *elect, uint64_t now_ns)
+{
+    if (elect->state == ELECT_STANDS)
+        elect->state = ELECT_FOLLOWS;
+    elect->stands_ns = 0;
+    elect->again_ns = now_ns + ELECT_RETRY_NS;
+}
+
+static void won(struct elect *elect, int64_t epoch)
+{
+    elect->state = ELECT_ELECTED;
+    elect->epoch = epoch;
+    elect->elections++;
+}
+
+static void done_stand(struct elect *elect, const struct etcd_done *done, uint64_t now_ns)
+{
+    struct cluster_leader leader;
+
+    if (done->result == ETCD_NO_LEASE) {
+        elect_end_session(elect);
+    } else if (done->result != ETCD_OK) {
+        give_up(elect, now_ns);
+    } else if (done->succeeded) {
+        won(elect, done->revision);
+    } else if (done->row_count == 1 && cluster_row_leader_decode(&leader, done->rows[0].value) &&
+               elect_is_me(elect, &leader) && done->rows[0].lease == elect->lease) {
+        won(elect, done->rows[0].create_revision); /* its answer was lost */
+    } else {
+        give_up(elect, now_ns);
+    }
+}
+
+static void done_term(struct elect *elect, const struct etcd_done *done, uint64_t now_ns)
+{
+    uint64_t term;
+
+    if (done->result != ETCD_OK || done->row_count != 1 ||
+        !cluster_row_term_decode(&term, done->rows[0].value) || term == UINT64_MAX) {
+        give_up(elect, now_ns);
+        return;
+    }
+    elect->previous_term = term;
+    elect->term = term + 1;
+    elect->term_revision = done->rows[0].mod_revision;
+    ask_stand(elect);
+}
+
+void elect_ballot_step(struct elect *elect, uint64_t now_ns)
+{
+    if (may_stand(elect) && now_ns >= elect->again_ns) {
+        elect->state = ELECT_STANDS;
+        elect->stands_ns = 0;
+        ask_rank(elect);
+        return;
+    }
+    if (elect->state != ELECT_STANDS || elect_is_asked(elect, ASK_RANK))
+        return;
+    if (elect->has_leader || elect->stands_ns == 0)
+        give_up(elect, now_ns);
+    else if (now_ns >= elect->stands_ns && !elect_get(elect, ASK_TERM, STEP_TERM, "term"))
+        give_up(elect, now_ns);
+}
+
+void elect_ballot_done(struct elect *elect, const struct etcd_done *done, uint64_t step,
+                       uint64_t now_ns)
+{
+    if (elect->state != ELECT_STANDS)
+        return;
+    if (step == STEP_STAND)
+        done_stand(elect, done, now_ns);
+    else if (step == STEP_TERM)
+        done_term(elect, done, now_ns);
+    else if (done->result == ETCD_OK)
+        done_rank(elect, done, now_ns);
+    else
+        give_up(elect, now_ns);
+}
+
+/* ---- handover -------------------------------------------------------------------------------- */
+
+bool elect_ballot_hand(struct elect *elect, const char *node, uint64_t last_frame)
+{
+    struct repl_key leader_key = repl_key_of(elect->config.cluster, "leader");
+    struct repl_key handover_key = repl_key_of(elect->config.cluster, "handover");
+    struct cluster_handover handover = { .last_frame = last_frame };
+    uint8_t value[CLUSTER_HANDOVER_BYTES];
+
+    INVARIANT(elect->state == ELECT_ELECTED);
+    snprintf(handover.node, sizeof handover.node, "%s", node);
+    cluster_row_handover_encode(value, &handover);
+    const struct etcd_compare mine = { etcd_text(leader_key.text), ETCD_CREATE_REVISION,
+                                       elect->epoch };
+    const struct etcd_op then[] = {
+        { .verb = ETCD_DELETE, .key = etcd_text(leader_key.text) },
+        { .verb = ETCD_PUT,
+          .key = etcd_text(handover_key.text),
+          .value = { value, sizeof value },
+          .lease = elect->lease },
+    };
+    const struct etcd_op look = { .verb = ETCD_GET, .key = etcd_text(handover_key.text) };
+    const struct etcd_transaction transaction = {
+        .compares = &mine,
+        .compare_count = 1,
+        .then = then,
+        .then_count = CC_COUNT(then),
+        .otherwise = &look,
+        .otherwise_count = 1,
+    };
+    const struct etcd_request request = { .kind = ETCD_TRANSACTION, .transaction = &transaction };
+    if (!elect_ask(elect, ASK_HAND, 0, &request))
+        return false;
+    elect->state = ELECT_HANDS;
+    return true;
+}
+
+void elect_ballot_hand_done(struct elect *elect, const struct etcd_done *done)
+{
+    /* The second: it was done, and the answer was lost. */
+    bool was_done =
+        done->succeeded || (done->row_count == 1 && done->rows[0].lease == elect->lease);
+
+    if (elect->state != ELECT_HANDS)
+        return;
+    if (done->result != ETCD_OK || !was_done) {
+        elect->state = ELECT_LOST;
+        return;
+    }
+    elect->state = ELECT_FOLLOWS;
+    elect->has_leader = elect->has_leader && elect->leader_epoch != elect->epoch;
+    elect->epoch = 0;
+    elect->deadline_boot_ns = 0;
+}
