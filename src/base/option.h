@@ -83,7 +83,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(cluster,  request_ms,             INT,    0, 1, "400",            100, 2000, "then a request goes to the next member of etcd, ms") \
     X(cluster,  unacked_ms,             INT,    0, 1, "1000",           100, 10000, "oldest frame that does not count while commands are taken, ms") \
     X(cluster,  unacked_bytes,          SIZE,   0, 1, "8M",             1048576, 33554432, "records that do not count while commands are taken") \
-    X(cluster,  give_up_ms,             INT,    0, 0, "10000",          1000, 60000, "ms; then held answers are outcome_unknown") \
+    X(cluster,  give_up_ms,             INT,    0, 1, "10000",          1000, 60000, "no frame counts so long: then held answers end, ms") \
     X(cluster,  disk_stall_ms,          INT,    0, 1, "5000",           500, 60000, "a leader whose disk takes no frame so long resigns, ms") \
     X(cluster,  clock_ms,               INT,    0, 1, "200",            10, 1000, "greatest difference of a candidate's clock, ms") \
     X(cluster,  staleness_ms,           INT,    0, 1, "1000",           100, 60000, "ms; above it the reads of a standby answer 503") \

@@ -36,7 +36,8 @@
     X(pairing_expired, 410)                 X(payload_too_large, 413) \
     X(unsupported_media_type, 415)          X(rate_limited, 429) \
     X(headers_too_large, 431)               X(internal_error, 500) \
-    X(not_ready, 503)                       X(too_many_connections, 503)
+    X(not_ready, 503)                       X(outcome_unknown, 503) \
+    X(too_many_connections, 503)
 
 #define HTTP_STATUS_LIST(X) \
     X(200, "OK") X(201, "Created") X(204, "No Content") X(304, "Not Modified") X(307, "Temporary Redirect") \

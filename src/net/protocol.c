@@ -280,6 +280,9 @@ void protocol_turn_begin(struct protocol *protocol)
     protocol->taking = PROTOCOL_COMMANDS;
     verify_begin(&protocol->verifier);
     accept_answers(protocol);
+    const struct net_source *source = &protocol->config.source;
+    if (CC_UNLIKELY(source->gave_up != NULL) && source->gave_up(source->context))
+        protocol->work += command_send_give_up(&protocol->sender);
     if (conn_queue_count(&protocol->context.conns, CONN_STARVED) > 0)
         feed_starved(protocol);
     if (conn_queue_count(&protocol->context.conns, CONN_PAUSED) > 0)

@@ -1,6 +1,7 @@
 /* X-Min-Sequence: a GET waits at most one second for the sequence that it asks for (wire.md W7):
  * which values are refused, when it is answered, what waits with it, how many may wait. And which
- * reads a node of a cluster refuses for their age (replication.md). */
+ * reads a node of a cluster refuses for their age, and what a leader that gives up answers
+ * (replication.md). */
 #include <stdio.h>
 
 #include "check.h"
@@ -279,6 +280,65 @@ static void old_reads_are_refused(void)
     protocol->config.source.standing = NULL;
 }
 
+static bool gave_up;
+
+static bool cluster_gave_up(void *context)
+{
+    (void)context;
+    return gave_up;
+}
+
+static void send_order(struct wire *wire, bool reaches_matcher)
+{
+    char text[2048];
+    size_t count = fixture_order_post(&fixture, text, sizeof text);
+    if (reaches_matcher) {
+        wire_send(wire, text, count, 0);
+        return;
+    }
+    wire_feed(wire, text, count);
+    wire_turn_net(wire);
+}
+
+/* What was sent to the matcher, sequenced or not, is answered once a leader gives up, in its place
+ * among other requests; the answer that comes later is nobody's. */
+static void held_answers_are_given_up(void)
+{
+    struct wire wire, closed;
+    struct wire_answer answer;
+    uint64_t before = protocol->context.metrics.counters.outcomes_unknown;
+    protocol->config.source.gave_up = cluster_gave_up;
+    wire_open(&wire, &fixture, protocol, false);
+    wire_open(&closed, &fixture, protocol, false);
+    send_order(&wire, true);
+    send_order(&closed, true);
+    ask(&wire, "GET", "/api/v1/time", "");
+    send_order(&wire, false); /* waits in its ring */
+    wire_turn_net(&wire);
+    CHECK(!wire_answer(&wire, &answer, false) && protocol->sender.commands_out == 3);
+    wire_free(&closed);
+    gave_up = true;
+    wire_turn_net(&wire);
+    CHECK(wire_answer(&wire, &answer, false) && says(&answer, 503, "\"outcome_unknown\""));
+    CHECK(strstr(answer.head, "Retry-After: 1\r\n") != NULL);
+    CHECK(wire_answer(&wire, &answer, false) && says(&answer, 200, "time_ns"));
+    CHECK(wire_answer(&wire, &answer, false) && says(&answer, 503, "\"outcome_unknown\""));
+    CHECK(protocol->context.metrics.counters.outcomes_unknown == before + 2);
+    gave_up = false;
+    for (unsigned i = 0; i < 4; i++)
+        wire_turn(&wire);
+    fixture.applied = fixture.durable = fixture.sequence;
+    for (unsigned i = 0; i < 4; i++)
+        wire_turn(&wire);
+    CHECK(!wire_answer(&wire, &answer, false) && protocol->sender.commands_out == 0);
+    send_order(&wire, true);
+    fixture.applied = fixture.durable = fixture.sequence;
+    wire_turn(&wire);
+    CHECK(wire_answer(&wire, &answer, false) && answer.status == 200);
+    wire_free(&wire);
+    protocol->config.source.gave_up = NULL;
+}
+
 int main(void)
 {
     fixture_init(&fixture, true, FIXTURE_SLOTS);
@@ -291,6 +351,7 @@ int main(void)
     close_ends_the_wait();
     few_wait();
     old_reads_are_refused();
+    held_answers_are_given_up();
     a_revoked_key_is_refused(); /* last: it ends the key */
     fixture_end(&fixture, protocol);
     return 0;

@@ -151,7 +151,8 @@ class Node:
                      f"--cluster.name={self.cluster.name}", f"--cluster.node={self.name}",
                      f"--cluster.etcd={self.proxy.addresses}",
                      f"--cluster.vault=file:{self.cluster.vault}", "--cluster.retain=64K",
-                     "--cluster.etcd_quota=48M", "--cluster.disk_stall_ms=60000", *more]
+                     "--cluster.etcd_quota=48M", "--cluster.disk_stall_ms=60000",
+                     "--cluster.give_up_ms=1000", *more]
         with open(self.folder.parent / f"{self.name}.log", "ab") as log:
             self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=log)
         threading.Thread(target=self.read, args=(self.process,), daemon=True).start()
@@ -246,7 +247,7 @@ class Rule:
 
     def __init__(self, cluster):
         self.cluster, self.port, self.connection = cluster, None, None
-        self.next = 0
+        self.next, self.unknown = 0, 0
 
     def drop(self):
         if self.connection is not None:
@@ -278,6 +279,7 @@ class Rule:
                 self.port = int(response.json["leader"].rsplit(":", 1)[1])
             elif response.status == 503 or (response.status == 200 and response.json.get("status")
                                             in ("request_dropped", "retry_required")):
+                self.unknown += response.json.get("code") == "outcome_unknown"
                 self.go_on()
                 time.sleep(0.05)
             else:

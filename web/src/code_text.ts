@@ -138,6 +138,7 @@ export const CODE_TEXT: Record<Code, string> = {
   origin_not_allowed: 'the exchange does not take this from a page of this address',
   host_not_allowed: 'the exchange does not answer under this name',
   not_leader: 'another node of the exchange takes orders now',
+  outcome_unknown: 'it is not known whether this was executed: look at your orders',
   not_found: 'there is no such thing',
   portfolio_not_found: 'there is no such portfolio',
   order_not_found: 'there is no such order',

@@ -938,4 +938,5 @@ export type ProblemCode =
   "headers_too_large" |
   "internal_error" |
   "not_ready" |
+  "outcome_unknown" |
   "too_many_connections";

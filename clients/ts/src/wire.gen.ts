@@ -51,7 +51,8 @@ export const PROBLEM_CODES = [
   "portfolio_not_active", "portfolio_not_empty", "portfolio_not_closed", "subaccount_not_active",
   "insufficient_free_equity", "faucet_limit_exceeded", "limit_reached", "pairing_already_used",
   "pairing_not_deposited", "pairing_expired", "payload_too_large", "unsupported_media_type",
-  "rate_limited", "headers_too_large", "internal_error", "not_ready", "too_many_connections",
+  "rate_limited", "headers_too_large", "internal_error", "not_ready", "outcome_unknown",
+  "too_many_connections",
 ] as const;
 export type ProblemCode = (typeof PROBLEM_CODES)[number];
 

@@ -7,6 +7,8 @@
 #include "crypto/secret.h"
 #include "net/request/plain_body.h"
 
+#define UNKNOWN_LOOK_NS UINT64_C(20000000)
+
 void command_send_init(struct command_sender *sender, struct job_table *jobs)
 {
     const struct net_config *config = jobs->context->config;
@@ -167,6 +169,49 @@ void command_send_answer(struct command_sender *sender, const struct answer *ans
         pipeline_advance(pipeline, context_conn(context, pending));
     else
         pipeline_finish(pipeline, pending);
+}
+
+/* Of one connection. */
+static uint32_t give_up_conn(struct command_sender *sender, struct conn *conn)
+{
+    struct context *context = sender->jobs->context;
+    struct pending_pool *pool = &context->pendings;
+    struct pending *before = NULL;
+    uint32_t count = 0, at = conn->pending_head;
+    while (at != PENDING_NONE && pending_available(pool)) {
+        struct pending *pending = pending_at(pool, at);
+        if (pending->state == PENDING_SENT) {
+            pending = pending_replace(pool, conn, before, pending);
+            (void)problem_detail_set(&pending->problem, PROBLEM_outcome_unknown, NULL,
+                                     "it is not known whether this was executed; send the same "
+                                     "request again, here or to another node");
+            count++;
+        }
+        before = pending;
+        at = pending->next;
+    }
+    if (count > 0) {
+        pipeline_advance(sender->jobs->pipeline, conn);
+        context_mark_dirty(context, conn);
+    }
+    return count;
+}
+
+uint32_t command_send_give_up(struct command_sender *sender)
+{
+    struct context *context = sender->jobs->context;
+    uint32_t count = 0;
+    if (sender->commands_out == 0 ||
+        (sender->gave_up_ns != 0 && context->now_ns - sender->gave_up_ns < UNKNOWN_LOOK_NS))
+        return 0;
+    sender->gave_up_ns = context->now_ns;
+    for (uint32_t i = 0; i < context->conns.capacity; i++) {
+        struct conn *conn = conn_at(&context->conns, i);
+        if (conn->open && !conn->broken && conn->pending_count > 0)
+            count += give_up_conn(sender, conn);
+    }
+    context->metrics.counters.outcomes_unknown += count;
+    return count;
 }
 
 bool command_send_has_room(const struct command_sender *sender)

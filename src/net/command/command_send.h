@@ -15,6 +15,7 @@ struct command_sender {
     struct job_table *jobs;
     uint32_t answer_credits; /* answers that the ring holds */
     uint32_t commands_out;   /* commands sent and not answered */
+    uint64_t gave_up_ns;     /* when it last looked for some to give up; 0: never */
 };
 
 void command_send_init(struct command_sender *sender, struct job_table *jobs);
@@ -24,6 +25,10 @@ uint32_t command_send_run(struct command_sender *sender);
 
 /* Handles an answer of the matcher whose release_sequence is durable. */
 void command_send_answer(struct command_sender *sender, const struct answer *answer);
+
+/* Answers what was sent and has no answer with outcome_unknown: the leader gave up
+ * (replication.md, A node). Looks each 20 ms. Returns the number. */
+uint32_t command_send_give_up(struct command_sender *sender);
 
 /* Whether a cancel can be sent now, and before those that wait for a credit there is none. */
 CC_MUST_USE bool command_send_has_room(const struct command_sender *sender);

@@ -91,6 +91,8 @@ struct net_source {
     bool (*is_fresh)(void *context); /* reads show all that any node has acknowledged, or this node
                                         does not lead; NULL likewise */
     void (*standing)(void *context, struct net_standing *standing); /* NULL likewise */
+    /* Whether the outcome of commands that were sent may never be known here. NULL likewise. */
+    bool (*gave_up)(void *context);
     void (*facts)(void *context, struct net_facts *facts);
     /* Writes the node's Prometheus text, at most `capacity` bytes; returns its length. */
     size_t (*metrics)(void *context, char *text, size_t capacity);

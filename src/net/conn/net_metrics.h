@@ -47,6 +47,7 @@ enum net_stage {
     X(commands_pushed,         "Commands handed to the matcher.") \
     X(commands_dropped,        "Commands refused because the matcher had no room.") \
     X(answers,                 "Answers of the matcher.") \
+    X(outcomes_unknown,        "Commands whose answer did not come in time from the cluster.") \
     X(replies,                 "Replies of the follower.") \
     X(timeouts,                "Connections closed for being slow.") \
     X(output_pool_closed,      "Connections closed because the output pool was full.") \

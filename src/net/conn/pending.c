@@ -93,6 +93,34 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
     return pending;
 }
 
+struct pending *pending_replace(struct pending_pool *pool, struct conn *conn,
+                                struct pending *before, struct pending *sent)
+{
+    INVARIANT(sent->state == PENDING_SENT && sent->conn == conn->index);
+    struct pending *made = alloc(pool, conn, conn->index, PENDING_PROBLEM, PENDING_DONE);
+    uint32_t index = pending_index(pool, made);
+    made->next = sent->next;
+    made->last = sent->last;
+    made->no_body = sent->no_body;
+    made->minor = sent->minor;
+    made->origin = sent->origin;
+    made->asks_timing = sent->asks_timing;
+    made->rate = sent->rate;
+    made->received_ticks = sent->received_ticks;
+    made->is_op = sent->is_op;
+    made->has_op_id = sent->has_op_id;
+    made->op_id = sent->op_id;
+    if (before == NULL)
+        conn->pending_head = index;
+    else
+        before->next = index;
+    if (conn->pending_tail == pending_index(pool, sent))
+        conn->pending_tail = index;
+    sent->next = PENDING_NONE;
+    sent->conn = CONN_NONE;
+    return made;
+}
+
 void pending_free(struct pending_pool *pool, struct pending *pending)
 {
     INVARIANT(pool->used > 0 && pool->pipelined >= pending->pipelined);

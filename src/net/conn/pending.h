@@ -152,6 +152,12 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
  * be available. */
 struct pending *pending_add_own(struct pending_pool *pool, uint64_t received_ticks);
 
+/* Puts a problem, for the caller to fill, in the place of a write of the connection that was sent
+ * (`before`: the one before it in the list, NULL: it is the oldest). That one is freed when its
+ * answer comes. One must be available. Returns the problem's. */
+struct pending *pending_replace(struct pending_pool *pool, struct conn *conn,
+                                struct pending *before, struct pending *sent);
+
 /* Removes the oldest pending from its connection's list and frees it. */
 void pending_remove_first(struct pending_pool *pool, struct conn *conn);
 

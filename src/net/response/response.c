@@ -231,7 +231,7 @@ static void write_problem(struct writer *writer, const struct problem_detail *pr
         frame->retry_after_ms = problem->number;
     else if (problem->code == PROBLEM_not_leader)
         frame->leader = problem->member;
-    else if (problem->member == leadership_awaited)
+    else if (problem->member == leadership_awaited || problem->code == PROBLEM_outcome_unknown)
         frame->retry_after_ms = LEADER_RETRY_MS;
     json_problem(writer, problem);
 }

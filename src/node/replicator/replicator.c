@@ -103,6 +103,10 @@ int replicator_fail(struct replicator *replicator, int exit_code, const char *fo
     if (replicator->end.text[0] != '\0')
         return -1;
     replicator->end.exit_code = exit_code;
+    /* Nothing is served that another leader may know better. */
+    atomic_store_explicit(&replicator->leader, NULL, memory_order_release);
+    atomic_store_explicit(&replicator->deadline_boot_ns, 0, memory_order_release);
+    atomic_store_explicit(&replicator->gave_up, replicator->forms, memory_order_relaxed);
     va_start(arguments, format);
     vsnprintf(replicator->end.text, sizeof replicator->end.text, format, arguments);
     va_end(arguments);
@@ -314,6 +318,9 @@ static int step_leader(struct replicator *replicator, const struct replicator_wo
         lead_oldest_ns(lead, now_ns) > replicator->config.unacked_ns ||
         journal_cluster_unreleased_bytes(replicator->journal) > replicator->config.unacked_bytes;
     atomic_store_explicit(&replicator->is_stuck, is_stuck, memory_order_relaxed);
+    atomic_store_explicit(&replicator->gave_up,
+                          lead_oldest_ns(lead, now_ns) > replicator->config.give_up_ns,
+                          memory_order_relaxed);
     return work +
            (replicator_hand_is_wanted(replicator) ? replicator_hand_step(replicator, words) : 0);
 }
@@ -538,6 +545,11 @@ bool replicator_is_fresh(const struct replicator *replicator)
 bool replicator_is_stuck(const struct replicator *replicator)
 {
     return atomic_load_explicit(&replicator->is_stuck, memory_order_relaxed);
+}
+
+bool replicator_gave_up(const struct replicator *replicator)
+{
+    return atomic_load_explicit(&replicator->gave_up, memory_order_relaxed);
 }
 
 uint64_t replicator_term(const struct replicator *replicator)

@@ -103,6 +103,10 @@ CC_MUST_USE bool replicator_is_fresh(const struct replicator *replicator);
 /* Whether too much of what this leader did does not count yet: it takes no commands. */
 CC_MUST_USE bool replicator_is_stuck(const struct replicator *replicator);
 
+/* Whether clients of this leader are told that outcomes are unknown: no frame has counted for
+ * config.give_up_ns, or it leads no more and is about to end. */
+CC_MUST_USE bool replicator_gave_up(const struct replicator *replicator);
+
 /* The term of the leader that it knows. */
 CC_MUST_USE uint64_t replicator_term(const struct replicator *replicator);
 

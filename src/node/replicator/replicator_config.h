@@ -17,7 +17,7 @@ struct replicator_config {
     int64_t lease_s;
     uint64_t clock_ns; /* greatest difference of a candidate */
     uint64_t unacked_ns, unacked_bytes;
-    uint64_t disk_stall_ns;
+    uint64_t give_up_ns, disk_stall_ns;
     uint64_t retain_bytes;
     struct vault vault; /* its disk and exchange outlive it */
 };

@@ -87,6 +87,7 @@ struct replicator {
     CC_NO_SHARE const char *_Atomic leader;
     _Atomic uint64_t deadline_boot_ns;
     _Atomic bool is_stuck;
+    _Atomic bool gave_up;
     struct published term, received, released, durable, found_there, elections, oldest;
     struct published state, connected;
     struct published lowest, vaulted, deleted;

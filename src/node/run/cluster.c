@@ -70,6 +70,7 @@ static int make_replicator(struct node *node, struct etcd *etcd)
         .clock_ns = config_number(options, OPTION_cluster_clock_ms) * NS_PER_MS,
         .unacked_ns = config_number(options, OPTION_cluster_unacked_ms) * NS_PER_MS,
         .unacked_bytes = config_number(options, OPTION_cluster_unacked_bytes),
+        .give_up_ns = config_number(options, OPTION_cluster_give_up_ms) * NS_PER_MS,
         .disk_stall_ns = config_number(options, OPTION_cluster_disk_stall_ms) * NS_PER_MS,
         .retain_bytes = config_number(options, OPTION_cluster_retain),
         .vault = node->vault_keeper.vault,

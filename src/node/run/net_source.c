@@ -102,6 +102,13 @@ static bool source_is_fresh(void *context)
     return phase < PHASE_OPEN || replicator_is_fresh(node->replicator);
 }
 
+static bool source_gave_up(void *context)
+{
+    const struct node *node = context;
+
+    return replicator_gave_up(node->replicator);
+}
+
 static void source_standing(void *context, struct net_standing *standing)
 {
     struct node *node = context;
@@ -123,6 +130,7 @@ struct net_source net_source_of(struct node *node)
         .leads = node->replicator != NULL ? source_leads : NULL,
         .is_fresh = node->replicator != NULL ? source_is_fresh : NULL,
         .standing = node->replicator != NULL ? source_standing : NULL,
+        .gave_up = node->replicator != NULL ? source_gave_up : NULL,
         .context = node,
         .durable = source_durable,
         .applied = source_applied,

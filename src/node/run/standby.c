@@ -8,6 +8,7 @@
 
 #define MATCHER_TURN_NS UINT64_C(500000000)
 #define NET_TURN_NS     UINT64_C(2000000000)
+#define GIVE_UP_NS      UINT64_C(150000000)
 
 /* ---- the matcher's side ---------------------------------------------------------------------- */
 
@@ -135,10 +136,16 @@ bool standby_is_held(struct node *node)
 
 /* ---- the journal's side ---------------------------------------------------------------------- */
 
+/* A leader first lets its net threads say that outcomes are unknown. */
 static uint32_t end(struct node *node)
 {
     const struct replicator_end *end = replicator_end(node->replicator);
+    uint64_t now_ns = clock_monotonic_ns(&node->clock);
 
+    if (node->given_up_ns == 0)
+        node->given_up_ns = now_ns;
+    if (replicator_gave_up(node->replicator) && now_ns - node->given_up_ns < GIVE_UP_NS)
+        return 0;
     log_line(end->exit_code == NODE_EXIT_DEPOSED ? LOG_WARN : LOG_ERROR, "cluster", "%s",
              end->text);
     return fail(node, end->exit_code);

@@ -60,7 +60,7 @@ ProblemCode = Literal[
     "subaccount_not_active", "insufficient_free_equity", "faucet_limit_exceeded", "limit_reached",
     "pairing_already_used", "pairing_not_deposited", "pairing_expired", "payload_too_large",
     "unsupported_media_type", "rate_limited", "headers_too_large", "internal_error", "not_ready",
-    "too_many_connections",
+    "outcome_unknown", "too_many_connections",
 ]
 
 
