@@ -2,6 +2,7 @@
 the exchange to others, with small tables. In each, a maker who has brought in enough and a newcomer
 go on.
 """
+import os
 import signal
 import struct
 import sys
@@ -290,51 +291,66 @@ def from_address(exchange, number, key, session):
 def newcomer_takes_the_oldest(world):
     """From many addresses the share of the unfunded is used up. When they are old enough, a
     newcomer gets the slot of the oldest; its former owner reaches nothing under the former id,
-    though his keys sign up again; and all that stands after a kill."""
+    though his keys sign up again; and all that stands after a kill. A minute passes in a start
+    whose clock is ahead."""
     table = Table()
     options = [f"--limits.{name}={value}" for name, value in OPTIONS.items()]
-    with client.Perpd(perpd_program(), "--limits.unfunded_life_s=60", *options,
-                      *client.SMALL_TABLES) as perpd:
-        exchange = perpd.exchange
-        table.same("a price", exchange.set_price(BTC_PRICE, BTC)["status"], DONE)
-        maker, first = client.Account(exchange, 100_000 * USDC), client.Account(exchange)
-        ended = exchange.ack(PLACE_LIMIT, client.limit_body(first.id, BID, 20), first.session)
-        made = 1
-        while from_address(exchange, made, Secp256k1Key(), Ed25519Key())["success"]:
-            made += 1
-        table.same("the share is used up", made, UNFUNDED_ACCOUNTS)
-        began = time.monotonic()
-        table.same("the maker quotes", maker.limit(BID, 20)["status"], DONE)
-        newcomer, session = Secp256k1Key(), Ed25519Key()
-        while not (born := from_address(exchange, made, newcomer, session))["success"]:
-            if time.monotonic() - began > 90:
-                break
-            time.sleep(1)
-            made += 1
-        table.same("a newcomer comes in", born.get("account_id"), first.id + (1 << 32))
-        table.true("when its time has come", time.monotonic() - began > 50, began)
-        for turn in ("", " after a kill"):
-            exchange.set_price(BTC_PRICE, BTC)
-            refused = exchange.ack(CANCEL_ALL, client.cancel_all_body(first.id), first.session)
-            table.same("a former session" + turn, refused["status"], "rejected_unauthorized")
-            table.same("a former API key" + turn, seen(
-                lambda: exchange.get("/api/v1/account", first.api_key).status, 401), 401)
-            lost = exchange.ack(DEPOSIT, deposit_body(first.id, 7 * USDC), exchange.operator)
-            table.same("a deposit to it" + turn, lost["status"], "rejected_invalid_portfolio_id")
-            own = exchange.ack(CANCEL_ALL, client.cancel_all_body(born["account_id"]), session)
-            table.same("the newcomer acts" + turn, own["status"], DONE)
-            table.same("the maker goes on" + turn, maker.limit(BID, 20)["status"], DONE)
-            if not turn:
-                again = from_address(exchange, 1, first.master, Ed25519Key())
-                table.true("the former keys sign up again", again["success"]
-                           and again["account_id"] not in (first.id, born["account_id"]), again)
-                perpd.stop(signal.SIGKILL)
-                perpd.start()
-                exchange = maker.exchange = perpd.exchange
-        table.same("its order was refused", ended["status"] == DONE, False)
-        audit = exchange.audit()
-        table.same("the audit", audit["recount_differences"], 0)
+    perpd = client.Perpd(perpd_program().parent / "tests" / "perpd_stepped",
+                         "--limits.unfunded_life_s=60", "--exchange.oracle_max_age_ms=0", *options,
+                         *client.SMALL_TABLES)
+    clock = perpd.folder / "clock"
+    clock.write_bytes(bytes(8))
+    os.environ["STEPPED_CLOCK"] = str(clock)
+    now_ms = client.now_ms
+    try:
+        with perpd:
+            oldest_gives_way(table, perpd, clock)
+    finally:
+        client.now_ms = now_ms
     return table.wrong
+
+
+def oldest_gives_way(table, perpd, clock):
+    exchange = perpd.exchange
+    table.same("a price", exchange.set_price(BTC_PRICE, BTC)["status"], DONE)
+    maker, first = client.Account(exchange, 100_000 * USDC), client.Account(exchange)
+    ended = exchange.ack(PLACE_LIMIT, client.limit_body(first.id, BID, 20), first.session)
+    table.same("its order was refused", ended["status"] == DONE, False)
+    made, keys = 1, (Secp256k1Key(), Ed25519Key())
+    begun = time.monotonic()
+    while from_address(exchange, made, Secp256k1Key(), Ed25519Key())["success"]:
+        made += 1
+    if time.monotonic() - begun < 50:  # else the oldest gave way while the others came
+        table.same("the share is used up", made, UNFUNDED_ACCOUNTS)
+    table.same("the maker quotes", maker.limit(BID, 20)["status"], DONE)
+
+    def again(ahead_ms):
+        perpd.stop(signal.SIGKILL)
+        perpd.process.stdout.close()
+        clock.write_bytes(struct.pack("<q", ahead_ms * 10**6))
+        client.now_ms = lambda: time.time_ns() // 10**6 + ahead_ms
+        maker.exchange = perpd.start()
+        table.same("a price", maker.exchange.set_price(BTC_PRICE, BTC)["status"], DONE)
+        return maker.exchange
+    exchange = again(80_000)  # a creation may come again for 30 s, and as long is it kept
+    born = from_address(exchange, made, *keys)
+    table.same("a newcomer comes in", born.get("account_id"), first.id + (1 << 32))
+    for turn in ("", " after a kill"):
+        refused = exchange.ack(CANCEL_ALL, client.cancel_all_body(first.id), first.session)
+        table.same("a former session" + turn, refused["status"], "rejected_unauthorized")
+        table.same("a former API key" + turn, seen(
+            lambda: exchange.get("/api/v1/account", first.api_key).status, 401), 401)
+        lost = exchange.ack(DEPOSIT, deposit_body(first.id, 7 * USDC), exchange.operator)
+        table.same("a deposit to it" + turn, lost["status"], "rejected_invalid_portfolio_id")
+        own = exchange.ack(CANCEL_ALL, client.cancel_all_body(born["account_id"]), keys[1])
+        table.same("the newcomer acts" + turn, own["status"], DONE)
+        table.same("the maker goes on" + turn, maker.limit(BID, 20)["status"], DONE)
+        if not turn:
+            back = from_address(exchange, 1, first.master, Ed25519Key())
+            table.true("the former keys sign up again", back["success"]
+                       and back["account_id"] not in (first.id, born["account_id"]), back)
+            exchange = again(80_000)
+    table.same("the audit", exchange.audit()["recount_differences"], 0)
 
 
 if __name__ == "__main__":
