@@ -59,6 +59,17 @@ def run_live(suite, past_ms):
         return suite.run(LiveWorld(process, folder), world.only())
 
 
+def quotes_follow(here, index):
+    """Whether the maker of the examples quotes 10 bps around the mark, and the mark is at `index`
+    or as near as books of before let it be (R5). It moves an order by more than 5 ticks alone."""
+    mark = float(here.exchange.get("/api/v1/markets/BTC-PERP/mark").json["mark_price"])
+    rows = here.rich.read("/api/v1/orders?status=OPEN").json
+    shown = {row["side"]: float(row["price"]) for row in rows}
+    return len(rows) == 2 and abs(mark - index) <= index * 0.0025 and all(
+        abs(shown.get(side, 0) - mark * part) < 0.7
+        for side, part in (("LONG", 0.999), ("SHORT", 1.001)))
+
+
 async def move(here, random, count):
     """Orders and trades of two accounts on BTC-PERP, without the library."""
     for _ in range(count):

@@ -14,7 +14,7 @@ import typescript_library
 from python_library import ROOT
 from harness import Suite, Table  # noqa: E402  (python_library finds the folders)
 from peers import BTC, FATES, BookFaults, FakeStream, Proxy, move  # noqa: E402
-from peers import refuse, run_live, trade  # noqa: E402
+from peers import quotes_follow, refuse, run_live, trade  # noqa: E402
 import client  # noqa: E402
 import world  # noqa: E402
 
@@ -302,13 +302,10 @@ async def examples(table, here):
         while not look():
             await asyncio.sleep(0.02)
 
-    def prices(*wanted):
-        rows = here.rich.read("/api/v1/orders?status=OPEN").json
-        return {row["side"]: row["price"] for row in rows} == dict(zip(("LONG", "SHORT"), wanted))
     maker = await begun(folder / "quickstart_maker.js", here.url, *here.secrets.values())
-    await until(lambda: prices("99900", "100100"))
+    await until(lambda: quotes_follow(here, 100_000))
     here.btc(1_010_000)
-    await until(lambda: prices("100899", "101101"))
+    await until(lambda: quotes_follow(here, 101_000))
     maker.send_signal(signal.SIGINT)
     here.btc(world.BTC_PRICE)
     await maker.communicate()
