@@ -38,16 +38,16 @@ class Chromium:
         its_input, our_output = map(_high, os.pipe())
         our_input, its_output = map(_high, os.pipe())
 
-        def renumber():
-            os.dup2(its_input, 3)
-            os.dup2(its_output, 4)
-
+        # By a shell: Popen passes on what is open in this process, where another thread may have
+        # closed 3 or 4.
+        renumber = f'exec "$@" 3<&{its_input} 4>&{its_output} {its_input}<&- {its_output}>&-'
         root = ["--no-sandbox"] if os.geteuid() == 0 else []
         with open(os.path.join(self.folder, "log"), "wb") as log:
             self.process = subprocess.Popen(
-                [program(), *FLAGS, *root, f"--user-data-dir={self.folder}/profile",
-                 "about:blank"], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                preexec_fn=renumber, pass_fds=(3, 4), start_new_session=True,
+                ["bash", "-c", renumber, "bash", program(), *FLAGS, *root,
+                 f"--user-data-dir={self.folder}/profile", "about:blank"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                pass_fds=(its_input, its_output), start_new_session=True,
                 env={**os.environ, "HOME": self.folder})
         os.close(its_input)
         os.close(its_output)
