@@ -6,16 +6,16 @@ Skipped where tools/setup --browser was not called.
 import base64
 import os
 import pathlib
-import socket
 import sys
 import time
 
 import chromium
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "system"))
+sys.path[:0] = [str(HERE.parent / "system"), str(HERE.parent)]
 from client import (PATIENCE_S, REDUCE, REPLACE, SMALL_TABLES, Account, Perpd,  # noqa: E402
                     new_id, reduce_body, replace_body, state_body)
+from ports import free_port  # noqa: E402
 
 BTC_PRICE = 1_000_000
 ACTIVE, HALTED = 0, 4  # W3a
@@ -450,10 +450,15 @@ def accessible(console):
         return
 
     def look(where):
-        found = console.page.run("""axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a',
-          'wcag21aa', 'wcag22aa'] }).then((all) => all.violations.map((one) =>
-            [one.id, one.nodes.slice(0, 3).map((node) =>
-              node.html.slice(0, 120) + (node.any[0]?.message ?? ""))]))""")
+        found = None
+        for _ in range(9):  # what was stale while axe looked, as on a slow machine, is dim
+            console.until("document.querySelector('.is-stale') === null")
+            found = console.page.run("""axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a',
+              'wcag21aa', 'wcag22aa'] }).then((all) => all.violations.map((one) =>
+                [one.id, one.nodes.slice(0, 3).map((node) =>
+                  node.html.slice(0, 120) + (node.any[0]?.message ?? ""))]))""")
+            if found == []:
+                break
         same(where, found, [])
 
     for theme in ("light", "dark"):
@@ -561,8 +566,7 @@ def main():
     if chromium.program() is None:
         print("skipped: chromium is not installed (tools/setup --browser installs it)")
         return 77
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     perpd = Perpd(pathlib.Path(sys.argv[1]) / "perpd", "--exchange.testnet=on",
                   f"--exchange.passkey_origins=http://localhost:{port}",
                   f"--net.listen=127.0.0.1:{port}", "--exchange.oracle_max_age_ms=0",

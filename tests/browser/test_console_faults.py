@@ -5,7 +5,6 @@ where tools/setup --browser was not called.
 """
 import pathlib
 import random
-import socket
 import sys
 import time
 
@@ -14,6 +13,7 @@ import proxy
 from test_console import (BTC_PRICE, FILL, Console, check, equals_the_book, same, typed)
 
 from client import PATIENCE_S, SMALL_TABLES, Account, Perpd
+from ports import free_port
 
 # Which words the chip has had; the longest silence of a subscription when the page said so; what
 # was sent on streams.
@@ -225,8 +225,7 @@ def main():
     if chromium.program() is None:
         print("skipped: chromium is not installed (tools/setup --browser installs it)")
         return 77
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     between = proxy.Proxy(port)
     perpd = Perpd(pathlib.Path(sys.argv[1]) / "perpd", "--exchange.testnet=on",
                   f"--exchange.passkey_origins=http://localhost:{between.port}",

@@ -15,10 +15,8 @@ LIES = [(rb'"liquidity":"MAKER"', rb'"liquidity":"TAKER"'),
         (rb'"order_status":"CANCELED"', rb'"order_status":"REJECTED"')]
 arguments, mine, real, child = [], {}, {}, None
 
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+sys.path.append("TESTS/..")
+from ports import free_port
 
 for word in sys.argv[1:]:
     for name in ("net", "admin"):

@@ -7,12 +7,12 @@ import pathlib
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 
 from fake import check
+from ports import free_port
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/first-order.md"
@@ -22,12 +22,6 @@ PROGRAMS = {"curl": ("bash", "order.sh"), "python": (sys.executable, "order.py")
 check(set(BLOCKS) == {"setup", *PROGRAMS}, set(BLOCKS))
 for name, block in BLOCKS.items():
     check(len(block.splitlines()) <= 60, f"{name} has more than 60 lines")
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 # perpd's tables are made small, and its ports free ones: nothing else of the page is changed.

@@ -6,7 +6,6 @@ import http.server
 import json
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -17,15 +16,10 @@ import urllib.request
 from fake import check
 from house import House
 from journal_reader import Directory, blake
+from ports import free_port
 
 build = pathlib.Path(sys.argv[1]).resolve()
 WAIT_S = 100
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 class Followed(House):

@@ -23,6 +23,7 @@ import tls_crowd
 from client import (JSON, PATIENCE_S, PATHS, PLACE_LIMIT, Connection, Perpd, envelope, limit_body,
                     payload_of, request_bytes)
 from harness import Suite, Table, only, perpd_program
+from ports import free_port
 from tls_peer import (TlsSocket, context_of, expired_certificate, failure, make_certificate, put,
                       wrapper)
 from world import World, seen
@@ -170,8 +171,7 @@ def early_data(world):
     table = Table()
     session, early = world.folder / "session", world.folder / "early"
     early.write_bytes(order_of(world.rich, 900_000))
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     other = subprocess.Popen(
         ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert", world.pair[0], "-key",
          world.pair[1], "-tls1_3", "-early_data", "-max_early_data", "16384", "-quiet"],

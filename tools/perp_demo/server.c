@@ -11,29 +11,38 @@
 #include "perp/request/instant.h"
 
 enum { READY_MS = 120000, PATH_BYTES = PROVISION_PATH_MAX };
+enum { PORTS_FROM = 10000, PORTS_BEGIN = 16384, PORTS_OF_KERNEL = 32768 };
 
-/* A port that is free now: `wanted` if it is, else any. */
-static uint16_t free_port(uint16_t wanted)
+static bool is_free(uint32_t port)
 {
     struct sockaddr_in address = { .sin_family = AF_INET,
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-                                   .sin_port = htons(wanted) };
-    socklen_t count = sizeof address;
+                                   .sin_port = htons((uint16_t)port) };
     int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    bool good = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
-                listen(fd, 1) == 0 && getsockname(fd, (struct sockaddr *)&address, &count) == 0;
+    bool good =
+        fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 1) == 0;
     if (fd >= 0)
         close(fd);
-    if (good)
-        return ntohs(address.sin_port);
-    return wanted != 0 ? free_port(0) : 0;
+    return good;
+}
+
+/* The first port from `port` on that is free now; 0: none is. It is not one of those that the
+ * kernel gives to others at any time. */
+static uint16_t free_port(uint32_t port)
+{
+    for (; port < PORTS_OF_KERNEL; port++)
+        if (is_free(port))
+            return (uint16_t)port;
+    return 0;
 }
 
 void server_choose_ports(struct server *server, uint16_t wanted)
 {
-    server->port = free_port(wanted);
-    server->admin_port = free_port(0);
+    if (wanted == 0 || !is_free(wanted))
+        wanted = free_port(PORTS_FROM + (uint32_t)getpid() % PORTS_BEGIN);
+    server->port = wanted;
+    server->admin_port = free_port(wanted + 1U);
     snprintf(server->admin_url, sizeof server->admin_url, "http://127.0.0.1:%u",
              server->admin_port);
     snprintf(server->console_url, sizeof server->console_url, "http://localhost:%u/", server->port);
