@@ -7,7 +7,6 @@ import json
 import pathlib
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,13 +16,11 @@ import urllib.request
 
 import client
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from ports import free_port
+
+NOT_LEADING = 5  # the exit code of a leader that may be none any more
 WAIT_S = 200  # for what takes a second on an idle machine
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def until(look, what, seconds=WAIT_S):
@@ -137,22 +134,24 @@ class Proxy:
 
 
 class Node:
-    """One perpd of the cluster; `state` is the last line that it printed: standby, ready."""
+    """One perpd of the cluster; `state` is the last line that it printed: standby, ready. One that
+    etcd heard too late ends with 5, as a slow machine may make any, and is started again."""
 
     def __init__(self, cluster, name, folder):
         self.cluster, self.name, self.folder = cluster, name, folder
         self.proxy = Proxy(cluster.etcd)
         self.process, self.state, self.port, self.starts = None, None, None, 0
+        self.may_end = False  # the drill makes it end, and starts it itself
 
     def start(self, *more):
-        self.state, self.port = None, None
+        self.state, self.port, self.may_end = None, None, False
         self.starts += 1
         arguments = [*self.cluster.origin.arguments(), f"--store.data={self.folder}",
                      f"--cluster.name={self.cluster.name}", f"--cluster.node={self.name}",
                      f"--cluster.etcd={self.proxy.addresses}",
                      f"--cluster.vault=file:{self.cluster.vault}", "--cluster.retain=64K",
                      "--cluster.etcd_quota=48M", "--cluster.disk_stall_ms=60000",
-                     "--cluster.give_up_ms=1000", *more]
+                     "--cluster.give_up_ms=1000", "--node.follower_lag_max=1000", *more]
         with open(self.folder.parent / f"{self.name}.log", "ab") as log:
             self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=log)
         threading.Thread(target=self.read, args=(self.process,), daemon=True).start()
@@ -162,8 +161,11 @@ class Node:
             match = re.fullmatch(rb"(standby|ready) https?://127\.0\.0\.1:(\d+)\n", line)
             if match and process is self.process:
                 self.port, self.state = int(match[2]), match[1].decode()
+        if process.wait() == NOT_LEADING and process is self.process and not self.may_end:
+            self.start()
 
     def kill(self):
+        self.may_end = True
         self.process.kill()
         self.process.wait()
         self.state = None
@@ -229,6 +231,8 @@ class Cluster:
         return "\n".join(node.log()[-600:] for node in self.nodes if node.starts)
 
     def remove(self):
+        for node in self.nodes:
+            node.may_end = True
         for node in self.nodes:
             if node.process is not None:
                 node.process.kill()

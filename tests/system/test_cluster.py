@@ -29,7 +29,7 @@ from world import BTC, BTC_PRICE, USDC
 suite = Suite("cluster")
 COUNT = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 1
 WORKERS = 4
-PAUSE_S = 0.004  # between two orders of a worker
+PAUSE_S = 0.01  # between two orders of a worker
 LOAD_S = 0.5  # of acknowledged orders before and after each event
 
 
@@ -165,7 +165,7 @@ def status(world):
 
     def until_code(node, code):
         return until(lambda: next((got for got in [ask(node)] if got[0] == code), None),
-                     f"exit code {code} of {ask(node)}")[1]
+                     f"exit code {code} of {ask(node)}: {node.log()[-1000:]}")[1]
 
     for node in cluster.nodes:
         until_code(node, 0)
@@ -280,6 +280,7 @@ def stopped_leader(world):
         connection.exchange(waiting["read"])
     world.await_acks()
     begun = time.monotonic()
+    old.may_end = True
     old.process.send_signal(signal.SIGSTOP)
     old.state = None
     world.cluster.leader()
@@ -407,6 +408,7 @@ def apart(world):
     read_with(200)
     world.await_acks()
     begun = time.monotonic()
+    old.may_end = True
     old.proxy.tell("hold")
     old.state = None
     order = client.limit_body(world.workers[0].account.id, BTC_PRICE * 9 // 10, 20)
@@ -491,9 +493,7 @@ def quota(world):
 
     until(opens, "open market: " + cluster.tails())
     for node in cluster.nodes:  # etcd may have been too busy for a session
-        if node.process.poll() is not None:
-            node.start()
-            until(lambda: node.state, "rejoin: " + node.log()[-2000:])
+        until(lambda: node.state and node.process.poll() is None, "rejoin: " + node.log()[-2000:])
     return problems
 
 
