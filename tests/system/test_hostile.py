@@ -580,7 +580,7 @@ def main(suite, options=("--limits.connections=16384",)):
     files = 8_192 if hard == resource.RLIM_INFINITY else min(8_192, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
     print(f"seed {SEED}")
-    perpd = Perpd(program, "--exchange.oracle_max_age_ms=0",
+    perpd = Perpd(program, "--exchange.oracle_max_age_ms=0", "--node.follower_lag_max=1000",
                   f"--net.output_pool={OUTPUT_POOL}", *client.SMALL_TABLES, *options,
                   parent=folder_in_memory())
     try:
