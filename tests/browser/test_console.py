@@ -1,7 +1,6 @@
 """test_console.py BUILD - the trader's page in Debian's Chromium on a running perpd: live panes
 that equal the reads, at three widths, light and dark, without an error, a foreign request or a
-violation of the page's own policy. PERPD_SHOTS=FOLDER keeps pictures of it.
-Skipped where tools/setup --browser was not called.
+violation of the page's own policy. PERPD_SHOTS=FOLDER keeps pictures. Needs tools/setup --browser.
 """
 import base64
 import os
@@ -446,20 +445,17 @@ AXE = WEB / "node_modules/axe-core/axe.min.js"
 def accessible(console):
     """axe finds nothing of WCAG 2.2 A and AA, in any pane, light and dark, wide and on a phone."""
     if not AXE.exists():
-        print("axe-core is not installed (tools/setup --browser installs it): not looked at")
-        return
+        return print("axe-core is not installed (tools/setup --browser installs it): not looked at")
 
     def look(where):
-        found = None
-        for _ in range(9):  # what was stale while axe looked, as on a slow machine, is dim
+        for left in range(9, -1, -1):  # what was stale while axe looked, on a slow machine, is dim
             console.until("document.querySelector('.is-stale') === null")
-            found = console.page.run("""axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a',
-              'wcag21aa', 'wcag22aa'] }).then((all) => all.violations.map((one) =>
-                [one.id, one.nodes.slice(0, 3).map((node) =>
-                  node.html.slice(0, 120) + (node.any[0]?.message ?? ""))]))""")
-            if found == []:
-                break
-        same(where, found, [])
+            found = console.page.run("""axe.run(document, { runOnly: ['wcag2a', 'wcag2aa',
+              'wcag21a', 'wcag21aa', 'wcag22aa'] }).then((all) => all.violations.map((one) => [
+              one.id, one.nodes.slice(0, 3).map((node) => node.html.slice(0, 120) +
+              (node.any[0]?.message ?? ""))]))""")
+            if found == [] or left == 0:
+                return same(where, found, [])
 
     for theme in ("light", "dark"):
         for width in (1280, 360):
