@@ -37,11 +37,11 @@ class World:
         return client.Account(self.exchange, 100_000 * USDC)
 
 
-def order(account, request_id):
+def order(account, request_id, is_forged=False):
     payload = payload_of(PLACE_LIMIT, limit_body(account.id, BID, 20), account.session, request_id)
+    signature = bytes(64) if is_forged else account.session.sign(payload)
     return request_bytes("POST", PATHS[PLACE_LIMIT],
-                         frame(payload, account.session.public, account.session.sign(payload)),
-                         [OCTETS])
+                         frame(payload, account.session.public, signature), [OCTETS])
 
 
 def use_up(world, account):
@@ -151,6 +151,7 @@ def reads_of_an_address(world):
               ("405", read_bytes("/api/v1/time", method="DELETE"), 405),
               ("a bad parameter", read_bytes("/api/v1/markets/BTC-PERP/book?depth=0"), 400),
               ("a signed request's", request_bytes("POST", PATHS[PLACE_LIMIT], b"{", [JSON]), 400),
+              ("a wrong signature", order(account, new_id(), is_forged=True), 401),
               ("no key", read_bytes("/api/v1/account"), 401),
               ("an unknown key", read_bytes("/api/v1/account", client.b64(bytes(32))), 401),
               ("allowances", read_bytes(LIMITS), 200))

@@ -80,6 +80,19 @@ void job_refuse(struct job_table *jobs, struct job *job, enum status status)
     job_finish(jobs, job, (struct answer){ .status = (uint8_t)status });
 }
 
+/* The mistake costs its address what one that is found sooner costs. The connection may be at a
+ * later request by now, whose bucket stays that of its own answer. */
+static void charge_late(struct context *context, struct pending *pending)
+{
+    struct conn *conn = context_conn(context, pending);
+    if (conn == NULL)
+        return;
+    const struct client_rate_state next = conn->rate;
+    charge_mistake(context, conn, &pending->problem);
+    pending->rate = conn->rate;
+    conn->rate = next;
+}
+
 void job_refuse_signature(struct job_table *jobs, struct job *job, enum problem problem,
                           const char *detail)
 {
@@ -91,6 +104,7 @@ void job_refuse_signature(struct job_table *jobs, struct job *job, enum problem 
         context->metrics.counters.rate_limited++;
     else
         (void)problem_detail_set(&pending->problem, problem, NULL, "%s", detail);
+    charge_late(context, pending);
     context->metrics.counters.signatures_bad++;
     pipeline_finish(jobs->pipeline, pending);
 }
