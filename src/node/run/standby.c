@@ -37,6 +37,7 @@ uint32_t standby_begin(struct node *node)
 {
     enum core_opening opening = core_stand_by(&node->core);
 
+    poison_watch(&node->poison); /* this thread's, for the commands of its terms */
     if (opening != CORE_OPENED)
         return fail_opening(node, opening);
     return lifecycle_advance(node, PHASE_RECOVERED, PHASE_STANDBY);

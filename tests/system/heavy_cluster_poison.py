@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""heavy_cluster_poison.py BUILD - a command on which the engine aborts, sent to a cluster and again
+whenever the connection ends, as the rule of clients says: each node dies by it once at most, and
+then refuses it; orders are taken again.
+
+Without etcd-server it says so and ends with 77, skipped.
+"""
+import pathlib
+import shutil
+import signal
+import sys
+import threading
+import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
+
+import client
+import test_cluster
+from cluster import Cluster, Rule, until
+from harness import perpd_program
+from test_poison import INVARIANT
+
+
+def supervise(cluster, ends, deaths):
+    """Starts each node again that a signal ended, or that lost its session."""
+    while not ends.is_set():
+        for node in cluster.nodes:
+            if node.process.poll() is not None:
+                deaths.append((node.name, node.process.returncode))
+                node.start()
+        time.sleep(0.05)
+
+
+def drill(cluster, deaths):
+    exchange = client.Exchange(0, 0, None, None, "")
+    exchange._salt, accounts = cluster.prepared
+    session, rule, problems = accounts[0], Rule(cluster), []
+
+    def send(price, request_id=None):
+        body = client.limit_body(session.id, price, 200)
+        data = exchange.signed(client.PLACE_LIMIT, body, session.session, request_id)
+        answer = rule.send(data, time.monotonic() + 100)
+        return answer.json["status"] if answer is not None else None
+
+    cluster.leader()
+    good = test_cluster.BTC_PRICE * 9 // 10
+    if send(good) != "request_completed":
+        problems.append("an order before it is refused")
+    begun = time.monotonic()
+    if (status := send(INVARIANT, client.new_id())) != "order_rejected_internal":
+        problems.append(f"the poison: {status}")
+    took = time.monotonic() - begun
+    killed = [name for name, code in deaths if code == -signal.SIGABRT]
+    if not killed or len(set(killed)) != len(killed):
+        problems.append(f"ends by the poison: {deaths}")
+    if send(good) != "request_completed":
+        problems.append("an order after it is refused")
+    print(f"cluster poison: refused after {took:.1f} s, ended by it: {killed}")
+    until(lambda: all(node.state for node in cluster.nodes), "nodes: " + cluster.tails())
+    for name in set(killed):
+        node = next(node for node in cluster.nodes if node.name == name)
+        if "poison" not in node.log():
+            problems.append(f"{name} does not say what it died of: {node.log()[-1500:]}")
+    return problems
+
+
+def main():
+    if shutil.which("etcd") is None:
+        print("cluster poison: skipped: etcd-server is not installed (tools/packages.txt)")
+        return 77
+    program = perpd_program().parent / "tests" / "perpd_faulty"
+    cluster = Cluster(program, test_cluster.prepare, "--limits.rate_limits=off",
+                      "--exchange.oracle_max_age_ms=0")
+    ends, deaths = threading.Event(), []
+    thread = threading.Thread(target=supervise, args=(cluster, ends, deaths))
+    thread.start()
+    try:
+        problems = drill(cluster, deaths)
+    finally:
+        ends.set()
+        thread.join()
+        cluster.remove()
+    print("\n".join(problems) if problems else "cluster poison: passed")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
