@@ -328,8 +328,10 @@ void sim_port_step(struct sim *sim, struct sim_port *port)
             client->send_count = client->sent = 0;
     }
     (void)protocol_turn_end(port->protocol);
-    if (port->protocol->sender.commands_out > out &&
-        port->protocol->sender.commands_out == port->protocol->sender.answer_credits)
+    const struct command_sender *sender = &port->protocol->sender;
+    if (sender->commands_out > out &&
+        sender->commands_out >=
+            sender->answer_credits - sender->answer_credits / COMMAND_CREDITS_KEPT)
         sim->outcome->ring_full++;
     transport(sim, port);
 }
