@@ -215,7 +215,8 @@ static void attend(struct net *net, struct conn *conn)
         (void)shutdown(conn->file, SHUT_WR);
         conn_time_start(&protocol->context.conns, conn, CONN_TIME_LINGER, protocol->context.now_ns);
     }
-    if (conn_input_bytes(conn) >= CONN_INPUT_KEEP || conn->wire.bytes > 2 * SECURE_WIRE_BYTES) {
+    if (conn_input_bytes(conn) >= CONN_INPUT_KEEP || conn->wire.bytes > 2 * SECURE_WIRE_BYTES ||
+        (conn->discards && !finished)) {
         conn->bulk = true;
         stop_receive(net, conn);
     } else if (!conn->receiving && !conn->ended) {
@@ -312,6 +313,7 @@ static void on_receive(struct net *net, const struct io_uring_cqe *cqe, struct c
     struct protocol *protocol = &net->protocol;
     INVARIANT(conn->open);
     if (cqe->flags & IORING_CQE_F_BUFFER) {
+        conn->discards |= conn->last && conn->phase == CONN_HEAD && !conn->lingering;
         if (cqe->res > 0)
             secure_receive(&net->secure, conn, (char *)uring_buffer(&net->uring, cqe),
                            (size_t)cqe->res);

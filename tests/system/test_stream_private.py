@@ -3,6 +3,10 @@ who may see which; over lost connections, kill -9 and a stop. Clients that read 
 
 W: wire.md, J: json.md.
 """
+import json
+import os
+import pathlib
+import re
 import signal
 import struct
 import sys
@@ -18,7 +22,7 @@ from harness import Suite, Table
 from test_restart import DONE
 from test_streams import ETH_PRICE, World, follow_book, rest_book
 from world import ETH, USDC
-from ws_client import Stream
+from ws_client import CLOSE, TEXT, Stream, frame as ws_frame
 
 suite = Suite("stream_private")
 # Kept of each account, at least; at most a step and some rows more (private_keep.h).
@@ -420,6 +424,113 @@ def kept(world):
     both = Private(table, world, maker.api_key).resume(last - 200)
     table.same("of three starts", both.take(204), have[-204:])
     both.end()
+    return table.wrong
+
+
+class Hostile:
+    """A stream of the account that says the same ops again and again and reads nothing."""
+
+    def __init__(self, world, secret, *ops):
+        self.stream, self.sent, self.is_open = Stream(world.exchange, narrow=True), 0, True
+        self.stream.ask(op="login", api_key=secret)
+        self.stream.ask(op="subscribe", channel="private")
+        self.data = b"".join(ws_frame(TEXT, json.dumps(op).encode()) for op in ops) * 50
+        self.stream.connection.socket.setblocking(False)
+
+    def push(self):
+        """Sends what the exchange takes now."""
+        try:
+            while self.data and self.is_open:
+                at = self.sent % len(self.data)
+                self.sent += self.stream.connection.socket.send(self.data[at:])
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.is_open = False
+
+    def read(self, last):
+        """What it was sent, up to that seq or the close frame, whose code comes with it."""
+        self.stream.connection.socket.settimeout(PATIENCE_S)
+        messages = []
+        while not messages or messages[-1].get("seq", 0) < last:
+            opcode, data = self.stream.take()
+            if opcode == CLOSE:
+                return messages, struct.unpack(">H", data[:2])[0]
+            messages.append(json.loads(data))
+        return messages, None
+
+
+def placed_and_canceled(table, account, private):
+    """An order far from the market is placed and canceled; the two events come."""
+    order_id = new_id()
+    done = [account.limit(ETH_PRICE - 5_000, 100, order_id, asset=ETH),
+            account.cancel(order_id, asset=ETH)]
+    shown = private.take(2)
+    table.same("joined", [(frame["data"]["event"], frame["engine_seq"]) for frame in shown],
+               [(ORDER, ack["sequence"]) for ack in done])
+
+
+HOSTILE, ROUNDS = 8, 150
+GROWTH_MAX = 64 << 20  # bytes of a network thread: its pool keeps 16 MiB, 24 streams have 64 KiB
+
+
+def quiet(senders):
+    """Whether a time comes in which nothing of what they send is taken."""
+    until, before = time.monotonic() + 20, None
+    while time.monotonic() < until:
+        for sender in senders:
+            sender.push()
+        sent = sum(sender.sent for sender in senders)
+        if sent == before:
+            return True
+        before = sent
+        time.sleep(0.3)
+    return False
+
+
+@suite.case
+def hostile(world):
+    """Clients of one account that never read, subscribe again and again, and resume from its oldest
+    event again and again: another client of the account and one of another account get each event
+    once, every order is answered, and memory is bounded. Who does not read misses nothing until it
+    is closed; what it sends afterwards is not taken."""
+    table = Table()
+    victim, other = world.account(), world.account()
+    good = [(account, Private(table, world, account.api_key).subscribe())
+            for account in (victim, other)]
+    idle = [Hostile(world, victim.api_key) for _ in range(HOSTILE)]
+    loud = [Hostile(world, victim.api_key, {"op": "resume", "channel": "private", "from_seq": 0})
+            for _ in range(HOSTILE)]
+    loud += [Hostile(world, victim.api_key, {"op": "subscribe", "channel": "private"},
+                     {"op": "unsubscribe", "channel": "private"}) for _ in range(HOSTILE)]
+    program = pathlib.Path(world.perpd.program).read_bytes()
+    is_plain = re.search(b"__asan_init|__tsan_init", program) is None
+    before, slowest = world.perpd.rss_bytes(), 0
+    for _ in range(ROUNDS):
+        for client_ in loud:
+            client_.push()
+        began = time.monotonic()
+        for account, private in good:
+            placed_and_canceled(table, account, private)
+        slowest = max(slowest, time.monotonic() - began)
+    grown, threads = world.perpd.rss_bytes() - before, int(os.environ.get("PERPD_NET_THREADS", 1))
+    print(f"hostile: {3 * HOSTILE} streams, {sum(c.sent for c in loud)} bytes of ops, memory grew "
+          f"by {grown >> 10} KiB, slowest round of four requests {slowest * 1000:.1f} ms")
+    table.true("what is sent after the end is not taken for ever", quiet(loud))
+    table.true("memory", not is_plain or grown < GROWTH_MAX * threads, grown)
+    codes = []
+    for client_ in idle:
+        messages, code = client_.read(good[0][1].seq)
+        codes.append(code)
+        seqs = [shown["seq"] for shown in messages if shown.get("type") in ("snapshot", "update")]
+        table.same("each once", seqs, list(range(seqs[0], seqs[0] + len(seqs))))
+        table.true("all, or closed", code == 4008 or seqs[-1] == good[0][1].seq, (code, seqs[-1]))
+    print(f"hostile: who never read was closed with {codes}")
+    for client_ in idle + loud:
+        client_.stream.end()
+    for account, private in good:
+        placed_and_canceled(table, account, private)
+        private.end()
     return table.wrong
 
 

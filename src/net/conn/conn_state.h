@@ -76,6 +76,7 @@ struct conn {
     bool ended;     /* the peer sent its last byte */
     bool aborted;   /* shut down in both directions */
     bool lingering; /* our last byte is sent; waits for the peer's last */
+    bool discards;  /* it sends although its last answer is written: read on when that is sent */
     int32_t file;
 
     /* TLS (secure.h). */
