@@ -479,8 +479,8 @@ static bool keys_are_checked(void)
  * of 2, 3 and 4 and two rounds to each lane of 8; bad vectors are more and reach every lane. */
 bool ed25519_selftest(enum ed25519_path path)
 {
-    static struct tables tables;
-    struct vector vectors[VECTORS];
+    static struct tables tables; /* too large for a stack, as these */
+    static struct vector vectors[VECTORS];
     unsigned shifts = path == ED25519_LANES ? ED25519_LANES_COUNT : 1;
     fill(vectors);
     for (unsigned shift = 0; shift < shifts && shift < 2; shift++)
