@@ -142,6 +142,7 @@ class Node:
         self.proxy = Proxy(cluster.etcd)
         self.process, self.state, self.port, self.starts = None, None, None, 0
         self.may_end = False  # the drill makes it end, and starts it itself
+        self.lost_sessions = 0
 
     def start(self, *more):
         self.state, self.port, self.may_end = None, None, False
@@ -162,6 +163,7 @@ class Node:
             if match and process is self.process:
                 self.port, self.state = int(match[2]), match[1].decode()
         if process.wait() == NOT_LEADING and process is self.process and not self.may_end:
+            self.lost_sessions += 1
             self.start()
 
     def kill(self):

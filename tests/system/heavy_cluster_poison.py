@@ -16,16 +16,16 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
 
 import client
 import test_cluster
-from cluster import Cluster, Rule, until
+from cluster import NOT_LEADING, Cluster, Rule, until
 from harness import perpd_program
 from test_poison import INVARIANT
 
 
 def supervise(cluster, ends, deaths):
-    """Starts each node again that a signal ended, or that lost its session."""
+    """Starts each node again that a signal ended; one that lost its session begins by itself."""
     while not ends.is_set():
         for node in cluster.nodes:
-            if node.process.poll() is not None:
+            if node.process.poll() not in (None, NOT_LEADING):
                 deaths.append((node.name, node.process.returncode))
                 node.start()
         time.sleep(0.05)

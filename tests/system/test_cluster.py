@@ -65,7 +65,6 @@ class World:
         self.salt, accounts = cluster.prepared
         self.workers = [Worker(self, account) for account in accounts]
         self.stalls = collections.defaultdict(list)
-        self.lost_sessions = 0
 
     def begin(self):
         self.cluster.leader()
@@ -195,14 +194,9 @@ def status(world):
 
 
 def revive(world):
-    """Starts again what ended: on a slow machine a leader may lose its session, and says 5."""
+    """Until all nodes run: on a slow machine a leader may lose its session, and begins again."""
     for node in world.cluster.nodes:
-        if node.process.poll() is None:
-            continue
-        assert node.process.returncode == 5, f"{node.name}: exit {node.process.returncode}"
-        world.lost_sessions += 1
-        node.start()
-        until(lambda: node.state, "rejoin: " + node.log()[-2000:])
+        until(lambda: node.state and node.process.poll() is None, "rejoin: " + node.log()[-2000:])
 
 
 def handovers(world):
@@ -492,8 +486,7 @@ def quota(world):
             "request_completed" and not is_closed()
 
     until(opens, "open market: " + cluster.tails())
-    for node in cluster.nodes:  # etcd may have been too busy for a session
-        until(lambda: node.state and node.process.poll() is None, "rejoin: " + node.log()[-2000:])
+    revive(world)
     return problems
 
 
@@ -561,10 +554,11 @@ def nothing_is_lost(world):
     statuses = collections.Counter(ack[3] for worker in world.workers for ack in worker.acked)
     if set(statuses) - {"request_completed", "duplicate_request_id"}:
         problems.append(f"statuses: {statuses}")
+    lost = sum(node.lost_sessions for node in world.cluster.nodes)
     print(f"cluster: {world.acks()} acknowledged, {len(set(terms))} boots and terms, "
           f"{shortest} frames on each; longest stall " +
           ", ".join(f"{kind} {max(times):.2f} s" for kind, times in world.stalls.items()) +
-          f"; {world.lost_sessions} sessions lost, {world.unknown()} outcomes unknown")
+          f"; {lost} sessions lost, {world.unknown()} outcomes unknown")
     return problems[:10]
 
 
