@@ -10,7 +10,7 @@ import time
 
 import chromium
 import proxy
-from test_console import (BTC_PRICE, FILL, Console, check, equals_the_book, same, typed)
+from test_console import (BTC_PRICE, FILL, SIZES, Console, check, equals_the_book, same, typed)
 
 from client import PATIENCE_S, SMALL_TABLES, Account, Perpd
 from ports import free_port
@@ -58,12 +58,12 @@ def refused(console, perpd):
     shows(console, ".banner", "subscriptions are refused")
     console.picture("console-refused")
     console.tab("Health")
-    rows = console.page.run("""[...document.querySelectorAll('.pane-health tbody tr')]
-      .map((row) => [row.cells[0].textContent.trim(), row.cells[1]?.textContent])""")
-    same("health of all", [state for name, state in rows if name.startswith(("status", "book"))],
-         ["live", "live"])
-    check([state for name, state in rows if name.startswith(("trades", "mark BTC", "bbo BTC"))]
-          == ["refused"] * 3, rows)
+    rows = """[...document.querySelectorAll('.pane-health tbody tr')].map((row) =>
+      [row.cells[0].textContent.trim(), row.cells[1]?.textContent])"""
+    console.until(f"""{rows}.filter(([name]) => /^(status|book)/.test(name))
+      .every(([, state]) => state === 'live')""")
+    console.until(f"""{rows}.filter(([name, state]) => /^(trades|mark BTC|bbo BTC)/.test(name) &&
+      state === 'refused').length === 3""")
     # Asked for again, it is refused again and not forgotten.
     before = console.page.run("window.sent.length")
     console.page.run("document.querySelector('.pane-trades .refused button').click()")
@@ -165,6 +165,80 @@ def slow(console, exchange, between):
     check(len(exchange.get("/api/v1/markets/BTC-PERP/book").json["bids"]) > 10, "a short book")
 
 
+def by_keys(console, exchange, maker):
+    """Keys choose side, market and pane; two escapes cancel all; none works where text is typed. A
+    position is closed by one press and one order; what ended is in the history, with its reason."""
+    def key(name):
+        for kind in ("keyDown", "keyUp"):
+            text = {"text": name} if kind == "keyDown" and len(name) == 1 else {}
+            console.page.call("Input.dispatchKeyEvent", type=kind, key=name, **text)
+
+    console.open()
+    console.until("document.querySelector('.equity') !== null")
+    key("s")
+    console.until("document.activeElement.id === 'ticket-price' && "
+                  "document.querySelector('.choice-sell').ariaPressed === 'true'")
+    key("b")  # is typed
+    same("typed", console.page.run("[document.activeElement.value, "
+                                   "document.querySelector('.choice-sell').ariaPressed]"),
+         ["b", "true"])
+    console.page.run("document.activeElement.blur()")
+    key("b")
+    console.until("document.querySelector('.choice-buy').ariaPressed === 'true'")
+    console.page.run("document.activeElement.blur()")
+    key("/")
+    console.until("document.activeElement.type === 'search'")
+    console.page.run("document.activeElement.blur()")
+    key("?")
+    console.until("/cancel all orders/.test(document.querySelector('dialog[open]')?.textContent)")
+    key("4")  # dead in a dialog
+    console.press("close")
+    console.until("document.querySelector('dialog[open]') === null")
+    console.page.run("document.activeElement.blur()")
+    key("1")
+    console.until("document.getElementById('tab-Open orders').ariaSelected === 'true'")
+    place(console, "97000", "0.01")
+    shows(console, ".pane-account tbody", "97,000.0")
+    console.page.run("document.activeElement.blur(); window.asked = ''")
+    key("Escape")
+    same("asked after one", console.page.run("window.asked"), "")
+    key("Escape")
+    console.until("document.querySelector('.pane-account tbody') === null")
+    check("Cancel all" in console.page.run("window.asked"), "not asked")
+    maker.limit(BTC_PRICE + 400, -1000)
+    place(console, "100040", "0.01")
+    key("2")
+    console.tab("Positions")
+    shows(console, ".pane-account tbody", "▲ long")
+    size = console.page.run("document.querySelector('.pane-account tbody tr').cells[2].textContent")
+    maker.limit(BTC_PRICE - 400, 1_000_000)
+    console.press("close")
+    console.until("/^Sell [0-9.]+ BTC-PERP at the market, .*only to reduce/"
+                  ".test(document.querySelector('.sentence')?.textContent ?? '')")
+    same("all of it", console.page.run("document.getElementById('ticket-size').value"),
+         size.rstrip("0"))
+    console.page.run("document.querySelector('.place').click()")
+    shows(console, ".pane-account", "no positions")
+    console.page.run("document.activeElement.blur()")
+    key("4")
+    shows(console, ".pane-history tbody", "canceled: you cancelled all")
+    rows = console.rows(".pane-history tbody", 4)
+    same("the newest order", rows[0][:3], ["BTC-PERP", "sell", "market"])
+    same("all of it is filled", rows[0][3], f"{size} / {size}")
+    for width, height in SIZES:
+        for theme in ("light", "dark"):
+            console.size(width, height, theme)
+            console.page.run("""[...document.querySelectorAll('.tabs button')]
+              .find((one) => one.textContent === 'Orders').click()""")
+            console.picture(f"history-{width}-{theme}")
+    console.size(1440, 900, "dark")
+    console.press("cash")
+    shows(console, ".pane-history tbody", "faucet")
+    console.until("document.querySelector('.pane-history tbody tr:last-child').cells[2].textContent "
+                  "=== '10,000.000000'")
+    shows(console, ".pane-history", "that is all")
+
+
 STILL = """window.still = new Promise((done) => {
   const colours = new Map(), changes = new Map();
   let versions = 0, shown = '', moving = 0;
@@ -243,6 +317,7 @@ def main():
             gap(console, exchange, between, maker)
             silent(console, exchange, between)
             slow(console, exchange, between)
+            by_keys(console, exchange, maker)
             still(console, maker)
             isolated(console)
         print("the console's faults: passed")

@@ -5,7 +5,6 @@ tools/setup --browser was not called.
 """
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ import packages
 from test_console import FILL, SIZES, WEB, Console, check, same
 
 from client import PATIENCE_S, SMALL_TABLES, Perpd
+from ports import free_port
 
 TO = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 # What was sent to the exchange to be executed, and what the page may be told wrongly.
@@ -199,8 +199,7 @@ def main():
         print("skipped: chromium, ethers or esbuild is not installed (tools/setup --browser "
               "installs it)")
         return 77
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     build = pathlib.Path(sys.argv[1])
     perpd = Perpd(build / "perpd", "--exchange.testnet=on", f"--net.listen=127.0.0.1:{port}",
                   "--exchange.oracle_max_age_ms=0", *SMALL_TABLES)

@@ -4,6 +4,7 @@ import { uuidBytes } from './bytes';
 import { percentText, shownText } from './decimal';
 import type { Exchange } from './exchange';
 import { HealthPane } from './health_pane';
+import { HistoryPane } from './history_pane';
 import { LatencyPane } from './latency_pane';
 import { useModel } from './model';
 import { Loading, Nothing } from './pane';
@@ -12,10 +13,13 @@ import { statusText } from './text';
 import type { Trader } from './trader';
 import { Withdraw } from './withdraw';
 
-const TABS = ['Open orders', 'Positions', 'Fills', 'Funding', 'Balance', 'Latency', 'Health'] as const;
+export const TABS = ['Open orders', 'Positions', 'Fills', 'History', 'Funding', 'Balance', 'Latency', 'Health'] as const;
 export type AccountTab = (typeof TABS)[number];
 
-type Props = { exchange: Exchange; trader: Trader };
+type Props = { exchange: Exchange; trader: Trader; onClose?: OnClose };
+
+/** Called with a position that its owner wants to close. */
+export type OnClose = (position: any) => void;
 
 /** How many decimals a market's prices and sizes are shown with. */
 function decimalsOf(exchange: Exchange, name: string): { price: number; size: number } {
@@ -81,13 +85,13 @@ function OpenOrders({ exchange, trader }: Props) {
   );
 }
 
-function Positions({ exchange, trader }: Props) {
+function Positions({ exchange, trader, onClose }: Props) {
   const { positions } = trader.account!;
   if (positions.length === 0) return <Nothing>no positions</Nothing>;
   return (
     <table>
       <caption class="visually-hidden">Positions</caption>
-      <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Size</th><th scope="col">Entry</th><th scope="col">Mark</th><th scope="col">Profit</th><th scope="col">Liquidation</th><th scope="col" class="opt">Leverage</th></tr></thead>
+      <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Size</th><th scope="col">Entry</th><th scope="col">Mark</th><th scope="col">Profit</th><th scope="col">Liquidation</th><th scope="col" class="opt">Leverage</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
       <tbody>
         {positions.map((row) => {
           const decimals = decimalsOf(exchange, row.market);
@@ -96,6 +100,7 @@ function Positions({ exchange, trader }: Props) {
             <td>{shownText(row.average_entry_price, decimals.price)}</td><td>{shownText(row.mark_price, decimals.price)}</td>
             <td class={row.unrealized_pnl.startsWith('-') ? 'sell' : 'buy'}>{shownText(row.unrealized_pnl)}</td>
             <td>{row.liquidation_price === null ? 'none' : shownText(row.liquidation_price, decimals.price)}</td><td class="opt">{row.leverage}×</td>
+            <td><button type="button" title="fills in an order at the market that reduces only" onClick={() => onClose?.(row)}>close</button></td>
           </tr>;
         })}
       </tbody>
@@ -159,23 +164,26 @@ function Balance({ trader }: Props) {
   );
 }
 
-const CONTENT = { 'Open orders': OpenOrders, Positions, Fills, Funding, Balance };
+const CONTENT = { 'Open orders': OpenOrders, Positions, Fills, History: HistoryPane, Funding, Balance };
 
-function CancelAll({ trader }: { trader: Trader }) {
-  const count = trader.account?.orders.length ?? 0;
-  const cancelAll = async () => {
-    if (!confirm(`Cancel all ${count} open orders?`)) return;
-    const request = await trader.sign('cancel_all_orders', {
-      portfolio_id: portfolioBytes(trader.credentials!.account), asset: 0xffffn, side: 0n, include_conditional: true,
-    });
-    await request.send();
-    if (!request.isDone) alert(statusText(request.status));
-    await trader.read();
-  };
-  return <button type="button" disabled={trader.credentials === null} onClick={() => void cancelAll()}>cancel all</button>;
+/** Asks, and cancels every order of the account. */
+export async function cancelAll(trader: Trader): Promise<void> {
+  if (trader.credentials === null) return;
+  const count = trader.account?.orders.length;
+  if (!confirm(`Cancel all ${count ?? ''} open orders?`)) return;
+  const request = await trader.sign('cancel_all_orders', {
+    portfolio_id: portfolioBytes(trader.credentials.account), asset: 0xffffn, side: 0n, include_conditional: true,
+  });
+  await request.send();
+  if (!request.isDone) alert(statusText(request.status));
+  await trader.read();
 }
 
-export function AccountPanes({ exchange, trader, tab, onTab }: Props & { tab: AccountTab; onTab: (tab: AccountTab) => void }) {
+function CancelAll({ trader }: { trader: Trader }) {
+  return <button type="button" disabled={trader.credentials === null} onClick={() => void cancelAll(trader)}>cancel all</button>;
+}
+
+export function AccountPanes({ exchange, trader, tab, onTab, onClose }: Props & { tab: AccountTab; onTab: (tab: AccountTab) => void }) {
   useModel(trader);
   const Content = tab === 'Health' || tab === 'Latency' ? null : CONTENT[tab];
   const count = { 'Open orders': trader.account?.orders.length, Positions: trader.account?.positions.length } as Record<string, number | undefined>;
@@ -193,7 +201,7 @@ export function AccountPanes({ exchange, trader, tab, onTab }: Props & { tab: Ac
         {Content === null ? (tab === 'Health' ? <HealthPane exchange={exchange} /> : <LatencyPane exchange={exchange} trader={trader} />)
           : trader.credentials === null ? <Nothing>no account on this device</Nothing>
           : trader.account === null ? (trader.problem === null ? <Loading what="account" /> : <Nothing>{trader.problem}</Nothing>)
-          : <Content exchange={exchange} trader={trader} />}
+          : <Content exchange={exchange} trader={trader} onClose={onClose} />}
       </div>
     </section>
   );

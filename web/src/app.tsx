@@ -1,16 +1,18 @@
 /* The trader's page: panes in columns, on a phone one at a time. */
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { AccountMenu } from './account_menu';
-import { type AccountTab, AccountPanes } from './account_panes';
+import { type AccountTab, AccountPanes, TABS as SECTIONS, cancelAll } from './account_panes';
 import type { Pick } from './book_pane';
 import { BookPane } from './book_pane';
 import { CandlePane } from './candle_pane';
 import { DepthPane } from './depth_pane';
 import type { Exchange } from './exchange';
 import { Banner, Header } from './header';
+import { KEYS, useKeys } from './keys';
 import { MarketsPane } from './markets_pane';
 import { useModel } from './model';
 import { type Picked, TicketPane } from './ticket_pane';
+import type { Order } from './ticket';
 import { TradesPane } from './trades_pane';
 
 const TABS = ['Chart', 'Book', 'Trade', 'Orders', 'Markets'] as const;
@@ -26,6 +28,11 @@ function Tabs({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) {
   );
 }
 
+/** Puts the focus there, once it is on the page. */
+function focusSoon(selector: string): void {
+  requestAnimationFrame(() => document.querySelector<HTMLElement>(selector)?.focus());
+}
+
 export function App({ exchange }: { exchange: Exchange }) {
   const { trader } = useModel(exchange);
   const [tab, setTab] = useState<Tab>('Chart');
@@ -35,24 +42,44 @@ export function App({ exchange }: { exchange: Exchange }) {
     setTab('Orders');
     setSection('Health');
   };
-  const pick: Pick = (field, text) => {
-    setPicked((before) => ({ field, text, count: (before?.count ?? 0) + 1 }));
+  /** Fills in the order of a market, once it is shown. */
+  const fill = (change: Partial<Order>, market = exchange.market?.name ?? '') => {
+    setPicked({ market, change });
     setTab('Trade');
   };
+  const pick: Pick = (field, text) => {
+    fill(field === 'price' ? { price: text, kind: 'limit' } : { size: text });
+  };
+  const close = (position: any) => {
+    location.hash = `m=${position.market}`;
+    fill({ side: position.side === 'LONG' ? 'sell' : 'buy', kind: 'market', size: position.size, reduceOnly: true }, position.market);
+  };
+  const help = useRef<HTMLDialogElement>(null);
+  useKeys({
+    find: () => (setTab('Markets'), focusSoon('.pane-markets input')),
+    side: (side) => (fill({ side }), focusSoon('#ticket-price, #ticket-size')),
+    cancelAll: () => trader !== null && void cancelAll(trader),
+    pane: (number) => SECTIONS[number - 1] !== undefined && (setTab('Orders'), setSection(SECTIONS[number - 1])),
+    help: () => help.current?.showModal(),
+  });
   return (
     <>
       <Header exchange={exchange} onHealth={openHealth}>{trader !== null && <AccountMenu exchange={exchange} trader={trader} />}</Header>
       <Banner exchange={exchange} />
       <main class={`grid show-${tab.toLowerCase()}`}>
-        <div class="column left"><MarketsPane exchange={exchange} /><TicketPane exchange={exchange} trader={trader} picked={picked} /></div>
+        <div class="column left"><MarketsPane exchange={exchange} /><TicketPane exchange={exchange} trader={trader} picked={picked} onTaken={() => setPicked(null)} /></div>
         <div class="column middle">
           <CandlePane exchange={exchange} trader={trader} />
           <DepthPane exchange={exchange} onPick={(price) => pick('price', price)} />
-          {trader !== null && <AccountPanes exchange={exchange} trader={trader} tab={section} onTab={setSection} />}
+          {trader !== null && <AccountPanes exchange={exchange} trader={trader} tab={section} onTab={setSection} onClose={close} />}
         </div>
         <div class="column right"><BookPane exchange={exchange} onPick={pick} /><TradesPane exchange={exchange} /></div>
       </main>
       <Tabs tab={tab} onTab={setTab} />
+      <dialog ref={help} aria-labelledby="keys-title">
+        <div class="pane-head"><h2 id="keys-title">Keys</h2><div class="pane-tools"><button type="button" onClick={() => help.current?.close()}>close</button></div></div>
+        <dl class="details">{Object.entries(KEYS).map(([key, what]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>)}</dl>
+      </dialog>
     </>
   );
 }

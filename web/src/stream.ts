@@ -211,6 +211,12 @@ export class Stream extends Model {
     if (subscription.state !== before || frame.channel === 'status') this.changed();
   }
 
+  /** Asks again for what was refused, which it stays until its snapshot comes. */
+  #retry(subscription: Subscription): void {
+    this.#subscribe(subscription);
+    subscription.waitsRefused();
+  }
+
   /** Asks for the whole of what did not follow, which stays as it was until then. */
   #again(subscription: Subscription): void {
     this.#subscribe(subscription);
@@ -223,7 +229,7 @@ export class Stream extends Model {
     for (const subscription of this.subscriptions.values()) {
       subscription.measure(now);
       if (!this.isOpen) continue;
-      if (now > subscription.askAt) this.#subscribe(subscription);
+      if (now > subscription.askAt) this.#retry(subscription);
       if (subscription.state !== 'refused' && now - subscription.lastAt > SILENCE_MS) {
         subscription.state = 'stale';
         this.staleSince ??= Date.now();

@@ -90,6 +90,12 @@ export class Subscription {
     this.askAt = Infinity;
   }
 
+  /** It has been asked for again after a refusal, and once more if no answer comes. */
+  waitsRefused(): void {
+    this.state = 'refused';
+    this.askAt = performance.now() + ASK_MAX_MS;
+  }
+
   /** The exchange gives no frames of it. */
   refused(problem: Refusal): void {
     this.state = 'refused';

@@ -11,7 +11,8 @@ import { statusText } from './text';
 import { type Fault, type Judgement, type Order, judgeOrder, orderRequest, sentence } from './ticket';
 import type { Trader } from './trader';
 
-export type Picked = { field: 'price' | 'size'; text: string; count: number } | null;
+/** What is filled in from elsewhere on the page. */
+export type Picked = { market: string; change: Partial<Order> } | null;
 
 const EMPTY: Order = { side: 'buy', kind: 'limit', price: '', size: '', tif: 'GTC', postOnly: false, reduceOnly: false };
 
@@ -69,7 +70,9 @@ function usePayload(order: Order, market: Market, judged: Judgement, trader: Tra
   }, [order, market, account, sent]);
 }
 
-function Ticket({ market, trader, picked, isStale }: { market: Market; trader: Trader; picked: Picked; isStale: boolean }) {
+type TicketProps = { market: Market; trader: Trader; picked: Picked; isStale: boolean; onTaken: () => void };
+
+function Ticket({ market, trader, picked, isStale, onTaken }: TicketProps) {
   useModel(trader);
   useModel(market);
   const [order, setOrder] = useState<Order>(EMPTY);
@@ -77,9 +80,10 @@ function Ticket({ market, trader, picked, isStale }: { market: Market; trader: T
   const [sent, setSent] = useState(0);
   const set = (change: Partial<Order>) => setOrder((before) => ({ ...before, ...change }));
   useEffect(() => {
-    if (picked !== null) set({ [picked.field]: picked.text, ...(picked.field === 'price' && { kind: 'limit' }) });
+    if (picked?.market !== market.name) return;
+    set(picked.change);
+    onTaken();
   }, [picked]);
-  useEffect(() => set({ price: '', size: '' }), [market]);
   const judged = judgeOrder(order, market);
   const payload = usePayload(order, market, judged, trader, sent);
   const isBusy = useModel(submission)?.state === 'sent' || submission?.state === 'unknown';
@@ -127,13 +131,13 @@ function isOld({ id }: Payload): boolean {
   return Date.now() - parseInt(id.replace('-', '').slice(0, 12), 16) > YOUNG_MS;
 }
 
-export function TicketPane({ exchange, trader, picked }: { exchange: Exchange; trader: Trader | null; picked: Picked }) {
+export function TicketPane({ exchange, trader, picked, onTaken }: { exchange: Exchange; trader: Trader | null; picked: Picked; onTaken: () => void }) {
   const { market } = useModel(exchange);
   const stream = useModel(exchange.stream);
   return (
     <Pane name="ticket" title="Order">
       {market === null || trader === null ? <Nothing>loading …</Nothing>
-        : <Ticket market={market} trader={trader} picked={picked} isStale={stream.staleSince !== null} />}
+        : <Ticket key={market.name} market={market} trader={trader} picked={picked} onTaken={onTaken} isStale={stream.staleSince !== null} />}
     </Pane>
   );
 }

@@ -49,6 +49,8 @@ export class Trader extends Model {
   #loading: Promise<void> | null = null;
   #moving = 0;
   #heard = 0n;
+  #isResting = false;
+  readonly #underWay = new Set<Promise<void>>();
 
   constructor(
     record: ExchangeRecord,
@@ -138,6 +140,7 @@ export class Trader extends Model {
     const end = await this.sign('revoke_session', { account_id: account, session_pub: sessionPublic }, `${API}/logout`);
     await end.send();
     if (end.state !== 'acknowledged') throw end.problem ?? new Problem('unknown', 'the session may still live', 0);
+    await this.#rest(); // a read by a revoked key would be refused
     await this.#revokeApiKey(account, apiKeyId).catch((problem) => (this.problem = `the API key ${apiKeyId} lives on: ${problem.message}`));
     await this.#vault.forget();
     this.#leave();
@@ -189,14 +192,26 @@ export class Trader extends Model {
 
   /** Runs reads of the account; what they throw is told, and read again later. */
   async #reading(reads: () => Promise<void>): Promise<void> {
-    if (this.credentials === null) return;
+    if (this.credentials === null || this.#isResting) return;
+    const underWay = reads();
+    this.#underWay.add(underWay);
     try {
-      await reads();
+      await underWay;
       this.problem = null;
     } catch (problem) {
       this.problem = (problem as Error).message;
     }
+    this.#underWay.delete(underWay);
     this.changed();
+  }
+
+  /** Reads nothing of the account any more; ends when what was on its way has come. */
+  async #rest(): Promise<void> {
+    this.#isResting = true;
+    clearInterval(this.#timer);
+    this.stream.unsubscribe(PRIVATE);
+    this.stream.login(null);
+    await Promise.allSettled(this.#underWay);
   }
 
   /** Reads everything. Events that come meanwhile are taken in after it. */
@@ -260,9 +275,7 @@ export class Trader extends Model {
   }
 
   #leave(): void {
-    clearInterval(this.#timer);
-    this.stream.unsubscribe(PRIVATE);
-    this.stream.login(null);
+    this.#isResting = false;
     this.#subscription = null;
     this.#loading = null;
     this.#heard = 0n;

@@ -1,0 +1,41 @@
+/* Keys of the whole page, which are dead where text is typed and in dialogs. */
+import { useEffect, useRef } from 'preact/hooks';
+
+const TWICE_MS = 1000;
+
+export const KEYS: Record<string, string> = {
+  '/': 'find a market', b: 'buy', s: 'sell', 'Esc Esc': 'cancel all orders (asks)', '1 to 9': 'panes of the account', '?': 'this list',
+};
+
+export type KeyActions = { find(): void; side(side: 'buy' | 'sell'): void; cancelAll(): void; pane(number: number): void; help(): void };
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest('input, select, textarea, dialog') !== null;
+}
+
+export function useKeys(newest: KeyActions): void {
+  const latest = useRef(newest);
+  latest.current = newest;
+  useEffect(() => {
+    let escapedAt = -Infinity;
+    const press = (event: KeyboardEvent) => {
+      const actions = latest.current;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+      if (event.key === 'Escape') {
+        if (document.querySelector('dialog[open]') !== null) return;
+        if (event.timeStamp - escapedAt < TWICE_MS) actions.cancelAll();
+        escapedAt = event.timeStamp - escapedAt < TWICE_MS ? -Infinity : event.timeStamp;
+        return;
+      }
+      if (isTyping(event.target)) return;
+      if (event.key === '/') actions.find();
+      else if (event.key === 'b' || event.key === 's') actions.side(event.key === 'b' ? 'buy' : 'sell');
+      else if (event.key === '?') actions.help();
+      else if (/^[1-9]$/.test(event.key)) actions.pane(Number(event.key));
+      else return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  });
+}
