@@ -234,8 +234,8 @@ def by_keys(console, exchange, maker):
     console.size(1440, 900, "dark")
     console.press("cash")
     shows(console, ".pane-history tbody", "faucet")
-    console.until("document.querySelector('.pane-history tbody tr:last-child').cells[2].textContent "
-                  "=== '10,000.000000'")
+    console.until("document.querySelector('.pane-history tbody tr:last-child').cells[2]"
+                  ".textContent === '10,000.000000'")
     shows(console, ".pane-history", "that is all")
 
 
