@@ -45,6 +45,7 @@ void verdict_audit_dispute(struct verdict_audit *audit, const struct ed25519_job
     audited->good = good;
     memcpy(audited->key, job->key, sizeof audited->key);
     memcpy(audited->signature, job->signature, sizeof audited->signature);
-    memcpy(audited->message, job->message, job->message_bytes);
+    if (job->message_bytes != 0) /* an empty one may be NULL */
+        memcpy(audited->message, job->message, job->message_bytes);
     ring_publish(ring);
 }
