@@ -134,7 +134,8 @@ def plain_writes(world):
 
     for method in ("put", "post", "patch"):
         for path, operation in operations(
-                method, lambda one: "x-request-types" not in one and not is_pairing(one)):
+                method, lambda one: "x-request-types" not in one and "servers" not in one
+                and not is_pairing(one)):
             verb, statuses = method.upper(), operation["responses"]
             rows = [("413", b" " * 16_385, "application/json", key),
                     ("415", b"{}", "text/plain", key), ("400", b"{", "application/json", key)]
@@ -197,10 +198,17 @@ def admin(world):
     table, exchange = Table(), world.exchange
     from client import Connection
 
-    def ask(target, headers):
+    def ask(target, headers, method="GET"):
         with Connection(exchange.admin_port) as connection:
-            return connection.exchange(request_bytes("GET", target, None, headers))
+            body = b"{}" if method == "POST" else None
+            return connection.exchange(request_bytes(method, target, body, headers))
 
+    for path, operation in operations("post", lambda one: "servers" in one):
+        table.true(f"POST {path} names 401", "401" in operation["responses"], operation)
+        table.problem(f"POST {path}, token", ask(path, [JSON], "POST"), 401,
+                      "invalid_token")
+    table.problem("handover", ask("/admin/handover", [exchange.bearer, JSON], "POST"), 404,
+                  "not_found")  # J7: without cluster.name
     for path, operation in operations("get", lambda one: "servers" in one):
         until = 200
         needed = [f"{one['name']}={one['schema'].get('minimum', 0)}"
