@@ -85,6 +85,7 @@ class World:
         self.silent, self.makers_away = set(), set()
         self.quoted = {}
         self.before = dict(FIRST)   # the index before its last move, or before a halt
+        self.marked = {}            # the mark then: while it stands, nobody can be liquidated anew
         self.explained = 0          # of the gang's gain
         self.windfall = 0           # of it, what the other side gave for the gang's losers
         self.beyond = 0             # what no price within the band could make good of their losses
@@ -173,8 +174,9 @@ class World:
     def publish(self, asset):
         self.clock += MS
         market = self.exchange.markets[asset]
-        if market.index not in (0, self.published[asset]) and market.state != HALTED:
-            self.before[asset] = self.exchange.markets[asset].index
+        moves = market.index not in (0, self.published[asset]) and market.state != HALTED
+        if moves and market.mark != self.marked.get(asset):
+            self.count_from_here(asset)
         self.send(ORACLE, wire.ORACLE_BODY.pack(self.clock, self.published[asset], asset, 0, 3, 0))
         index = self.exchange.markets[asset].index
         if index and abs(index - self.true[asset]) * 10 > self.true[asset]:
@@ -188,9 +190,15 @@ class World:
                 self.explained += holding.size * (price - self.true[asset])
         self.true[asset] = self.published[asset] = price
 
+    def count_from_here(self, asset):
+        """The gap is that of the index from here to the next mark: a halt, or a price that is held
+        behind it, may let the index go in steps of which the mark shows none."""
+        market = self.exchange.markets[asset]
+        self.before[asset], self.marked[asset] = market.index, market.mark
+
     def state(self, asset, state):
         if state == HALTED:
-            self.before[asset] = self.exchange.markets[asset].index
+            self.count_from_here(asset)
         self.send(MARKET_STATE, wire.STATE_BODY.pack(asset, 0, state, 0, 0))
 
     def second(self):
