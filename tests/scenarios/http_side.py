@@ -48,7 +48,8 @@ class HttpSide:
     # --- life ---------------------------------------------------------------------------------
 
     def begin(self, config, clock_ns, markets):
-        options = dict(option[2:].split("=", 1) for option in client.SMALL_TABLES) | config
+        options = dict(option[2:].split("=", 1) for option in client.SMALL_TABLES)
+        options = {"exchange.oracle_max_age_ms": 10000} | options | config  # the default, as run.py
         self.perpd = client.Perpd(self.build / "tests" / "perpd_standing",
                                   *(f"--{key}={value}" for key, value in options.items()))
         self.perpd.operator, self.perpd.oracle = self.operator, self.oracle_key
