@@ -18,6 +18,8 @@ class Proxy:
         self.counts = {"dropped": 0, "repeated": 0, "reordered": 0}
         self._random = random.Random(seed)
         self._streams, self._lock = [], threading.Lock()
+        self.admits = threading.Event()  # clear: a new stream waits
+        self.admits.set()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -30,9 +32,9 @@ class Proxy:
         with self._lock:
             streams, self._streams = self._streams, []
         for browser, server in streams:
+            _shut(server)
             _send(browser, b"\x88\x02" + struct.pack(">H", code))
-            for end in (server, browser):
-                _shut(end)
+            _finish(browser)
 
     def _accept(self):
         while True:
@@ -46,6 +48,8 @@ class Proxy:
         try:
             server = socket.create_connection(("127.0.0.1", self.target))
             first = browser.recv(CHUNK)
+            if first.startswith(b"GET /api/v1/stream"):
+                self.admits.wait()
             server.sendall(first)
         except OSError:
             _shut(browser)
@@ -73,7 +77,10 @@ class Proxy:
                 data = data[len(frame):]
                 held = self._give(browser, frame, held)
             if not (part := _receive(server)):
-                _shut(browser)
+                with self._lock:
+                    stands = (browser, server) in self._streams
+                if stands:
+                    _finish(browser)
                 return
             data += part
 
@@ -132,7 +139,16 @@ def _shut(end):
     end.close()
 
 
+def _finish(end):
+    """Ends what is sent; what the other side still says is read, or a reset would overtake it."""
+    try:
+        end.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+
+
 def _pass(source, target):
     while data := _receive(source):
         _send(target, data)
     _shut(target)
+    _shut(source)

@@ -154,8 +154,10 @@ def slow(console, exchange, between):
 
     console.page.run("window.sent.length = window.chips.length = 0")
     for wanted in ([50], [50, 10]):
+        between.admits.clear()  # or the page may be back before it shows that it was away
         between.end_streams(4008)
         console.until("/Too slow/.test(window.chips.join())")
+        between.admits.set()
         console.until(f"window.sent.filter((one) => one.channel === 'book').length === "
                       f"{len(wanted)}")
         console.until("document.querySelector('.chip.tone-good') !== null")
