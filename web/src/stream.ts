@@ -129,7 +129,9 @@ export class Stream extends Model {
   }
 
   #ask(op: string, members: (Topic & { id?: number }) | { api_key: string }): void {
-    if (this.isOpen) this.#socket?.send(JSON.stringify({ op, ...members }));
+    const socket = this.#socket;
+    // One that is being closed is open still until its `close` event comes.
+    if (this.isOpen && socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ op, ...members }));
   }
 
   #connect(): void {
@@ -137,8 +139,8 @@ export class Stream extends Model {
     const address = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}${API}/stream`;
     const socket = new WebSocket(address);
     this.#socket = socket;
-    socket.onopen = () => this.#opened();
-    socket.onmessage = (event) => this.#message(event.data as string);
+    socket.onopen = () => this.#socket === socket && this.#opened();
+    socket.onmessage = (event) => this.#socket === socket && this.#message(event.data as string);
     socket.onclose = (event) => this.#socket === socket && this.#closed(event.code);
   }
 
