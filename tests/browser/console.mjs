@@ -75,6 +75,15 @@ for (let turn = 0; turn < 10_000; turn++) {
       same(rungs.at(-1)?.total, [...groups.values()].reduce((sum, one) => sum + one, 0n));
     }
 }
+// Lines: at a price the depth is what rests at it or better; axes have round values.
+const depth = made.depthLines(market, [{ price: 1000n, size: 100_000n }, { price: 990n, size: 50_000n }],
+  [{ price: 1010n, size: 20_000n }, { price: 1030n, size: 20_000n }]);
+same(depth.map(made.corners), [[[99, 1.5], [99, 1], [100, 1]], [[101, 0.2], [103, 0.2], [103, 0.4]]]);
+same(made.corners({ tone: 'dim', points: [[1, 2], [3, 4]] }), [[1, 2], [3, 4]]);
+same(made.roundValues(3, 101, 5), [20, 40, 60, 80, 100]);
+same(made.roundValues(0.02, 0.11, 9).map((one) => one.toFixed(2)), ['0.02', '0.03', '0.04', '0.05', '0.06', '0.07', '0.08', '0.09', '0.10', '0.11']);
+same([made.roundValues(7, 7, 4), made.roundValues(0, 100, 0)], [[7], [0, 100]]);
+
 // What is typed is taken as it is, or refused with the two values on the step around it.
 const typed = { side: 'sell', kind: 'limit', tif: 'GTC', postOnly: false, reduceOnly: false };
 const coarse = new made.Market({ market: 'X-PERP', base: 'X', asset_id: 7, price_decimals: 3, size_decimals: 3,

@@ -3,8 +3,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { get } from './api';
 import { Book, type Level } from './book';
 import { apiText } from './decimal';
+import { depthLines } from './depth_chart';
 import { useDrawing } from './drawing';
 import type { Exchange } from './exchange';
+import { makeLineChart } from './line_chart';
 import { useModel } from './model';
 import { Nothing, Pane } from './pane';
 
@@ -48,17 +50,18 @@ function useChart(book: Book | null, deep: Book | null, onPick: (price: string) 
   const latest = useRef<{ book: Book | null; deep: Book | null }>({ book, deep });
   latest.current = { book, deep };
   return useDrawing(book && (async (place) => {
-    const { depthPoints, makeDepthChart } = await import('./depth_chart');
     const { market } = book;
+    const text = (decimals: number) => (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: decimals });
+    const axes = { x: text(market.record.price_decimals), y: text(market.record.size_decimals) };
     return () => {
-      const drawing = makeDepthChart(place, (price) => {
+      const drawing = makeLineChart(place, axes, (price) => {
         const ticks = BigInt(Math.round((price * 10 ** market.record.price_decimals) / Number(market.tick)));
         onPick(apiText(ticks * market.tick, market.record.price_decimals));
       });
       const draw = () => {
         const { book: near, deep: far } = latest.current;
         if (near === null || !near.isLoaded) return;
-        drawing.draw(depthPoints(market, joined(near.bids, far?.bids ?? []), joined(near.asks, far?.asks ?? [])));
+        drawing.draw(depthLines(market, joined(near.bids, far?.bids ?? []), joined(near.asks, far?.asks ?? [])));
       };
       return { drawing, draw };
     };

@@ -1,4 +1,4 @@
-/* A pane's drawing by a library that is loaded when it is first shown. */
+/* A pane's drawing, and what draws it again. */
 import { type RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
