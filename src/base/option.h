@@ -120,6 +120,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(limits,   account_conditionals,   INT,    7, 1, "1000",           1, 67108864, "untriggered orders per account") \
     X(limits,   account_rows,           INT,    7, 1, "1024",           1, 67108864, "leverage settings and MMP rows per account") \
     X(limits,   account_credentials,    INT,    7, 1, "160",            1, 16777216, "keys and sessions per account, ended ones that are kept too") \
+    X(limits,   account_withdrawals,    INT,    9, 1, "256",            1, 67108864, "withdrawals per account, ended ones that are kept too") \
     X(limits,   funding_small,          INT,    7, 1, "10",             0, 1000000000, "USDC; accounts below are unfunded; 0: none is") \
     X(limits,   funding_full,           INT,    7, 1, "1000",           0, 1000000000, "USDC; accounts below are small; 0: none is") \
     X(limits,   share_unfunded_ppm,     INT,    7, 1, "125000",         0, 1000000, "of each table, for unfunded accounts together") \

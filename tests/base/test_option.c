@@ -193,7 +193,9 @@ static void test_younger(void)
     };
 
     make_lines();
-    leave_out("limits.unfunded_life_s"); /* it came later than the others of version 7 */
+    leave_out("limits.account_withdrawals"); /* these came later than the others of version 7 */
+    CHECK(parse() && options.values[OPTION_limits_account_withdrawals] == 256);
+    leave_out("limits.unfunded_life_s");
     CHECK(parse() && options.values[OPTION_limits_unfunded_life_s] == 3600);
     for (size_t k = 0; k < CC_COUNT(of_version_7); k++) {
         CHECK(parse() == (k == 0));

@@ -12,7 +12,7 @@ enum { COMMANDS = 20000 };
 
 static_assert(ENGINE_RULES_VERSION == 7, "the hashes below are those of this version");
 
-static const char image_hash[] = "ead7b50eef73a9035c4f49afd323df18efc69cc256e28b73fa57377be24cff64";
+static const char image_hash[] = "4698456044208dd729d1eed212d6a55ea89ad49e703c437435262c9461c2732b";
 static const char effects_hash[] =
     "8da193ee4b2273a61cddfdc65ef425693f9531784f261082be1a2f7a4a6f8d50";
 

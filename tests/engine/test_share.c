@@ -350,6 +350,25 @@ static void test_withdrawals(void)
     host_close(&host);
 }
 
+/* An account that is full has its own bound, and what is kept behind its end counts. */
+static void test_withdrawals_of_account(void)
+{
+    uint8_t first[16];
+
+    trade_open(&host, CLASSES "limits.account_withdrawals=2\n");
+    CHECK(purse_withdraw(&host, 1, PLACE(0), USDC) == TRADE_OK);
+    memcpy(first, host.result.id, sizeof first);
+    CHECK(purse_withdraw(&host, 1, PLACE(0), USDC) == TRADE_OK);
+    CHECK(purse_withdraw(&host, 1, PLACE(0), USDC) == REFUSED);
+    CHECK(host.result.reason == REASON_limit_reached);
+    CHECK(purse_withdraw(&host, 2, PLACE(0), USDC) == TRADE_OK);
+    CHECK(purse_settle(&host, first, 0) == TRADE_OK);
+    CHECK(purse_withdraw(&host, 1, PLACE(0), USDC) == REFUSED);
+    host_tick(&host, 47 * HOST_SECOND_NS);
+    CHECK(purse_withdraw(&host, 1, PLACE(0), USDC) == TRADE_OK);
+    host_close(&host);
+}
+
 /* A state and the state made of its image have the same classes and counts; the audit says so. */
 static void test_image(void)
 {
@@ -383,6 +402,7 @@ int main(void)
     test_orders();
     test_rows_of_account();
     test_withdrawals();
+    test_withdrawals_of_account();
     test_image();
     return 0;
 }

@@ -143,7 +143,7 @@ REQUIRED.update({"status session_rejected_max_sessions": 5, "row 16 position": 5
 # Shares and bounds of accounts (W8, slots).
 REQUIRED.update(dict.fromkeys(
     ["bound of an account: " + table for table in ("credentials", "leverages", "mmps",
-                                                   "portfolios")]
+                                                   "portfolios", "withdrawals")]
     + ["share of a class: " + table for table in ("orders", "conditionals", "portfolios")]
     + ["account taken", "account passed over", "no room for an account",
        "row of a key given back", "row of a withdrawal given back"], 10))

@@ -171,6 +171,7 @@ REGIMES = {
                            "engine.credentials": "420", "limits.account_portfolios": "9",
                            "limits.account_conditionals": "8", "limits.account_rows": "3",
                            "limits.account_credentials": "14",
+                           "limits.account_withdrawals": "4",
                            "limits.session_life_default_s": "20",
                            "limits.share_unfunded_ppm": "60000",
                            "limits.share_small_ppm": "130000"},

@@ -11,6 +11,7 @@ ARMS_MOST = 256
 OF_UNFUNDED = {"subaccounts": 1, "portfolios": 2, "credentials": 8, "conditionals": 0, "rows": 0}
 OPTIONS = {"limits.account_portfolios": 256, "limits.account_conditionals": 1000,
            "limits.account_rows": 1024, "limits.account_credentials": 160,
+           "limits.account_withdrawals": 256,
            "limits.funding_small": 10, "limits.funding_full": 1000,
            "limits.share_unfunded_ppm": 125000, "limits.share_small_ppm": 500000}
 SIZES = {"accounts": "accounts", "subaccounts": "portfolios", "portfolios": "portfolios",
@@ -103,7 +104,8 @@ class Shares:
         unfunded = self.class_of(account) == UNFUNDED
         name = {"portfolios": "account_portfolios", "conditionals": "account_conditionals",
                 "leverages": "account_rows", "mmps": "account_rows", "subaccounts": "subaccounts",
-                "credentials": "account_credentials"}.get(table)
+                "credentials": "account_credentials",
+                "withdrawals": "account_withdrawals"}.get(table)
         bound = ARMS_MOST if table == "arms" else self.option("limits." + name) if name else None
         kind = "rows" if table in ("leverages", "mmps") else table
         has = (sum(self.rows(account, one) for one in ("leverages", "mmps")) if kind == "rows"

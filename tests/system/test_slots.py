@@ -13,7 +13,7 @@ import client
 from client import (CANCEL_ALL, CREATE_ACCOUNT, CREATE_API_KEY, DEPOSIT, JSON, PATHS, PLACE_LIMIT,
                     REVOKE_API_KEY, Ed25519Key, Secp256k1Key, account_body, api_key_body,
                     deposit_body, portfolio_bytes, request_bytes, revoke_key_body)
-from eip712 import CREATE_PORTFOLIO, CREATE_SUBACCOUNT
+from eip712 import CREATE_PORTFOLIO, CREATE_SUBACCOUNT, WITHDRAW
 from harness import Suite, Table
 from world import BTC, BTC_PRICE, USDC, perpd_program, run, seen
 
@@ -25,11 +25,12 @@ BID = BTC_PRICE - 1000
 # Of 4,096 accounts 16 are for the unfunded, of 8,192 portfolios 32; with small ones five times it.
 OPTIONS = {"funding_small": 10, "funding_full": 1000, "share_unfunded_ppm": 4000,
            "share_small_ppm": 20000, "account_portfolios": 6, "account_conditionals": 5,
-           "account_rows": 2, "account_credentials": 12}
+           "account_rows": 2, "account_credentials": 12, "account_withdrawals": 3}
 UNFUNDED_ACCOUNTS, UNFUNDED_CREDENTIALS = 16, 8
 PATHS.update({CREATE_SUBACCOUNT: "/api/v1/subaccounts/create",
               CREATE_PORTFOLIO: "/api/v1/portfolio/create",
-              CONDITIONAL: "/api/v1/trading/order/place/conditional"})
+              CONDITIONAL: "/api/v1/trading/order/place/conditional",
+              WITHDRAW: "/api/v1/cash/withdraw"})
 
 
 class World:
@@ -156,6 +157,29 @@ def leverage_rows(world):
     table.problem("one more", set_leverage(world, account, "SOL-PERP", 5), 409, LIMIT)
     table.same("given back", set_leverage(world, account, "ETH-PERP", 20).status, 200)
     table.same("used again", set_leverage(world, account, "SOL-PERP", 5).status, 200)
+    world.others_go_on(table)
+    return table.wrong
+
+
+def withdraw(world, account, micro):
+    return world.exchange.ack(WITHDRAW, portfolio_bytes(account.id) + struct.pack(
+        "<Q20s4x", micro, b"\1" * 20), account.session)
+
+
+@suite.case
+def withdrawals_of_one(world):
+    """However much an account has, so many of its withdrawals are under way, and the others'
+    go on."""
+    table = Table()
+    rich, other = world.account(10_000), world.account(500)
+    bound = OPTIONS["account_withdrawals"]
+    for number in range(bound):
+        table.same(f"{number}", withdraw(world, rich, USDC)["status"], DONE)
+    refused = withdraw(world, rich, USDC)
+    table.same("one more", (refused["status"], refused.get("reason")), (INVALID, LIMIT))
+    table.same("shown", world.slots(rich)[1]["withdrawals"],
+               {"table": "withdrawals", "used": bound, "bound": bound})
+    table.same("another's", withdraw(world, other, USDC)["status"], DONE)
     world.others_go_on(table)
     return table.wrong
 

@@ -145,6 +145,8 @@ uint32_t share_cap(const struct engine *engine, uint32_t account, enum share_tab
         return least(engine, owner, OPTION_limits_account_rows, 0);
     case SHARE_credentials:
         return least(engine, owner, OPTION_limits_account_credentials, SHARE_UNFUNDED_CREDENTIALS);
+    case SHARE_withdrawals:
+        return (uint32_t)state_option(engine, OPTION_limits_account_withdrawals);
     case SHARE_arms:
         return DISCONNECT_ARMS_MAX;
     default:
