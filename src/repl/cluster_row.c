@@ -118,6 +118,8 @@ void cluster_row_node_encode(uint8_t out[CLUSTER_NODE_ROW_BYTES], const struct c
     cc_store64(out + 56, node->durable_frame);
     cc_store64(out + 64, node->applied);
     cc_store64(out + 72, (uint64_t)node->clock_difference_ns);
+    cc_store64(out + 80, node->hash_sequence);
+    memcpy(out + 88, node->effects_hash, sizeof node->effects_hash);
     write_text(out + 120, node->public_address, CLUSTER_PLACE_BYTES - 1);
     seal(out, CLUSTER_NODE_ROW_BYTES, node_magic);
 }
@@ -127,8 +129,7 @@ bool cluster_row_node_decode(struct cluster_node *out, struct etcd_bytes value)
     const uint8_t *bytes = value.bytes;
 
     if (!is_sealed(value, CLUSTER_NODE_ROW_BYTES, node_magic) || bytes[40] >= CLUSTER_STATE_COUNT ||
-        bytes[41] > 1 || !cc_is_zero(bytes + 42, 2) || !cc_is_zero(bytes + 80, 40) ||
-        !cc_is_zero(bytes + 184, 8))
+        bytes[41] > 1 || !cc_is_zero(bytes + 42, 2) || !cc_is_zero(bytes + 184, 8))
         return false;
     out->term = cc_load64(bytes + 32);
     out->state = bytes[40];
@@ -138,6 +139,8 @@ bool cluster_row_node_decode(struct cluster_node *out, struct etcd_bytes value)
     out->durable_frame = cc_load64(bytes + 56);
     out->applied = cc_load64(bytes + 64);
     out->clock_difference_ns = (int64_t)cc_load64(bytes + 72);
+    out->hash_sequence = cc_load64(bytes + 80);
+    memcpy(out->effects_hash, bytes + 88, sizeof out->effects_hash);
     return read_text(out->node, bytes + 16, CLUSTER_LABEL_BYTES, true) &&
            read_text(out->public_address, bytes + 120, CLUSTER_PLACE_BYTES, false);
 }

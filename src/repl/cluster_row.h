@@ -54,6 +54,8 @@ struct cluster_node {
     uint32_t rules_version;
     uint64_t received_frame, durable_frame, applied;
     int64_t clock_difference_ns;
+    uint64_t hash_sequence; /* 0: none shown */
+    uint8_t effects_hash[32];
     char public_address[CLUSTER_PLACE_BYTES];
 };
 

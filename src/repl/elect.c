@@ -132,15 +132,18 @@ static void step_show(struct elect *elect, uint64_t now_ns)
         .durable_frame = elect->status.durable_frame,
         .applied = elect->status.applied,
         .clock_difference_ns = elect->status.clock_difference_ns,
+        .hash_sequence = elect->status.hash_sequence,
     };
     uint8_t value[CLUSTER_NODE_ROW_BYTES];
     char name[8 + CLUSTER_LABEL_BYTES];
 
     if (elect->lease == 0 || elect_is_asked(elect, ASK_SHOW) ||
         (elect->is_shown && row.state == elect->shown_state &&
+         row.hash_sequence == elect->shown_hash_sequence &&
          now_ns - elect->shown_ns < ELECT_SHOW_NS) ||
         (!elect->is_shown && now_ns - elect->shown_ns < ELECT_RETRY_NS))
         return;
+    memcpy(row.effects_hash, elect->status.effects_hash, sizeof row.effects_hash);
     snprintf(row.node, sizeof row.node, "%s", elect->config.node);
     snprintf(row.public_address, sizeof row.public_address, "%s", elect->config.public_address);
     cluster_row_node_encode(value, &row);
@@ -168,6 +171,7 @@ static void step_show(struct elect *elect, uint64_t now_ns)
         return;
     elect->shown_ns = now_ns;
     elect->shown_state = row.state;
+    elect->shown_hash_sequence = row.hash_sequence;
 }
 
 static void done_show(struct elect *elect, const struct etcd_done *done, uint64_t now_ns)

@@ -50,6 +50,8 @@ struct elect_config {
 struct elect_status {
     uint64_t received_frame, durable_frame, applied;
     int64_t clock_difference_ns;
+    uint64_t hash_sequence; /* of the newest state that its replica has shown; 0: none */
+    uint8_t effects_hash[32];
     uint64_t wall_ns; /* node clock */
     bool is_current;  /* it has applied all that counts and may lead */
     bool is_clock_well;
@@ -72,6 +74,7 @@ struct elect {
     uint64_t deadline_boot_ns; /* reads of a leader until then; 0: none yet */
     uint64_t shown_ns;         /* when the node key was put last */
     uint8_t shown_state;
+    uint64_t shown_hash_sequence;
     bool is_shown;          /* the node key is this session's */
     uint64_t name_taken_ns; /* since when another has the node's name; 0: nobody */
 

@@ -6,7 +6,15 @@
 #include "repl/etcd.h"
 
 /* The tags of requests: the unit in the top byte. */
-enum repl_unit { REPL_LEAD = 1, REPL_ELECT, REPL_TAIL, REPL_START, REPL_RETAIN, REPL_VAULT };
+enum repl_unit {
+    REPL_LEAD = 1,
+    REPL_ELECT,
+    REPL_TAIL,
+    REPL_START,
+    REPL_RETAIN,
+    REPL_VAULT,
+    REPL_VOTE
+};
 
 static inline uint64_t repl_tag(enum repl_unit unit, uint64_t number)
 {

@@ -78,12 +78,15 @@ static void node(void)
                                       .durable_frame = 12,
                                       .applied = 13,
                                       .clock_difference_ns = -14,
+                                      .hash_sequence = 15,
+                                      .effects_hash = { 16, [31] = 17 },
                                       .public_address = "x:1" };
     cluster_row_node_encode(bytes, &row);
     CHECK(memcmp(bytes, "perpdNOD", 8) == 0 && bytes[16] == 'a' && cc_load64(bytes + 32) == 2);
     CHECK(bytes[40] == 2 && bytes[41] == 1 && cc_load32(bytes + 44) == 7);
     CHECK(cc_load64(bytes + 48) == 11 && cc_load64(bytes + 56) == 12);
     CHECK(cc_load64(bytes + 64) == 13 && (int64_t)cc_load64(bytes + 72) == -14);
+    CHECK(cc_load64(bytes + 80) == 15 && bytes[88] == 16 && bytes[119] == 17);
     CHECK(memcmp(bytes + 120, "x:1", 4) == 0);
     flip(CLUSTER_NODE_ROW_BYTES, read_node);
 }

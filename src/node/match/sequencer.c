@@ -68,22 +68,49 @@ bool sequencer_hash_is_due(const struct sequencer *sequencer)
     return sequence_now != 0 && sequence_now % SEQUENCER_HASH_INTERVAL == 0;
 }
 
+void sequencer_hash_point(const struct engine *engine, struct hash_point *point)
+{
+    uint64_t lanes[8];
+
+    engine_effects_lanes(engine, lanes);
+    point->sequence = engine_sequence(engine);
+    hash_blake2b256(point->hash, lanes, sizeof lanes);
+}
+
 /* A 2015 of the sequence now. */
 static bool author_hash(struct sequencer *sequencer)
 {
     struct engine_result result;
-    uint64_t lanes[8];
-    uint8_t body[40];
+    struct hash_point point;
+    uint8_t body[HASH_POINT_BYTES];
 
-    engine_effects_lanes(sequencer->engine, lanes);
-    cc_store64(body, engine_sequence(sequencer->engine));
-    hash_blake2b256(body + 8, lanes, sizeof lanes);
+    sequencer_hash_point(sequencer->engine, &point);
+    cc_store64(body, point.sequence);
+    memcpy(body + 8, point.hash, sizeof point.hash);
     return sequencer_author(sequencer, REQUEST_effects_hash, body, sizeof body, &result);
+}
+
+/* Shows the state before the 2015 that is due; true once the vote on it is over. */
+static bool is_agreed(struct sequencer *sequencer)
+{
+    struct hash_point point;
+
+    if (CC_LIKELY(sequencer->vote == NULL))
+        return true;
+    /* relaxed: no other memory is read through it. */
+    uint64_t agreed = atomic_load_explicit(&sequencer->vote->agreed, memory_order_relaxed);
+    uint64_t sequence = engine_sequence(sequencer->engine);
+    if (agreed < sequence && sequencer->voted != sequence) {
+        sequencer_hash_point(sequencer->engine, &point);
+        hash_board_set(&sequencer->vote->primary, &point);
+        sequencer->voted = sequence;
+    }
+    return agreed >= sequence;
 }
 
 bool sequencer_author_hash(struct sequencer *sequencer)
 {
-    return !sequencer_hash_is_due(sequencer) || author_hash(sequencer);
+    return !sequencer_hash_is_due(sequencer) || (is_agreed(sequencer) && author_hash(sequencer));
 }
 
 bool sequencer_author_boot(struct sequencer *sequencer, const void *body, uint32_t body_bytes)

@@ -12,6 +12,7 @@
 #define NODE_MATCH_SEQUENCER_H
 
 #include "base/clock.h"
+#include "base/hash_vote.h"
 #include "base/published.h"
 #include "engine/engine.h"
 #include "engine/state/market.h"
@@ -31,6 +32,8 @@ struct sequencer {
     uint64_t last_t_ns;           /* of the last command sequenced */
     struct rebuild_buffer buffer; /* holds the command that is being authored */
     struct published authored;    /* total of the node's commands since start */
+    struct hash_vote *vote;       /* of the leader of a cluster; NULL: a 2015 waits for nobody */
+    uint64_t voted;               /* the sequence that was shown there */
 };
 
 /* Prepares a sequencer over parts that outlive it, without a fault handler's mark. */
@@ -50,10 +53,14 @@ void sequencer_run(struct sequencer *sequencer, struct command *command, uint64_
 CC_MUST_USE bool sequencer_author(struct sequencer *sequencer, uint16_t code, const void *body,
                                   uint32_t body_bytes, struct engine_result *result);
 
+/* The hash of an engine's state now, as its 2015 would have it. */
+void sequencer_hash_point(const struct engine *engine, struct hash_point *point);
+
 /* Whether the next command must be a 2015: sequence k x 65,536 was the last (wire.md W3b). */
 bool sequencer_hash_is_due(const struct sequencer *sequencer);
 
-/* Authors the 2015 if it is due. False when the journal has no room for it. */
+/* Authors the 2015 if it is due. False when the journal has no room for it, or the vote on it is
+ * not over: nothing happened, and the caller asks again. */
 CC_MUST_USE bool sequencer_author_hash(struct sequencer *sequencer);
 
 /* Authors a start's 2014 and, if a 2015 was due before it, that one of its own sequence. False when

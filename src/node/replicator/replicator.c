@@ -311,6 +311,8 @@ static int step_leader(struct replicator *replicator, const struct replicator_wo
     }
     if (replicator->leads)
         replicator_vault_keep(replicator, now_ns);
+    if (replicator_vote_step(replicator, now_ns) < 0)
+        return -1;
     if (disk_stall_look(&replicator->disk_stall, journal_cluster_durable_frame(replicator->journal),
                         lead->landed, replicator->config.disk_stall_ns, now_ns))
         return resign_of_disk(replicator);
@@ -344,6 +346,9 @@ static void dispatch(struct replicator *replicator, const struct etcd_done *done
         return;
     case REPL_VAULT:
         replicator_vault_done(replicator, done, now_ns);
+        return;
+    case REPL_VOTE:
+        vote_done(&replicator->vote, done);
         return;
     case REPL_START: /* given up */
         return;
@@ -419,7 +424,10 @@ static struct elect_status status_of(struct replicator *replicator,
     int64_t difference_ns =
         atomic_load_explicit(&replicator->clock_difference_ns, memory_order_relaxed);
     int64_t bound_ns = (int64_t)replicator->config.clock_ns;
+    struct hash_point shown = { 0 };
+    bool is_shown = hash_board_get(&replicator->hash_vote.replica, &shown);
     struct elect_status status = {
+        .hash_sequence = is_shown ? shown.sequence : replicator->elect.status.hash_sequence,
         .received_frame = last.number,
         .durable_frame = journal_cluster_durable_frame(replicator->journal),
         .applied = words->applied,
@@ -434,6 +442,8 @@ static struct elect_status status_of(struct replicator *replicator,
         .genesis = { .frame = last.number, .sequence = last.last_sequence },
     };
 
+    memcpy(status.effects_hash, is_shown ? shown.hash : replicator->elect.status.effects_hash,
+           sizeof status.effects_hash);
     memcpy(status.genesis.frame_hash, last.hash, sizeof status.genesis.frame_hash);
     return status;
 }
@@ -528,6 +538,8 @@ uint64_t replicator_wait_ns(const struct replicator *replicator, uint64_t most_n
 
     if (due_ns <= now_ns)
         return 0;
+    if (replicator->vote.state == VOTE_OPEN && most_ns > VOTE_AGAIN_NS)
+        most_ns = VOTE_AGAIN_NS;
     return due_ns - now_ns < most_ns ? due_ns - now_ns : most_ns;
 }
 

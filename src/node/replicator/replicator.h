@@ -15,6 +15,7 @@
 #define NODE_REPLICATOR_REPLICATOR_H
 
 #include "base/clock.h"
+#include "base/hash_vote.h"
 #include "node/replicator/replicator_config.h"
 #include "repl/etcd.h"
 #include "store/journal_cluster.h"
@@ -37,7 +38,8 @@ struct replicator_lead {
 };
 
 struct replicator_end {
-    int exit_code; /* enum node_exit */
+    int exit_code;    /* enum node_exit */
+    bool is_diverged; /* the state of the engines is evidence */
     char text[256];
 };
 
@@ -99,6 +101,10 @@ CC_MUST_USE const char *replicator_leader(const struct replicator *replicator);
 
 /* Whether this leader's lease holds for sure: no other leads. */
 CC_MUST_USE bool replicator_is_fresh(const struct replicator *replicator);
+
+/* Where the engines of this node show their states, and the verdict of its cluster on the leader's.
+ * Outlives the engines. */
+CC_MUST_USE struct hash_vote *replicator_vote_board(struct replicator *replicator);
 
 /* Whether too much of what this leader did does not count yet: it takes no commands. */
 CC_MUST_USE bool replicator_is_stuck(const struct replicator *replicator);

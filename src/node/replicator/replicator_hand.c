@@ -36,6 +36,7 @@ static int end_hand(struct replicator *replicator)
 
     journal_cluster_follow(replicator->journal);
     retain_end(&replicator->retain);
+    vote_end(&replicator->vote);
     /* relaxed: an offer that comes now is judged by the next term. */
     atomic_store_explicit(&replicator->mail.wanted, 0, memory_order_relaxed);
     replicator->is_finishing = replicator->takes = replicator->forms = replicator->leads = false;

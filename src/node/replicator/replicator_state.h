@@ -10,6 +10,7 @@
 #include "repl/lead.h"
 #include "repl/retain.h"
 #include "repl/tail.h"
+#include "repl/vote.h"
 
 /* A standby's reading of the vault: frames that are in the log no more. */
 struct vault_reading {
@@ -61,6 +62,7 @@ struct replicator {
     struct lead lead;
     struct retain retain;
     struct disk_stall disk_stall;
+    struct vote vote;
     struct vault_reading vault;
     struct vault_mail mail;
     struct hand_mail hand;
@@ -84,6 +86,7 @@ struct replicator {
     uint32_t address_count;
 
     /* Read by any thread. */
+    struct hash_vote hash_vote;
     CC_NO_SHARE const char *_Atomic leader;
     _Atomic uint64_t deadline_boot_ns;
     _Atomic bool is_stuck;
@@ -103,6 +106,9 @@ int replicator_hand_step(struct replicator *replicator, const struct replicator_
 
 /* A standby has no lead to give. */
 void replicator_hand_forget(struct replicator *replicator);
+
+/* A leader's turn of the vote on its state. 0, or -1. */
+CC_MUST_USE int replicator_vote_step(struct replicator *replicator, uint64_t now_ns);
 
 /* The next frame is in the log no more: it comes from the vault. */
 void replicator_vault_begin(struct replicator *replicator);

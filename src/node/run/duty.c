@@ -231,6 +231,8 @@ static uint32_t step_follower(struct duty *duty, enum phase_name phase)
         lifecycle_fail(node, NODE_EXIT_FAILED);
         return 0;
     }
+    if (node->replicator != NULL && node->core.follower.has_shown_hash)
+        wake(duty, node->journal, PARK_ALWAYS);
     uint64_t events = event_log_count(&node->core.events) + book_log_count(&node->core.orders) +
                       private_log_count(&node->core.private_log) +
                       published_get(&node->core.books.writes);

@@ -51,8 +51,10 @@ void opening_recover(struct node *node)
         lifecycle_fail(node, opening_refuse(node));
         return;
     }
-    if (node->replicator != NULL)
+    if (node->replicator != NULL) {
         replicator_attach(node->replicator, node->core.journal);
+        node->core.follower.vote = replicator_vote_board(node->replicator);
+    }
     matcher_guard(&node->core.matcher, poison_page_mark(&node->poison.page), &node->poison.file);
     const struct recovery_result *found = &node->core.recovered;
     for (uint32_t i = 0; i < node->topology.net_count; i++) {

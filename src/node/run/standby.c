@@ -43,6 +43,13 @@ uint32_t standby_begin(struct node *node)
     return lifecycle_advance(node, PHASE_RECOVERED, PHASE_STANDBY);
 }
 
+/* Both images are kept when the process ends. */
+static void diverge(struct node *node)
+{
+    /* relaxed: read when every role has ended. */
+    atomic_store_explicit(&node->core.follower.diverged, true, memory_order_relaxed);
+}
+
 static uint32_t fail_following(struct node *node, int error)
 {
     const struct following *following = &node->core.following;
@@ -52,6 +59,14 @@ static uint32_t fail_following(struct node *node, int error)
                  "the log goes on under another rules_version (this binary has %d)",
                  ENGINE_RULES_VERSION);
         return fail(node, NODE_EXIT_REFUSED);
+    }
+    if (error == -EBADMSG && following->refused == REPLAY_effects_hash) {
+        log_line(LOG_ERROR, "standby",
+                 "the state of this node is not the leader's at the hash (2015) behind sequence "
+                 "%lu: it ends and cannot lead",
+                 engine_sequence(node->core.primary));
+        diverge(node);
+        return fail(node, NODE_EXIT_FAILED);
     }
     if (error == -EBADMSG && following->refused == REPLAY_layout_too_small) {
         log_line(LOG_ERROR, "configuration",
@@ -78,6 +93,7 @@ static uint32_t take_over(struct node *node)
     struct core *core = &node->core;
 
     if (!engines_agree(core)) {
+        diverge(node);
         log_line(LOG_ERROR, "standby", "the two engines differ at sequence %lu: it cannot lead",
                  engine_sequence(core->primary));
         return fail(node, NODE_EXIT_FAILED);
@@ -89,6 +105,7 @@ static uint32_t take_over(struct node *node)
         return 0; /* asked again: the lease bounds the wait */
     if (opening != CORE_OPENED)
         return fail_opening(node, opening);
+    core->matcher.sequencer.vote = replicator_vote_board(node->replicator);
     node->opened_sequence = engine_sequence(core->primary);
     /* Release: the journal's thread sees what was published before (pairs: standby_replicate). */
     atomic_store_explicit(&node->is_authored, true, memory_order_release);
@@ -103,6 +120,7 @@ static uint32_t hold(struct node *node)
     if (atomic_load_explicit(&node->is_held, memory_order_relaxed))
         return 0;
     staged_restart_leave(&node->core.matcher.staged_restart, STAGED_RESTART_ALL);
+    node->core.matcher.sequencer.vote = NULL;
     /* Release: the journal's thread sees all that was published (pairs: standby_replicate). */
     atomic_store_explicit(&node->is_held, true, memory_order_release);
     park_wake(&node->journal->park, PARK_ALWAYS);
@@ -147,6 +165,8 @@ static uint32_t end(struct node *node)
         node->given_up_ns = now_ns;
     if (replicator_gave_up(node->replicator) && now_ns - node->given_up_ns < GIVE_UP_NS)
         return 0;
+    if (end->is_diverged)
+        diverge(node);
     log_line(end->exit_code == NODE_EXIT_DEPOSED ? LOG_WARN : LOG_ERROR, "cluster", "%s",
              end->text);
     return fail(node, end->exit_code);
@@ -187,6 +207,14 @@ static uint32_t stand_by_again(struct node *node)
     return lifecycle_advance(node, PHASE_HANDING, PHASE_STANDBY);
 }
 
+/* The last sequence before a 2015 on which the cluster agrees. */
+static uint64_t agreed_hash(struct node *node)
+{
+    /* relaxed: this thread's. */
+    return atomic_load_explicit(&replicator_vote_board(node->replicator)->agreed,
+                                memory_order_relaxed);
+}
+
 uint32_t standby_replicate(struct node *node, enum phase_name phase)
 {
     struct replicator *replicator = node->replicator;
@@ -197,10 +225,13 @@ uint32_t standby_replicate(struct node *node, enum phase_name phase)
             phase == PHASE_HANDING && atomic_load_explicit(&node->is_held, memory_order_acquire),
         .is_alive = threads_turn(node),
     };
+    uint64_t agreed = agreed_hash(node);
     int work = replicator_step(replicator, &words);
 
     if (work < 0)
         return end(node);
+    if (agreed_hash(node) != agreed && node->matcher != node->journal)
+        park_wake(&node->matcher->park, PARK_ALWAYS);
     if (phase == PHASE_STANDBY && replicator_may_author(replicator))
         (void)lifecycle_advance(node, PHASE_STANDBY, PHASE_TAKING);
     if (phase == PHASE_TAKING && replicator_leads(replicator)) {

@@ -100,6 +100,16 @@ static void apply_watched(struct follower *follower, const struct command *comma
         report_failed(follower, &verdict);
 }
 
+/* The state before the 2015 that follows, for the vote of a cluster. */
+static void show_hash(struct follower *follower)
+{
+    struct hash_point point;
+
+    sequencer_hash_point(follower->engine, &point);
+    hash_board_set(&follower->vote->replica, &point);
+    follower->has_shown_hash = true;
+}
+
 static int apply(struct follower *follower, const struct record_view *record, uint64_t sequence)
 {
     struct command *command = rebuild_command(&follower->rebuilt, record, follower->key);
@@ -119,6 +129,8 @@ static int apply(struct follower *follower, const struct record_view *record, ui
         audit(follower);
         follower->watches_command = true;
     }
+    if (CC_UNLIKELY(sequence % SEQUENCER_HASH_INTERVAL == 0) && follower->vote != NULL)
+        show_hash(follower);
     return 0;
 }
 
@@ -320,6 +332,7 @@ int follower_step(struct follower *follower)
     uint64_t sequence;
     int work = 0;
 
+    follower->has_shown_hash = false;
     head_maker_aim(&follower->heads, engine_sequence(follower->engine));
     while (work < follower->commands_a_turn &&
            !history_keep_is_full(&follower->sink.history->keep)) {

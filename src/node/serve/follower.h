@@ -110,6 +110,8 @@ struct follower {
     _Atomic uint32_t invariants_failed; /* bit k - 1: I<k> of R2 failed */
     struct alarm_box alarm;             /* failures that the matcher must act on */
     _Atomic bool diverged;              /* a 2015 differed: the process must end */
+    struct hash_vote *vote;             /* of a cluster; NULL: none */
+    bool has_shown_hash;                /* there, in this turn */
 };
 
 /* Takes over `engine` as recovery left it, and the sink that recovery used, which holds the history

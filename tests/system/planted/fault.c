@@ -4,7 +4,10 @@
  *
  * The price of a limit order chooses what happens; FAULTY_CODE in the environment names a request
  * type of which the first command breaks an invariant. Commands that are applied again, by recovery
- * or follower, never break. */
+ * or follower, never break.
+ *
+ * With FAULTY_STATE = both:PRICE an order of that price is applied with another quantity; with
+ * once:PRICE only where it is applied first: by the matcher of a leader. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -24,6 +27,8 @@ enum fault_price {
     OTHER_THREAD_ABORTS = 7777,
     PEEK_BREAKS = 7778,
 };
+
+enum { QUANTITY_AT = 24 }; /* W3, code 0 */
 
 void __real_engine_apply(struct engine *engine, const struct command *command,
                          struct engine_sink *sink, struct engine_result *result);
@@ -107,10 +112,36 @@ bool __wrap_engine_peek(const struct engine *engine, const struct command *comma
     return __real_engine_peek(engine, command, t_ns, result);
 }
 
+static bool state_differs(const struct command *command)
+{
+    const char *where = getenv("FAULTY_STATE");
+
+    if (where == NULL || strlen(where) < 5 || price_of(command) != strtoull(where + 5, NULL, 10))
+        return false;
+    return where[0] == 'b' || (command->flags & COMMAND_REPLAYED) == 0;
+}
+
+/* Applies it with twice the quantity; the record keeps what was signed. */
+static void apply_otherwise(struct engine *engine, const struct command *command,
+                            struct engine_sink *sink, struct engine_result *result)
+{
+    uint8_t *quantity = (uint8_t *)(uintptr_t)command_body(command) + QUANTITY_AT;
+    uint64_t signed_quantity = cc_load64(quantity);
+
+    cc_store64(quantity, 2 * signed_quantity);
+    __real_engine_apply(engine, command, sink, result);
+    cc_store64(quantity, signed_quantity);
+}
+
 void __wrap_engine_apply(struct engine *engine, const struct command *command,
                          struct engine_sink *sink, struct engine_result *result)
 {
     const char *code = getenv("FAULTY_CODE");
+
+    if (state_differs(command)) {
+        apply_otherwise(engine, command, sink, result);
+        return;
+    }
 
     if ((command->flags & COMMAND_REPLAYED) == 0) {
         INVARIANT(code == NULL || (unsigned long)command->code != strtoul(code, NULL, 10));
