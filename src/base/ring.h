@@ -89,6 +89,15 @@ static inline uint64_t ring_used(struct ring *ring)
     return ring->claimed - ring->head_seen;
 }
 
+/* Any thread. How many slots were published and not yet released, a moment ago: for display. */
+static inline uint64_t ring_depth(const struct ring *ring)
+{
+    /* relaxed: nothing is decided by them. Head first, for it never passes tail. */
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    return tail > head ? tail - head : 0;
+}
+
 /* Producer. Returns how many slots can be claimed now, a lower bound. */
 static inline uint64_t ring_free(struct ring *ring)
 {

@@ -113,6 +113,8 @@ def stands(table, row, world, before, known_ns, gap_ns):
     table.same(f"{row}: readyz", status, 503)
     table.same(f"{row}: reasons", ready["reasons"], ["clock_gap"])
     table.true(f"{row}: clock_gap_ns", abs(ready.get("clock_gap_ns", 0) - gap_ns) < HOUR, ready)
+    table.true(f"{row}: its alarm", '\nperpd_alarm{name="clock_gap"} 1\n' in
+               world.exchange.admin("/metrics").body.decode())
     table.same(f"{row}: GET /status", world.exchange.get("/api/v1/status").json["clock_gap_ns"],
                ready["clock_gap_ns"])
     first = world.now_ns()

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from client import GTC, PATHS, PATIENCE_S, portfolio_bytes
+from client import GTC, PATHS, PATIENCE_S, portfolio_bytes, state_body
 from harness import Suite, Table, perpd_program
 from world import BTC, BTC_PRICE, USDC, World, run
 
@@ -200,6 +200,36 @@ def index_and_disk(world):
     disk = os.statvfs(tempfile.gettempdir())
     table.same("size", now["perpd_disk_size_bytes"], float(disk.f_blocks * disk.f_frsize))
     table.true("free", 0 < now["perpd_disk_free_bytes"] <= now["perpd_disk_size_bytes"], now)
+    return table.wrong
+
+
+ALARMS = ("clock", "poison", "invariant", "segments", "segment_error", "snapshot",
+          "snapshot_put_off", "archive", "follower_lag", "clock_gap", "fund_deficit", "short",
+          "history", "scrub")
+
+
+@suite.case
+def watched(world):
+    """Each alarm has a line, none is raised; markets tell their states; rings and buffers are
+    within their bounds."""
+    table, exchange = Table(), world.exchange
+    world.btc(BTC_PRICE)
+    now = settled(exchange)
+    for name in ALARMS:
+        table.same(name, now.get(f'perpd_alarm{{name="{name}"}}'), 0.0)
+    table.same("oracle", now.get('perpd_alarm{name="oracle_stale",market="BTC-PERP"}'), 0.0)
+    for state in (4, 0):  # HALTED, ACTIVE
+        exchange.ack(1002, state_body(BTC, state), exchange.operator)
+        now = settled(exchange)
+        table.same("state", now[f'perpd_market_state{{market="BTC-PERP",asset="{BTC}"}}'],
+                   float(state))
+        table.same("mark", now['perpd_mark_valid{market="BTC-PERP"}'], 1.0)
+    for ring in ("commands", "answers", "queries", "replies"):
+        slots = now[f'perpd_ring_slots{{ring="{ring}",thread="0"}}']
+        used = now[f'perpd_ring_used{{ring="{ring}",thread="0"}}']
+        table.true(ring, 64 <= slots and slots == 2 ** (int(slots).bit_length() - 1) and
+                   0 <= used <= slots, (used, slots))
+    table.true("buffers", 0 <= now['perpd_reply_buffers_free{thread="0"}'] <= 64, now)
     return table.wrong
 
 

@@ -139,7 +139,8 @@ def reads_survive(world):
         world.again(table, number, it, maker, **{"damage": flip_roots} if damaged else {})
         metrics = world.exchange.admin("/metrics").body.decode()
         table.true(f"{row}: the history's state",
-                   f"\nperpd_history_damaged {int(damaged)}\n" in metrics)
+                   f"\nperpd_history_damaged {int(damaged)}\n" in metrics and
+                   f'\nperpd_alarm{{name="history"}} {int(damaged)}\n' in metrics)
         table.same(f"{row}: the history begins", it.read("/api/v1/status").json[
             "history_from_sequence"], 1)
         same(table, row, before, shown(it, sent))

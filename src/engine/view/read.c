@@ -474,14 +474,18 @@ uint8_t read_market_state(const struct engine *engine, uint32_t k)
                                    : (uint8_t)market_own_state(engine, index);
 }
 
-uint64_t read_index_time(const struct engine *engine, uint32_t k, char symbol[32])
+void read_market_health(const struct engine *engine, uint32_t k, struct read_market_health *health)
 {
     INVARIANT(k < engine->markets.count);
     uint32_t index = engine->markets.sorted[k];
     const struct market *market = &engine->markets.rows[index];
-    memcpy(symbol, market->record.symbol, sizeof market->record.symbol);
-    bool is_closed = market_own_state(engine, index) == MARKET_CLOSED;
-    return is_closed || market->index_price == 0 ? 0 : market->publish_ns;
+    uint8_t state = market_own_state(engine, index);
+    memcpy(health->symbol, market->record.symbol, sizeof market->record.symbol);
+    health->publish_ns =
+        state == MARKET_CLOSED || market->index_price == 0 ? 0 : market->publish_ns;
+    health->asset_id = market->record.asset_id;
+    health->state = state;
+    health->is_mark_valid = market_mark_is_valid(engine, index);
 }
 
 bool read_mark(const struct engine *engine, const char symbol[32], struct row_mark *row)

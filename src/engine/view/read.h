@@ -98,9 +98,17 @@ CC_MUST_USE bool read_market_named(const struct engine *engine, const char symbo
  * is the state after the hold (R5), while the clock has a gap that after the gap (R9). */
 uint8_t read_market_state(const struct engine *engine, uint32_t k);
 
-/* Copies the zero-padded symbol of the k-th market in ascending asset id, and returns when its last
- * index price was published, in unix ns; 0: none was, or the market is CLOSED. */
-uint64_t read_index_time(const struct engine *engine, uint32_t k, char symbol[32]);
+/* What an operator watches of a market. */
+struct read_market_health {
+    char symbol[32];     /* zero-padded */
+    uint64_t publish_ns; /* of the index price; 0: none was, or the market is CLOSED */
+    uint16_t asset_id;
+    uint8_t state; /* as read_market_state */
+    bool is_mark_valid;
+};
+
+/* Shows it of the k-th market in ascending asset id. */
+void read_market_health(const struct engine *engine, uint32_t k, struct read_market_health *health);
 
 /* Shows mark, index and premium of the market with this zero-padded symbol. False: no market. */
 CC_MUST_USE bool read_mark(const struct engine *engine, const char symbol[32],

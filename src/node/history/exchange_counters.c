@@ -70,11 +70,15 @@ static void refresh_indexes(struct exchange_counters *counters, const struct eng
     INVARIANT(count <= CC_COUNT(counters->indexes));
     for (uint32_t k = 0; k < count; k++) {
         struct exchange_counters_index *index = &counters->indexes[k];
-        char symbol[32];
-        published_set(&index->publish_ns, read_index_time(engine, k, symbol));
-        published_words_set(index->symbol, symbol, CC_COUNT(index->symbol));
+        struct read_market_health health;
+        read_market_health(engine, k, &health);
+        published_set(&index->publish_ns, health.publish_ns);
+        published_set(&index->asset_id, health.asset_id);
+        published_set(&index->state, health.state);
+        published_set(&index->mark_valid, health.is_mark_valid);
+        published_words_set(index->symbol, health.symbol, CC_COUNT(index->symbol));
     }
-    /* pairs: metrics_page_write */
+    /* pairs: index_lines, alarm_page_write */
     atomic_store_explicit(&counters->index_count, count, memory_order_release);
 }
 

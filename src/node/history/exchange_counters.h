@@ -39,6 +39,7 @@ struct exchange_counters {
     struct exchange_counters_index {
         _Atomic uint64_t symbol[4];
         struct published publish_ns; /* of the index price; 0: none, or the market is CLOSED */
+        struct published asset_id, state, mark_valid;
     } indexes[ENGINE_MARKETS_MAX];
     _Atomic uint32_t index_count;
     struct published table_used[SHARE_TABLE_COUNT][SHARE_CLASS_COUNT]; /* W8, Slots: rows */

@@ -229,8 +229,10 @@ static bool has_memory(struct snapshotter *snapshotter, bool forced)
     if (host->memory == NULL || !host->memory(host->context, &free_bytes, &engine_bytes) ||
         free_bytes >= SNAPSHOTTER_MEMORY_TIMES * engine_bytes) {
         snapshotter->put_off = false;
+        published_set(&snapshotter->counters.waits, 0);
         return true;
     }
+    published_set(&snapshotter->counters.waits, !forced);
     published_add(&snapshotter->counters.put_off, 1);
     published_set(&snapshotter->counters.alarm, 1);
     if (!snapshotter->put_off || forced)
@@ -338,6 +340,7 @@ static void archive_failed(struct snapshotter *snapshotter, uint64_t now_ns, uin
                            const char *why)
 {
     published_add(&snapshotter->counters.archive_failures, 1);
+    published_set(&snapshotter->counters.archive_fails, 1);
     published_set(&snapshotter->counters.alarm, 1);
     snapshotter->archive_ns = now_ns + RETRY_NS;
     log_line(LOG_ERROR, "archive", "segment=%lu: %s; it stays in journal/", segment, why);
@@ -384,6 +387,7 @@ static uint32_t store_one(struct snapshotter *snapshotter, uint64_t now_ns)
         return 0;
     }
     published_add(&snapshotter->counters.archived, 1);
+    published_set(&snapshotter->counters.archive_fails, 0);
     log_line(LOG_INFO, "archive", "segment=%lu", segment);
     return 1;
 }

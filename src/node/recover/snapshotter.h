@@ -74,8 +74,10 @@ struct snapshotter_counters {
     struct published snapshots;
     struct published failures; /* children that failed */
     struct published put_off;  /* looks that found too little memory */
+    struct published waits;    /* 1: the last look did */
     struct published archived; /* segments */
     struct published archive_failures;
+    struct published archive_fails; /* 1: the last attempt failed */
     struct published retired;
     struct published pruned;
     struct published sequence;   /* of the newest snapshot, 0: none */

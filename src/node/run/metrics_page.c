@@ -1,37 +1,16 @@
 #include "node/run/metrics_page.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <sys/statvfs.h>
 #include <time.h>
 
 #include "base/log.h"
-
-struct page {
-    char *text;
-    size_t capacity;
-    size_t used;
-};
-
-static void CC_PRINTF(2, 3) line(struct page *page, const char *format, ...)
-{
-    va_list arguments;
-    size_t left = page->capacity - page->used;
-
-    va_start(arguments, format);
-    int wrote = vsnprintf(page->text + page->used, left, format, arguments);
-    va_end(arguments);
-    if (wrote > 0 && (size_t)wrote < left)
-        page->used += (size_t)wrote;
-    else
-        page->capacity = page->used; /* full: nothing follows a line that was left out */
-}
+#include "node/run/page.h"
 
 static void metric(struct page *page, const char *name, const char *type, const char *help,
                    uint64_t value)
 {
-    line(page, "# HELP perpd_%s %s\n# TYPE perpd_%s %s\nperpd_%s %lu\n", name, help, name, type,
-         name, value);
+    page_line(page, "# HELP perpd_%s %s\n# TYPE perpd_%s %s\nperpd_%s %lu\n", name, help, name,
+              type, name, value);
 }
 
 static void survey_lines(struct page *page, const struct steward *steward)
@@ -82,12 +61,13 @@ static void cluster_lines(struct page *page, const struct replicator *replicator
     metric(page, "cluster_vault_failures_total", "counter",
            "Attempts to put a segment into the vault that failed.",
            published_get(&vault->failures));
-    line(page,
-         "# HELP perpd_cluster_clock_difference_ns Node clock minus t of frames as they arrived, "
-         "the least of 64.\n"
-         "# TYPE perpd_cluster_clock_difference_ns gauge\n"
-         "perpd_cluster_clock_difference_ns %ld\n",
-         facts.clock_difference_ns);
+    page_line(
+        page,
+        "# HELP perpd_cluster_clock_difference_ns Node clock minus t of frames as they arrived, "
+        "the least of 64.\n"
+        "# TYPE perpd_cluster_clock_difference_ns gauge\n"
+        "perpd_cluster_clock_difference_ns %ld\n",
+        facts.clock_difference_ns);
 }
 
 static void matcher_lines(struct page *page, const struct matcher *matcher)
@@ -110,13 +90,13 @@ static void matcher_lines(struct page *page, const struct matcher *matcher)
     metric(page, "segment_closings_total", "counter",
            "1002 CANCEL_ONLY for want of prepared segments, or of room in etcd.",
            published_get(&matcher->alarm.counters.closings));
-    line(page, "# HELP perpd_answers_total Answers by status.\n"
-               "# TYPE perpd_answers_total counter\n");
+    page_line(page, "# HELP perpd_answers_total Answers by status.\n"
+                    "# TYPE perpd_answers_total counter\n");
     for (uint32_t status = 0; status < STATUS_COUNT; status++) {
         uint64_t answers = published_get(&counters->status[status]);
         if (answers != 0)
-            line(page, "perpd_answers_total{status=\"%s\"} %lu\n", status_name((enum status)status),
-                 answers);
+            page_line(page, "perpd_answers_total{status=\"%s\"} %lu\n",
+                      status_name((enum status)status), answers);
     }
 }
 
@@ -132,13 +112,13 @@ static void turn_lines(struct page *page, const struct histogram *turns)
                       { 999900, "0.9999" },
                       { 1000000, "1" } };
 
-    line(page, "# HELP perpd_matcher_turn_ns Time of the matcher's turns that did something.\n"
-               "# TYPE perpd_matcher_turn_ns summary\n");
+    page_line(page, "# HELP perpd_matcher_turn_ns Time of the matcher's turns that did something.\n"
+                    "# TYPE perpd_matcher_turn_ns summary\n");
     for (size_t i = 0; i < CC_COUNT(quantiles); i++)
-        line(page, "perpd_matcher_turn_ns{quantile=\"%s\"} %lu\n", quantiles[i].text,
-             histogram_quantile(turns, quantiles[i].ppm));
-    line(page, "perpd_matcher_turn_ns_sum %lu\nperpd_matcher_turn_ns_count %lu\n",
-         histogram_sum(turns), histogram_count(turns));
+        page_line(page, "perpd_matcher_turn_ns{quantile=\"%s\"} %lu\n", quantiles[i].text,
+                  histogram_quantile(turns, quantiles[i].ppm));
+    page_line(page, "perpd_matcher_turn_ns_sum %lu\nperpd_matcher_turn_ns_count %lu\n",
+              histogram_sum(turns), histogram_count(turns));
 }
 
 static void snapshot_lines(struct page *page, const struct node *node)
@@ -258,20 +238,20 @@ static void follower_lines(struct page *page, const struct follower *follower)
 static void amount(struct page *page, const char *name, const char *help,
                    const _Atomic int64_t *value)
 {
-    line(page, "# HELP perpd_%s %s\n# TYPE perpd_%s gauge\nperpd_%s %ld\n", name, help, name, name,
-         atomic_load_explicit(value, memory_order_relaxed)); /* relaxed: shown only */
+    page_line(page, "# HELP perpd_%s %s\n# TYPE perpd_%s gauge\nperpd_%s %ld\n", name, help, name,
+              name, atomic_load_explicit(value, memory_order_relaxed)); /* relaxed: shown only */
 }
 
 static void withdrawal_lines(struct page *page, const struct exchange_counters *exchange)
 {
-    line(page, "# HELP perpd_withdrawals_total Withdrawals by what became of them.\n"
-               "# TYPE perpd_withdrawals_total counter\n");
-    line(page, "perpd_withdrawals_total{outcome=\"requested\"} %lu\n",
-         published_get(&exchange->withdrawals_requested));
-    line(page, "perpd_withdrawals_total{outcome=\"settled\"} %lu\n",
-         published_get(&exchange->withdrawals_settled));
-    line(page, "perpd_withdrawals_total{outcome=\"reverted\"} %lu\n",
-         published_get(&exchange->withdrawals_reverted));
+    page_line(page, "# HELP perpd_withdrawals_total Withdrawals by what became of them.\n"
+                    "# TYPE perpd_withdrawals_total counter\n");
+    page_line(page, "perpd_withdrawals_total{outcome=\"requested\"} %lu\n",
+              published_get(&exchange->withdrawals_requested));
+    page_line(page, "perpd_withdrawals_total{outcome=\"settled\"} %lu\n",
+              published_get(&exchange->withdrawals_settled));
+    page_line(page, "perpd_withdrawals_total{outcome=\"reverted\"} %lu\n",
+              published_get(&exchange->withdrawals_reverted));
     metric(page, "withdrawals_pending", "gauge", "Withdrawals that the operator has to settle.",
            published_get(&exchange->pending_count));
     amount(page, "withdrawals_pending_micro_usdc", "What they come to.", &exchange->pending_amount);
@@ -281,22 +261,23 @@ static void withdrawal_lines(struct page *page, const struct exchange_counters *
 static void table_gauge(struct page *page, const char *name, const char *help,
                         const struct published *values)
 {
-    line(page, "# HELP perpd_%s %s\n# TYPE perpd_%s gauge\n", name, help, name);
+    page_line(page, "# HELP perpd_%s %s\n# TYPE perpd_%s gauge\n", name, help, name);
     for (uint32_t table = 0; table < SHARE_TABLE_COUNT; table++)
-        line(page, "perpd_%s{table=\"%s\"} %lu\n", name, share_table_name((enum share_table)table),
-             published_get(&values[table]));
+        page_line(page, "perpd_%s{table=\"%s\"} %lu\n", name,
+                  share_table_name((enum share_table)table), published_get(&values[table]));
 }
 
 static void table_lines(struct page *page, const struct exchange_counters *exchange)
 {
-    line(page, "# HELP perpd_table_used Rows of each bounded table by the class of their account.\n"
-               "# TYPE perpd_table_used gauge\n");
+    page_line(page,
+              "# HELP perpd_table_used Rows of each bounded table by the class of their account.\n"
+              "# TYPE perpd_table_used gauge\n");
     for (uint32_t table = 0; table < SHARE_TABLE_COUNT; table++)
         for (uint32_t class = 0; class < SHARE_CLASS_COUNT; class ++)
-            line(page, "perpd_table_used{table=\"%s\",class=\"%s\"} %lu\n",
-                 share_table_name((enum share_table)table),
-                 share_class_name((enum share_class) class),
-                 published_get(&exchange->table_used[table][class]));
+            page_line(page, "perpd_table_used{table=\"%s\",class=\"%s\"} %lu\n",
+                      share_table_name((enum share_table)table),
+                      share_class_name((enum share_class) class),
+                      published_get(&exchange->table_used[table][class]));
     table_gauge(page, "table_size", "Rows that the table has room for.", exchange->table_size);
     table_gauge(page, "table_alarm", "1: the table is 70 % full.", exchange->table_alarm);
 }
@@ -318,11 +299,11 @@ static void exchange_lines(struct page *page, const struct exchange_counters *ex
            published_get(&exchange->work_items));
     metric(page, "liquidated_portfolios_total", "counter", "Portfolios that became IN_LIQUIDATION.",
            published_get(&exchange->liquidated));
-    line(page, "# HELP perpd_liquidations_total Actions of liquidation by level.\n"
-               "# TYPE perpd_liquidations_total counter\n");
+    page_line(page, "# HELP perpd_liquidations_total Actions of liquidation by level.\n"
+                    "# TYPE perpd_liquidations_total counter\n");
     for (uint32_t level = 0; level < EXCHANGE_COUNTERS_LEVELS; level++)
-        line(page, "perpd_liquidations_total{level=\"%s\"} %lu\n", levels[level],
-             published_get(&exchange->liquidations[level]));
+        page_line(page, "perpd_liquidations_total{level=\"%s\"} %lu\n", levels[level],
+                  published_get(&exchange->liquidations[level]));
     metric(page, "funding_settlements_total", "counter",
            "Hours of funding settled, of each market.", published_get(&exchange->funding_hours));
     metric(page, "funding_payments_total", "counter", "Funding payments.",
@@ -347,16 +328,17 @@ static void index_lines(struct page *page, const struct node *node)
     uint32_t count = atomic_load_explicit(&exchange->index_count, memory_order_acquire);
     int64_t now_ns = (int64_t)clock_now_ns(&node->clock);
 
-    line(page, "# HELP perpd_index_age_seconds Since the publish time of a market's index price.\n"
-               "# TYPE perpd_index_age_seconds gauge\n");
+    page_line(page,
+              "# HELP perpd_index_age_seconds Since the publish time of a market's index price.\n"
+              "# TYPE perpd_index_age_seconds gauge\n");
     for (uint32_t k = 0; k < count; k++) {
         const struct exchange_counters_index *index = &exchange->indexes[k];
         int64_t publish_ns = (int64_t)published_get(&index->publish_ns);
         char symbol[33] = { 0 };
         published_words_get(index->symbol, symbol, CC_COUNT(index->symbol));
         if (publish_ns != 0)
-            line(page, "perpd_index_age_seconds{market=\"%s\"} %.3f\n", symbol,
-                 (double)(now_ns - publish_ns) / 1e9);
+            page_line(page, "perpd_index_age_seconds{market=\"%s\"} %.3f\n", symbol,
+                      (double)(now_ns - publish_ns) / 1e9);
     }
 }
 
@@ -381,11 +363,11 @@ static void certificate_lines(struct page *page, const struct node *node)
 
     if (end_s == 0) /* no TLS */
         return;
-    line(page,
-         "# HELP perpd_tls_certificate_expires_seconds Until the certificate's end date.\n"
-         "# TYPE perpd_tls_certificate_expires_seconds gauge\n"
-         "perpd_tls_certificate_expires_seconds %ld\n",
-         end_s - now_s);
+    page_line(page,
+              "# HELP perpd_tls_certificate_expires_seconds Until the certificate's end date.\n"
+              "# TYPE perpd_tls_certificate_expires_seconds gauge\n"
+              "perpd_tls_certificate_expires_seconds %ld\n",
+              end_s - now_s);
     metric(page, "tls_certificate_reloads_total", "counter", "SIGHUPs whose files are in force.",
            published_get(&certificate->reloads));
     metric(page, "tls_certificate_reload_failures_total", "counter",
@@ -408,11 +390,11 @@ static void key_lines(struct page *page, const struct node *node)
 #undef ROW
     };
 
-    line(page, "# HELP perpd_signature_path 1: Ed25519 signatures are verified by this path.\n"
-               "# TYPE perpd_signature_path gauge\n");
+    page_line(page, "# HELP perpd_signature_path 1: Ed25519 signatures are verified by this path.\n"
+                    "# TYPE perpd_signature_path gauge\n");
     for (unsigned path = 0; path < ED25519_PATHS; path++)
-        line(page, "perpd_signature_path{path=\"%s\"} %d\n",
-             ed25519_path_name((enum ed25519_path)path), path == ed25519_path_in_use());
+        page_line(page, "perpd_signature_path{path=\"%s\"} %d\n",
+                  ed25519_path_name((enum ed25519_path)path), path == ed25519_path_in_use());
     for (size_t i = 0; node->key_tables != NULL && i < CC_COUNT(rows); i++) {
         const uint8_t *counters = (const void *)key_tables_counters(node->key_tables);
         const struct published *value = (const void *)(counters + rows[i].offset);
@@ -432,14 +414,14 @@ static void thread_line(struct page *page, const char *name, const _Atomic clock
 
     if (id == DUTY_NO_CLOCK || clock_gettime(id, &used) != 0)
         return; /* it has not begun, or it has ended */
-    line(page, "perpd_thread_cpu_seconds_total{thread=\"%s\"} %ld.%09ld\n", name, (long)used.tv_sec,
-         used.tv_nsec);
+    page_line(page, "perpd_thread_cpu_seconds_total{thread=\"%s\"} %ld.%09ld\n", name,
+              (long)used.tv_sec, used.tv_nsec);
 }
 
 static void thread_lines(struct page *page, const struct node *node)
 {
-    line(page, "# HELP perpd_thread_cpu_seconds_total CPU time of each thread.\n"
-               "# TYPE perpd_thread_cpu_seconds_total counter\n");
+    page_line(page, "# HELP perpd_thread_cpu_seconds_total CPU time of each thread.\n"
+                    "# TYPE perpd_thread_cpu_seconds_total counter\n");
     for (uint32_t i = 0; i < node->topology.thread_count; i++)
         thread_line(page, node->topology.threads[i].name, &node->duties[i].cpu_clock);
     thread_line(page, "prepare", &node->background_clock);
@@ -454,18 +436,18 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
     enum phase_name phase = phase_now(&node->phase);
     int64_t difference_ns = clock_difference_ns(&node->clock);
 
-    line(&page,
-         "# HELP perpd_build_info Constant 1, with what the process runs as.\n"
-         "# TYPE perpd_build_info gauge\n"
-         "perpd_build_info{version=\"%s\",commit=\"%s\",build=\"%s\",durability=\"%s\","
-         "topology=\"%s\"} 1\n",
-         node->version.number, node->version.commit, node->version.build,
-         config_text(node->options, OPTION_store_durability), node->topology.name);
+    page_line(&page,
+              "# HELP perpd_build_info Constant 1, with what the process runs as.\n"
+              "# TYPE perpd_build_info gauge\n"
+              "perpd_build_info{version=\"%s\",commit=\"%s\",build=\"%s\",durability=\"%s\","
+              "topology=\"%s\"} 1\n",
+              node->version.number, node->version.commit, node->version.build,
+              config_text(node->options, OPTION_store_durability), node->topology.name);
     thread_lines(&page, node);
-    line(&page,
-         "# HELP perpd_clock_difference_ns CLOCK_REALTIME minus the node clock.\n"
-         "# TYPE perpd_clock_difference_ns gauge\nperpd_clock_difference_ns %ld\n",
-         difference_ns);
+    page_line(&page,
+              "# HELP perpd_clock_difference_ns CLOCK_REALTIME minus the node clock.\n"
+              "# TYPE perpd_clock_difference_ns gauge\nperpd_clock_difference_ns %ld\n",
+              difference_ns);
     key_lines(&page, node);
     certificate_lines(&page, node);
     disk_lines(&page, node);

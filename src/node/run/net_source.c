@@ -1,5 +1,6 @@
 #include "node/run/net_source.h"
 
+#include "node/run/alarm_page.h"
 #include "node/run/cluster_page.h"
 #include "node/run/handover.h"
 #include "node/run/metrics_page.h"
@@ -68,7 +69,9 @@ static void source_facts(void *context, struct net_facts *facts)
 
 static size_t source_metrics(void *context, char *text, size_t capacity)
 {
-    return metrics_page_write(context, text, capacity);
+    size_t used = metrics_page_write(context, text, capacity);
+
+    return used + alarm_page_write(context, text + used, capacity - used);
 }
 
 static size_t source_cluster(void *context, char *text, size_t capacity)
