@@ -18,6 +18,11 @@
 
 static struct host host;
 
+static uint64_t default_of(enum option option)
+{
+    return strtoull(option_row(option)->initial, NULL, 10);
+}
+
 static uint8_t class_of(uint32_t n)
 {
     return host.engine->accounts.rows[n].share_class;
@@ -247,6 +252,51 @@ static void test_credentials(void)
     host_close(&host);
 }
 
+/* Keys beyond those of a creation are at most half of the share of the unfunded (a newcomer's two
+ * come from the other half): so many newcomers come in as the share of accounts has. One key that
+ * ends, and an account that is funded, give the others theirs. */
+static void test_newcomers_keys(void)
+{
+    struct keys_id last = { { 0 } };
+
+    /* An eighth: 8 accounts, 16 portfolios, 32 keys and sessions, of these 16 beside creations. */
+    host_open(&host, CLASSES "engine.accounts=64\nengine.portfolios=128\nengine.credentials=256\n");
+    for (uint32_t n = 1; n <= 3; n++)
+        (void)host_account(&host, n);
+    for (uint32_t i = 0; i < 16; i++)
+        last = keys_make(&host, 1 + i / 6, KEYS_READ, KEYS_NO_PIN);
+    CHECK(make_key(3, REQUEST_create_api_key) == REFUSED);
+    CHECK(host.result.reason == REASON_limit_reached);
+    CHECK(make_key(3, REQUEST_login) == STATUS_session_rejected);
+    CHECK(host.engine->accounts.rows[3].counts[SHARE_credentials] == 6); /* 8 is its own bound */
+    for (uint32_t n = 4; n <= 8; n++)
+        (void)host_account(&host, n);
+    CHECK(used(SHARE_credentials, SHARE_CLASS_unfunded) == 32);
+    CHECK(used(SHARE_accounts, SHARE_CLASS_unfunded) == 8);
+    CHECK(keys_revoke(&host, 3, last) == TRADE_OK);
+    host.clock_ns += 47 * HOST_SECOND_NS;
+    CHECK(make_key(8, REQUEST_create_api_key) == TRADE_OK);
+    CHECK(make_key(7, REQUEST_create_api_key) == REFUSED);
+    CHECK(host_deposit(&host, 1, 10 * USDC) == TRADE_OK);
+    for (uint32_t i = 0; i < 6; i++)
+        CHECK(make_key(7, REQUEST_create_api_key) == TRADE_OK);
+    CHECK(make_key(6, REQUEST_create_api_key) == REFUSED);
+    host_close(&host);
+}
+
+/* The defaults: as many newcomers as the share of accounts has find their keys in the half that is
+ * kept for them, and portfolios though each takes the two that it may have. */
+static void test_default_sizes(void)
+{
+    uint64_t accounts = default_of(OPTION_engine_accounts) / 8;
+    uint64_t credentials = default_of(OPTION_engine_credentials) / 8;
+
+    CHECK(default_of(OPTION_limits_share_unfunded_ppm) == 125000);
+    CHECK(accounts == 8192);
+    CHECK(2 * accounts <= credentials - credentials / 2);
+    CHECK(2 * accounts <= default_of(OPTION_engine_portfolios) / 8);
+}
+
 /* Small accounts fill half of the orders, of the records and of what waits; a full one goes on. */
 static void test_orders(void)
 {
@@ -399,6 +449,8 @@ int main(void)
     test_accounts();
     test_unfunded();
     test_credentials();
+    test_newcomers_keys();
+    test_default_sizes();
     test_orders();
     test_rows_of_account();
     test_withdrawals();

@@ -8,6 +8,7 @@ USDC = 1000000
 UNFUNDED, SMALL, FULL = range(3)
 RELEASES = 4  # ended rows of each kind that a command gives back
 ARMS_MOST = 256
+OF_CREATION = 2  # master key and session
 OF_UNFUNDED = {"subaccounts": 1, "portfolios": 2, "credentials": 8, "conditionals": 0, "rows": 0}
 OPTIONS = {"limits.account_portfolios": 256, "limits.account_conditionals": 1000,
            "limits.account_rows": 1024, "limits.account_credentials": 160,
@@ -120,10 +121,24 @@ class Shares:
         if bound is not None and has + count > bound:
             self.exchange.counts["bound of an account: " + table] += 1
             return False
+        if table == "credentials" and kind == UNFUNDED and not self.leaves_newcomers(has + count):
+            self.exchange.counts["keys kept for newcomers"] += 1
+            return False
         if count > self.room(kind, table):
             self.exchange.counts["share of a class: " + table] += 1
             return False
         return True
+
+    def leaves_newcomers(self, having):
+        """Of an unfunded account with so many keys and sessions: beyond the two of its creation
+        such accounts together have at most half of their share."""
+        if having <= OF_CREATION:
+            return True
+        extra = sum(max(0, self.credentials[account] - OF_CREATION)
+                    for account in self.exchange.hierarchy.accounts
+                    if self.class_of(account) == UNFUNDED)
+        share = self.size("credentials") * self.option("limits.share_unfunded_ppm") // 10**6
+        return extra + 1 <= share // 2
 
     def fits_new(self):
         """Whether an account can be made, with its portfolio, master key and session."""

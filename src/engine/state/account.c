@@ -49,7 +49,7 @@ bool account_fits(const struct engine *engine)
     return has_slot && share_fits_new(engine, SHARE_accounts, 1) &&
            share_fits_new(engine, SHARE_subaccounts, 1) &&
            share_fits_new(engine, SHARE_portfolios, 1) &&
-           share_fits_new(engine, SHARE_credentials, 2);
+           share_fits_new(engine, SHARE_credentials, SHARE_CREATION_CREDENTIALS);
 }
 
 uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BYTES])

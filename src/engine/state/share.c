@@ -72,6 +72,9 @@ static void count_all(struct engine *engine, uint32_t account, int32_t sign)
 
     for (uint32_t i = 0; i < SHARE_TABLE_COUNT; i++)
         engine->share.tables[i].used[owner->share_class] += (uint32_t)sign * owner->counts[i];
+    if (owner->share_class == SHARE_CLASS_unfunded)
+        engine->share.extra_credentials +=
+            (uint32_t)sign * share_extra(owner->counts[SHARE_credentials]);
 }
 
 void share_clear(struct engine *engine)
@@ -164,14 +167,28 @@ static uint32_t counted(const struct engine *engine, uint32_t account, enum shar
     return owner->counts[table];
 }
 
+/* Whether `count` more keys of an unfunded account leave newcomers theirs. */
+static bool leaves_newcomers_theirs(const struct engine *engine, const struct account *owner,
+                                    uint32_t count)
+{
+    const uint32_t has = owner->counts[SHARE_credentials];
+    const uint32_t most = engine->share.tables[SHARE_credentials].bound[SHARE_CLASS_unfunded] / 2;
+
+    return engine->share.extra_credentials + share_extra(has + count) - share_extra(has) <= most ||
+           has + count <= SHARE_CREATION_CREDENTIALS;
+}
+
 bool share_fits(const struct engine *engine, uint32_t account, enum share_table table,
                 uint32_t count)
 {
+    const struct account *owner = &engine->accounts.rows[account];
     uint32_t cap = share_cap(engine, account, table);
     uint32_t has = counted(engine, account, table);
 
-    return has <= cap && count <= cap - has &&
-           count <= share_room(engine, engine->accounts.rows[account].share_class, table);
+    if (has > cap || count > cap - has || count > share_room(engine, owner->share_class, table))
+        return false;
+    return table != SHARE_credentials || owner->share_class != SHARE_CLASS_unfunded ||
+           leaves_newcomers_theirs(engine, owner, count);
 }
 
 uint32_t share_size(const struct engine *engine, enum share_table table)

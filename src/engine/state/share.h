@@ -21,6 +21,10 @@ enum {
     SHARE_UNFUNDED_CREDENTIALS = 8,
 };
 
+/* The keys that an account is made with: its master key and its session. What unfunded accounts
+ * have beyond it is at most half of their share of credentials; the rest is for newcomers. */
+enum { SHARE_CREATION_CREDENTIALS = 2 };
+
 #define SHARE_FUNDING_UNKNOWN INT64_MIN /* while an image is loaded that is older than funding */
 
 /* One table: the rows of each class, and how many a class and those below it may have. */
@@ -31,6 +35,7 @@ struct share_use {
 
 struct share {
     struct share_use tables[SHARE_TABLE_COUNT];
+    uint32_t extra_credentials; /* of unfunded accounts, beyond those of their creation */
 };
 
 struct engine;

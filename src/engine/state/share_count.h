@@ -5,12 +5,21 @@
 
 #include "engine/state/state.h"
 
+/* Of `count` keys those beyond an account's creation. */
+static inline uint32_t share_extra(uint32_t count)
+{
+    return count > SHARE_CREATION_CREDENTIALS ? count - SHARE_CREATION_CREDENTIALS : 0;
+}
+
 /* The account has `more` rows more in the table; negative: fewer. */
 static inline void share_count(struct engine *engine, uint32_t account, enum share_table table,
                                int32_t more)
 {
     struct account *owner = &engine->accounts.rows[account];
 
+    if (table == SHARE_credentials && owner->share_class == SHARE_CLASS_unfunded)
+        engine->share.extra_credentials +=
+            share_extra(owner->counts[table] + (uint32_t)more) - share_extra(owner->counts[table]);
     owner->counts[table] += (uint32_t)more;
     engine->share.tables[table].used[owner->share_class] += (uint32_t)more;
 }

@@ -3,6 +3,7 @@
 #include "engine/risk/fund.h"
 #include "engine/risk/margin.h"
 #include "engine/state/liquidation_step.h"
+#include "engine/state/share_count.h"
 #include "engine/state/state.h"
 #include "engine/trade/resting.h"
 #include "engine/view/read.h"
@@ -226,12 +227,16 @@ static uint32_t share_differences(const struct engine *engine)
         [SHARE_arms] = engine->arms.slots.count,
         [SHARE_withdrawals] = engine->withdrawals.slots.count,
     };
-    uint32_t used[SHARE_TABLE_COUNT][SHARE_CLASS_COUNT] = { 0 }, differences = 0;
+    uint32_t used[SHARE_TABLE_COUNT][SHARE_CLASS_COUNT] = { 0 }, differences = 0, extra = 0;
 
-    for (uint32_t i = 0; i < engine->accounts.count; i++)
+    for (uint32_t i = 0; i < engine->accounts.count; i++) {
+        const struct account *account = &engine->accounts.rows[i];
         for (uint32_t table = 0; table < SHARE_TABLE_COUNT; table++)
-            used[table][engine->accounts.rows[i].share_class] +=
-                engine->accounts.rows[i].counts[table];
+            used[table][account->share_class] += account->counts[table];
+        if (account->share_class == SHARE_CLASS_unfunded)
+            extra += share_extra(account->counts[SHARE_credentials]);
+    }
+    differences += extra != engine->share.extra_credentials;
     for (uint32_t table = 0; table < SHARE_TABLE_COUNT; table++) {
         uint32_t sum = 0;
         for (uint32_t class = 0; class < SHARE_CLASS_COUNT; class ++) {

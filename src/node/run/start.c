@@ -13,6 +13,7 @@
 #include "node/run/admin_token_file.h"
 #include "node/run/cluster.h"
 #include "node/run/net_source.h"
+#include "node/run/newcomer_room.h"
 #include "node/run/opening.h"
 #include "node/run/rates.h"
 #include "node/run/signing_key.h"
@@ -451,6 +452,7 @@ int start_prepare(struct node *node, struct market_file *markets)
         code = plan(node);
     if (code != 0)
         return code;
+    newcomer_room_check(node->options);
     int failed = clock_init(&node->clock);
     if (failed == 0)
         failed = secp256k1_init();
