@@ -20,12 +20,15 @@ struct store_options store_run_options(void)
     };
 }
 
-/* What stands in a record is a function of its word. */
-static void payload_fill(uint8_t *out, uint32_t count, uint64_t word)
+/* What stands in a record is a function of its word; if it is dense no shorter when compressed. */
+static void payload_fill(uint8_t *out, uint32_t count, uint64_t word, bool is_dense)
 {
     cc_store64(out, word);
-    for (uint32_t i = 8; i < count; i++)
-        out[i] = (uint8_t)(word >> (i % 57));
+    for (uint32_t i = 8; i < count; i++) {
+        out[i] = (uint8_t)(word >> (is_dense ? 56 : i % 57));
+        if (is_dense)
+            word = word * UINT64_C(6364136223846793005) + 1;
+    }
 }
 
 static int apply(void *context, uint64_t sequence, uint64_t frame, const struct record_view *record)
@@ -40,7 +43,7 @@ static int apply(void *context, uint64_t sequence, uint64_t frame, const struct 
         run->wrong = true;
         return 0;
     }
-    payload_fill(want, record->payload_bytes, run->model->words[sequence]);
+    payload_fill(want, record->payload_bytes, run->model->words[sequence], run->model->is_dense);
     run->wrong |= memcmp(want, record->payload, record->payload_bytes) != 0;
     return 0;
 }
@@ -119,7 +122,7 @@ bool store_run_publish(struct store_run *run, uint32_t payload_bytes)
 
     if (!out)
         return false;
-    payload_fill(payload, payload_bytes, word);
+    payload_fill(payload, payload_bytes, word, model->is_dense);
     (void)record_encode(out, &record);
     CHECK(model->published < STORE_RUN_SEQUENCES_MAX);
     model->words[++model->published] = word;

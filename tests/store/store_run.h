@@ -19,6 +19,7 @@ struct store_model {
     uint64_t published;
     uint64_t acknowledged;
     uint64_t random;
+    bool is_dense; /* payloads do not get shorter when compressed */
 };
 
 struct store_options {

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "store/frame_reader.h"
+#include "store/archive.h"
+#include "store/archive_reader.h"
 #include "store_run.h"
 #include "support/sim/disk_sim.h"
 
@@ -215,6 +216,140 @@ static void retired(void)
     disk_sim_destroy(disk);
 }
 
+enum { BIG = 1 << 21, BIG_RECORDS = 1600, SPARSE = 37 };
+
+static struct archive_reader archives;
+
+/* One search to its end; *steps of it were not the last. */
+static int find_archived(uint64_t sequence, struct frame_record *found, int *steps)
+{
+    int result = 0;
+
+    for (*steps = 0; result == 0; ++*steps) {
+        CHECK(*steps < 100);
+        result = archive_reader_record(&archives, sequence, found);
+    }
+    return result;
+}
+
+/* What the journal said of a record before its segment went. */
+struct told {
+    uint64_t frame, segment;
+    uint8_t hash[HASH_BYTES];
+    uint8_t payload[RECORD_PAYLOAD_MAX];
+};
+
+static void check_told(uint64_t sequence, const struct told *told)
+{
+    struct frame_record found;
+    int steps;
+
+    CHECK(find_archived(sequence, &found, &steps) == 1);
+    CHECK(found.frame == told->frame && found.segment == told->segment);
+    CHECK(memcmp(found.frame_hash, told->hash, sizeof told->hash) == 0);
+    CHECK(found.record.t_ns == sequence && found.record.payload_bytes > PAYLOAD);
+    CHECK(memcmp(found.record.payload, told->payload, found.record.payload_bytes) == 0);
+}
+
+/* Writes BIG_RECORDS, archives the segments below the last, and removes them from the journal. The
+ * number of records in those. */
+static uint64_t archive_all(struct disk *disk, struct told *told)
+{
+    struct archive archive = { 0 };
+    char path[DISK_PATH_BYTES];
+    struct frame_record found;
+
+    for (uint64_t n = 1; n <= BIG_RECORDS; n++) {
+        CHECK(store_run_publish(&run, n % 3 == 0 ? PAYLOAD + 8 : RECORD_PAYLOAD_MAX));
+        CHECK(store_run_settle(&run, 1000) == 0);
+        CHECK(find_record(n, &found) == 1);
+        told[n].frame = found.frame;
+        told[n].segment = found.segment;
+        memcpy(told[n].hash, found.frame_hash, sizeof told[n].hash);
+        memcpy(told[n].payload, found.record.payload, found.record.payload_bytes);
+    }
+    const uint64_t open = journal_written_segment(run.journal);
+    CHECK(open >= 2);
+    for (uint64_t segment = 0; segment < open; segment++) {
+        CHECK(archive_store(&archive, disk, &run.exchange, segment, BIG) == 0);
+        segment_path(path, segment, true);
+        CHECK(disk_remove(disk, path) == 0);
+    }
+    const uint64_t last = archive.rows[open - 1].last_sequence;
+    archive_close(&archive);
+    return last;
+}
+
+/* Records of the archive, in any order, are what they were in the journal; searches at a time, a
+ * file that is damaged, and what it does not have. */
+static void archived(void)
+{
+    static struct told told[BIG_RECORDS + 1];
+    struct store_options options = store_run_options();
+    const struct disk_sim_config config = { .seed = 6, .block_bytes = 512, .latency_max = 1 };
+    struct disk *disk = disk_sim_create(&config);
+    struct frame_record found;
+    int steps;
+
+    CHECK(disk != NULL);
+    memset(&model, 0, sizeof model);
+    model.random = 6;
+    model.is_dense = true;
+    options.segment_bytes = BIG;
+    CHECK(store_run_begin(&run, disk, &model, &options) == REFUSAL_none);
+    CHECK(segment_pool_fill(run.pool, 0) >= 0);
+    memset(&reader, 0, sizeof reader);
+    CHECK(frame_reader_init(&reader, run.journal) == 0);
+    CHECK(archive_reader_init(&archives, disk, &run.exchange) == 0);
+    CHECK(find_archived(1, &found, &steps) == -ENOENT); /* there is none yet */
+    uint64_t last = archive_all(disk, told);
+
+    for (uint64_t n = last; n >= 1; n = n > SPARSE ? n - SPARSE : 0)
+        check_told(n, &told[n]);
+    for (uint64_t n = 1; n <= last; n++)
+        check_told(n, &told[n]);
+    CHECK(find_archived(last + 1, &found, &steps) == -ENOENT);
+    CHECK(find_record(last + 1, &found) == 1);
+    CHECK(find_record(last, &found) == -ENOENT);
+
+    /* No step unpacks a whole file; another's search is moved on, and each has its own record. */
+    archive_reader_drop(&archives, 0);
+    CHECK(archive_reader_record(&archives, 2, &found) == 0);
+    int turns = 0;
+    while (archive_reader_record(&archives, last - 1, &found) == 0 && ++turns < 10)
+        ;
+    CHECK(turns == 10);
+    CHECK(archive_reader_record(&archives, 2, &found) == 1 && found.record.t_ns == 2);
+    check_told(last - 1, &told[last - 1]);
+    CHECK(archive_reader_record(&archives, 2, &found) == 0);
+    archive_reader_drop(&archives, 2);
+    CHECK(find_archived(last - 1, &found, &steps) == 1 && steps >= 2);
+
+    /* A bit changed: what stands there is refused, the rest is what it was. */
+    const char *path = "archive/0000000000.seg.zst";
+    uint64_t middle = disk_sim_file_bytes(disk, path) / 2, refused = 0;
+    uint8_t byte;
+    CHECK(middle > ARCHIVE_READER_FILE_BYTES);
+    disk_sim_peek(disk, path, middle, &byte, 1);
+    byte ^= 4;
+    disk_sim_poke(disk, path, middle, &byte, 1);
+    for (uint64_t n = 1; told[n].segment == 0; n++) {
+        int result = find_archived(n, &found, &steps);
+        if (result == 1)
+            check_told(n, &told[n]);
+        else
+            CHECK(result == -EBADMSG && ++refused);
+    }
+    CHECK(refused > 0);
+    check_told(last, &told[last]);
+    CHECK(disk_remove(disk, path) == 0); /* pruned */
+    CHECK(find_archived(1, &found, &steps) == -ENOENT);
+    check_told(last, &told[last]);
+    archive_reader_free(&archives);
+    end();
+    disk_sim_destroy(disk);
+}
+
 /* The pool prepares what it can. */
 static void prepare(void)
 {
@@ -263,6 +398,7 @@ int main(void)
     all_of_them();
     released_alone();
     retired();
+    archived();
     sealed();
     return 0;
 }

@@ -52,6 +52,7 @@ class World:
         assert exchange.set_price(BTC_PRICE, BTC)["status"] == "request_completed"
         self.account = Account(exchange, 100_000 * USDC)
         self.orders = [self.order(exchange, 900_000 + 1000 * i) for i in range(3)]
+        self.receipts = [self.receipt(raw) for raw in self.orders]
         self.archive(exchange, 1)
         self.copy(self.data, self.older)
         self.archive(self.perpd.start(), 2)
@@ -68,9 +69,11 @@ class World:
         self.before = self.shown(self.perpd.start())
         self.stop()
 
-    def archive(self, exchange, count):
-        """Runs until so many segments are archived, each run with a seal and a snapshot. Stops."""
+    def archive(self, exchange, count, alone=False):
+        """Runs until so many segments are archived, each run with a seal and a snapshot; `alone`:
+        until they have left the journal too. Stops."""
         path = self.data / "archive" / f"{count - 1:010}.seg.zst"
+        own = self.data / "journal" / f"{count - 1:010}.seg"
         for _ in range(30):
             with Connection(exchange.admin_port) as connection:
                 sealed = connection.exchange(request_bytes("POST", "/admin/seal", b"",
@@ -78,7 +81,7 @@ class World:
                 assert sealed.status == 200, sealed
             assert exchange.set_price(BTC_PRICE, BTC)["status"] == "request_completed"
             self.stop()
-            if path.exists():
+            if path.exists() and not (alone and own.exists()):
                 return
             exchange = self.perpd.start()
         raise AssertionError(f"no {path}")
@@ -98,6 +101,9 @@ class World:
         assert self.account.limit(price, 100, raw)["status"] == "request_completed"
         return raw
 
+    def receipt(self, raw):
+        return self.account.read(f"/api/v1/requests/{id_text(raw)}/receipt").body
+
     def stop(self):
         assert self.perpd.stop() == 0
         self.perpd.process.stdout.close()
@@ -113,6 +119,15 @@ class World:
                               exchange.get("/api/v1/markets/BTC-PERP/book").json[side]]))
         public = exchange.get("/api/v1/exchange").json
         return rows + [public["exchange_id"], public["signing_public"], public["epoch"]]
+
+
+def verified(world, content):
+    """The exit code of `perp receipt verify` with the directory, and what it says."""
+    path = world.perpd.folder / "receipt"
+    path.write_bytes(content)
+    done = subprocess.run([BUILD / "perp", "receipt", "verify", path, "--journal", world.data,
+                           "-o", "json"], capture_output=True, text=True, timeout=WAIT_S)
+    return done.returncode, done.stdout + done.stderr
 
 
 def damage(world, name, way):
@@ -188,6 +203,35 @@ def every_file_in_every_way(world):
     table.true("both ends are met", set(ends.values()) == {"equal", "refused"}, ends)
     print("\n".join(f"{row}: {end}" for row, end in ends.items())
           if os.environ.get("PERPD_SHOW") else f"{len(ends)} ways")
+    return table.wrong
+
+
+@suite.case
+def receipts_of_the_archive(world):
+    """A request whose segment left the journal has the receipt that it had before, and the archive
+    proves it; where the archive is damaged neither is so."""
+    table = Table()
+    world.copy(world.whole, world.data)
+    world.archive(world.perpd.start(), 1, alone=True)
+    world.account.exchange = world.perpd.start()
+    for raw, before in zip(world.orders, world.receipts):
+        table.true("one was made", b'"receipt"' in before, before)
+        table.same("equal", world.receipt(raw), before)
+    table.true("one of the journal", b'"receipt"' in world.receipt(world.orders[-1]))
+    world.stop()
+    for content in world.receipts:
+        code, text = verified(world, content)
+        table.true("proved", code == 0 and '"in_journal":true' in text.replace(" ", ""), text)
+    table.true("damaged", damage(world, "archive/0000000000.seg.zst", "flipped"))
+    code, text = verified(world, world.receipts[-1])
+    table.true("not proved", code not in (0, 1) or "receipt" in text, text)
+    table.true("and refused", code != 0, text)
+    world.account.exchange = world.perpd.start()
+    answers = [world.receipt(raw) for raw in world.orders[:3]]
+    table.true("what is damaged is not signed", all(
+        answer == before or b"internal_error" in answer
+        for answer, before in zip(answers, world.receipts)), answers)
+    world.stop()
     return table.wrong
 
 

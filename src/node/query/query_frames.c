@@ -10,13 +10,19 @@ static_assert(sizeof(struct row_frames) + FRAMES_BYTES_MAX <= REPLY_BUFFER_BYTES
 int query_frames_init(struct query_frames *frames, struct journal *journal,
                       const struct signer_ed25519 *signer)
 {
+    const struct journal_config *config = journal_config_of(journal);
+
     frames->journal = journal;
     frames->signer = signer;
-    return frame_reader_init(&frames->reader, journal);
+    int failed = frame_reader_init(&frames->reader, journal);
+    if (failed == 0)
+        failed = archive_reader_init(&frames->archive, config->disk, config->exchange);
+    return failed;
 }
 
 void query_frames_free(struct query_frames *frames)
 {
+    archive_reader_free(&frames->archive);
     frame_reader_free(&frames->reader);
 }
 

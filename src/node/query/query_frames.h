@@ -8,13 +8,14 @@
 
 #include "crypto/signer.h"
 #include "node/query/query_task.h"
-#include "store/frame_reader.h"
+#include "store/archive_reader.h"
 
 #define QUERY_FRAMES_SEAL_NS UINT64_C(10000000000)
 #define QUERY_FRAMES_WAIT_NS UINT64_C(2000000000)
 
 struct query_frames {
     struct frame_reader reader;
+    struct archive_reader archive; /* of receipts */
     struct journal *journal;
     const struct signer_ed25519 *signer; /* of receipts; NULL: none are made */
     uint64_t sealed_ns;                  /* when the last seal was asked for; 0: none was */

@@ -93,7 +93,27 @@ static bool put_receipt(struct query_task *task, const struct query_frames *fram
     return true;
 }
 
-/* A task keeps where it searches in `at` and `below_sequence`. */
+/* Looks in the journal's files, then in the archive's. What frame_reader_record returns. A task
+ * keeps where it searches in `at` and `below_sequence`, and in `offset` whether in the archive, of
+ * which `at` is the sequence then. That search begins in a later step than the first, after which a
+ * task may be given up. */
+static int find_record(struct query_task *task, struct query_frames *frames, uint64_t sequence,
+                       struct frame_record *found)
+{
+    struct frame_cursor cursor = { sequence, task->at, task->below_sequence };
+
+    if (task->offset != 0)
+        return archive_reader_record(&frames->archive, sequence, found);
+    int result = frame_reader_record(&frames->reader, &cursor, found);
+    task->at = cursor.segment;
+    task->below_sequence = cursor.offset;
+    if (result != -ENOENT)
+        return result;
+    task->offset = 1;
+    task->at = sequence;
+    return 0;
+}
+
 static bool step_receipt(struct query_task *task, const struct query_sources *sources,
                          uint32_t *rows_left)
 {
@@ -102,17 +122,17 @@ static bool step_receipt(struct query_task *task, const struct query_sources *so
     struct frame_record found;
 
     const struct request_row *request = find(task, sources, &results);
-    if (request == NULL)
+    if (request == NULL) {
+        if (task->offset != 0)
+            archive_reader_drop(&frames->archive, task->at);
         return true;
+    }
     if (frames == NULL || frames->signer == NULL) {
         query_task_refuse(task, PROBLEM_not_found);
         return true;
     }
     *rows_left -= *rows_left < QUERY_TASK_ROWS_A_TURN ? *rows_left : QUERY_TASK_ROWS_A_TURN;
-    struct frame_cursor cursor = { request->link.sequence, task->at, task->below_sequence };
-    int done = frame_reader_record(&frames->reader, &cursor, &found);
-    task->at = cursor.segment;
-    task->below_sequence = cursor.offset;
+    int done = find_record(task, frames, request->link.sequence, &found);
     if (done == 0)
         return false;
     if (done == -ENOENT || (done == 1 && !put_receipt(task, frames, request, &found)))
