@@ -59,6 +59,7 @@ enum query_extent {
     X(seal,        ONE)    /* -> row_seal */                                                      \
     X(withdrawals, PAGE)   /* outcome, page -> row_list, then row_withdrawal, newest first */     \
     X(private_events, PAGE) /* account, seq before it, sequence -> private_event, oldest first */ \
+    X(trades_after, PAGE)  /* market, seq before them -> as trades: the oldest that follow it */      \
     X(pairing_open, ONE)   /* account, pin, random id, token hash -> row_pairing */               \
     X(pairing_deposit, ONE) /* id, token hash, payload: both keys -> row_pairing */               \
     X(pairing,     ONE)    /* account, pin, id -> row_pairing */                                  \
@@ -129,7 +130,8 @@ struct query {
     union {
         struct {
             uint64_t before_sequence; /* pages: only rows with a lower (sequence, index); 0: all;
-                                         private_events: the seq that they follow */
+                                         private_events, trades_after: the seq that they
+                                         follow */
             uint64_t offset; /* pages: rows to pass over; private_events: the sequence by which the
                                 first has happened, UINT64_MAX: not known */
         };

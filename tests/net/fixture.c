@@ -277,13 +277,19 @@ static void repeat_order(struct fixture *fixture, struct reply *reply)
     }
 }
 
-static void repeat_trade(const struct fixture *fixture, struct reply *reply)
+/* The oldest trades of history that follow the query's seq, newest first: it has those of seq
+ * 9000, 8998, .. */
+static void write_trades(const struct fixture *fixture, const struct query *query,
+                         struct reply *reply)
 {
     uint8_t *rows = reply_pool_at(&fixture->pool, reply->buffer);
     struct row_trades list = trades_row;
-    list.trade_count = fixture->trade_rows;
+    uint32_t newer = 0; /* that follow */
+    while (newer < fixture->trade_rows && 9000 - 2 * newer > query->before_sequence)
+        newer++;
+    list.trade_count = newer < query->limit ? newer : query->limit;
     memcpy(rows, &list, sizeof list);
-    for (uint32_t i = 0; i < fixture->trade_rows; i++) {
+    for (uint32_t i = newer - list.trade_count; i < newer; i++) {
         uint64_t seq = 9000 - 2 * i;
         const struct row_trade row = {
             .price = 1, .size = 1, .trade_seq = seq, .seq = seq, .sequence = seq
@@ -291,7 +297,14 @@ static void repeat_trade(const struct fixture *fixture, struct reply *reply)
         memcpy(rows + reply->row_bytes, &row, sizeof row);
         reply->row_bytes += (uint32_t)sizeof row;
     }
-    reply->more = fixture->trades_more;
+    reply->more = newer > query->limit;
+}
+
+/* Whether the trades that the query asks for are kept. */
+static bool has_lost_trades(const struct fixture *fixture, const struct query *query)
+{
+    uint64_t oldest = 9000 - 2 * (uint64_t)fixture->trade_rows + 2;
+    return fixture->trades_lost || (fixture->trades_more && query->before_sequence < oldest);
 }
 
 /* Events as fixture_private makes them, of the page that the query asks for. */
@@ -343,9 +356,13 @@ uint32_t fixture_follow(struct fixture *fixture)
         }
         if (reply->problem == PROBLEM_none && !is_private && canned_rows[query->kind].bytes == NULL)
             reply->problem = PROBLEM_not_ready; /* a read that no test of net asks for */
-        if (query->kind == QUERY_trades && fixture->trades_lost) {
+        if (query->kind == QUERY_trades_after && has_lost_trades(fixture, query)) {
             reply->problem = PROBLEM_not_ready;
             reply->cause = REPLY_NOT_KEPT;
+        } else if (query->kind == QUERY_trades_after && fixture->trades_stop != 0 &&
+                   query->before_sequence >= fixture->trades_stop) {
+            reply->problem = PROBLEM_not_ready;
+            reply->cause = (uint8_t)fixture->trades_cause;
         }
         if (reply->problem == PROBLEM_none) {
             reply->buffer = reply_pool_alloc(&fixture->pool);
@@ -357,8 +374,8 @@ uint32_t fixture_follow(struct fixture *fixture)
             reply->row_count = reply->row_bytes != 0;
             if (query->kind == QUERY_orders && reply->row_bytes != 0)
                 repeat_order(fixture, reply);
-            if (query->kind == QUERY_trades && reply->row_bytes != 0)
-                repeat_trade(fixture, reply);
+            if (query->kind == QUERY_trades_after && reply->row_bytes != 0)
+                write_trades(fixture, query, reply);
             if (is_private && reply->problem == PROBLEM_none)
                 write_privates(fixture, query, reply);
         }

@@ -45,10 +45,12 @@ struct fixture {
     struct query last_query;
     enum problem next_problem; /* of the replies it gives; PROBLEM_none: canned rows */
     enum reply_cause next_cause;
-    uint32_t order_rows;               /* of a list of orders, 0: one */
-    uint32_t trade_rows;               /* of a list of trades: seq 9000, 8998, .. */
-    bool trades_more;                  /* older ones follow */
-    bool trades_lost;                  /* history does not have them */
+    uint32_t order_rows;  /* of a list of orders, 0: one */
+    uint32_t trade_rows;  /* of history: seq 9000, 8998, .. */
+    bool trades_more;     /* it has lost older ones */
+    bool trades_lost;     /* history does not have them */
+    uint64_t trades_stop; /* 0, or those after this seq cannot be read, as the next */
+    enum reply_cause trades_cause;
     uint64_t private_from, private_to; /* seqs that history has of FIXTURE_ACCOUNT; to 0: none */
     bool privates_coming;              /* what it lacks is on its way there */
 

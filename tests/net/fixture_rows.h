@@ -151,6 +151,7 @@ static const struct {
     [QUERY_subaccounts] = { &subaccount_row, sizeof subaccount_row },
     [QUERY_mark] = { &mark_row, sizeof mark_row },
     [QUERY_trades] = { &trades_row, sizeof trades_row },
+    [QUERY_trades_after] = { &trades_row, sizeof trades_row },
     [QUERY_candles] = { &candles_row, sizeof candles_row },
     [QUERY_request] = { &request_row, sizeof request_row },
 };

@@ -1,4 +1,4 @@
-/* The channel `private` goes on with what memory has lost: pages of history (wire.md W9). */
+/* `private` and `trades` go on with what memory has lost: pages of history (wire.md W9). */
 #include "net/stream_wire.h"
 
 enum { POOL_BYTES = 1 << 20, CONNECTIONS = 8 };
@@ -104,6 +104,106 @@ static void check_private_pages(struct fixture *fixture, struct protocol *protoc
     wire_free(&stream);
 }
 
+/* The trades of history from `first` to 9000, two seqs apart, each once and in their order. */
+static void check_trades(struct wire *wire, unsigned before, unsigned first)
+{
+    char text[96];
+    for (unsigned seq = first; seq <= 9000; before = seq, seq += 2) {
+        (void)snprintf(text, sizeof text, "\"BTC-PERP\",\"seq\":%u,\"prev_seq\":%u,", seq, before);
+        CHECK(has_come(wire, text) && has_come(wire, "\"type\":\"update\",\"data\":{") &&
+              has_come(wire, "}}"));
+    }
+}
+
+/* The next trade of the market, and nothing else, follows the frame with that seq. */
+static void check_next(struct wire *wire, struct fixture *fixture, unsigned seq, unsigned before)
+{
+    char text[96];
+    const struct event_log_event event = {
+        .seq = seq,
+        .sequence = seq,
+        .asset_id = 1,
+        .kind = EVENT_LOG_TRADE,
+        .trade = { .price = 1, .size = 1, .trade_seq = seq, .sequence = seq },
+    };
+    CHECK(!has_come(wire, "{"));
+    event_log_add(&fixture->events, &event);
+    wire_turn(wire);
+    (void)snprintf(text, sizeof text, "\"BTC-PERP\",\"seq\":%u,\"prev_seq\":%u,", seq, before);
+    CHECK(has_come(wire, text) && !has_come(wire, "\"channel\""));
+    wire->read = wire->count = 0; /* room for more */
+}
+
+#define RESUME(from) \
+    "{\"op\":\"resume\",\"channel\":\"trades\",\"market\":\"BTC-PERP\",\"from_seq\":" #from "}"
+
+/* W9: trades that memory has lost come from history, page by page, then from memory; a page waits
+ * while the client has much unread, and is asked for again when it cannot be read; what history
+ * loses in between is a gap from the last trade. The market's seq is 9001 for the follower. */
+static void check_trade_pages(struct fixture *fixture, struct protocol *protocol)
+{
+    struct net_config *config = &protocol->config;
+    uint32_t backlog = config->stream_backlog, asked;
+    struct wire stream;
+    open_stream(&stream, fixture, protocol);
+    fixture->trade_rows = 1300; /* 6402 to 9000 */
+    fixture->trades_more = true;
+    asked = fixture->query_count;
+    ask(&stream, RESUME(6402));
+    ask(&stream, "{\"op\":\"ping\"}"); /* waits until they are sent */
+    turn_over(&stream);
+    CHECK(has_come(&stream, "\"from_seq\":6402,\"epoch\":1}"));
+    check_trades(&stream, 6402, 6404);
+    CHECK(has_come(&stream, "{\"op\":\"ping\"") && !has_come(&stream, "{"));
+    CHECK(fixture->query_count == asked + 4); /* the mark, 512 + 512 + 275 trades */
+    check_next(&stream, fixture, 9003, 9000);
+    /* The second page cannot be read at first: it is asked for again after 250 ms. */
+    fixture->trades_stop = 7426;
+    fixture->trades_cause = REPLY_POOL_EMPTY;
+    ask(&stream, RESUME(6402));
+    turn_over(&stream);
+    CHECK(has_come(&stream, "\"seq\":7426,\"prev_seq\":7424,"));
+    CHECK(!has_come(&stream, "\"channel\""));
+    asked = fixture->query_count;
+    turn_over(&stream);
+    CHECK(fixture->query_count == asked);
+    fixture->trades_stop = 0;
+    clock_advance(&fixture->clock, SECOND_NS / 4);
+    turn_over(&stream);
+    check_trades(&stream, 7426, 7428);
+    check_next(&stream, fixture, 9005, 9000);
+    /* History has lost what follows the first page: the search begins again, and finds a gap. */
+    fixture->trades_stop = 7426;
+    fixture->trades_cause = REPLY_NOT_KEPT;
+    ask(&stream, RESUME(6402));
+    turn_over(&stream);
+    fixture->trades_stop = 0;
+    CHECK(has_come(&stream, "\"seq\":7426,\"prev_seq\":7424,"));
+    CHECK(has_come(&stream, "\"seq\":9001,\"prev_seq\":7426,") &&
+          has_come(&stream, "\"gap\",\"data\":{\"from_seq\":7426,\"oldest_seq\":9001}}"));
+    check_next(&stream, fixture, 9007, 9001);
+    /* The client does not read: no page is asked for beyond a quarter of the backlog. */
+    fixture->trade_rows = 1300;
+    config->stream_backlog = 65536;
+    stream.stuck = true;
+    ask(&stream, RESUME(6402));
+    for (unsigned i = 0; i < 200; i++)
+        wire_turn(&stream);
+    CHECK(stream.conn != NULL && !stream.conn->last && stream.conn->output.bytes < 65536 / 2);
+    stream.stuck = false;
+    for (unsigned i = 0; i < 400; i++)
+        wire_turn(&stream);
+    CHECK(has_come(&stream, "\"from_seq\":6402,\"epoch\":1}"));
+    check_trades(&stream, 6402, 6404);
+    check_next(&stream, fixture, 9009, 9000);
+    config->stream_backlog = backlog;
+    /* A stream that ends in between leaves nothing. */
+    ask(&stream, RESUME(6402));
+    wire_free(&stream);
+    fixture->trade_rows = 0;
+    fixture->trades_more = false;
+}
+
 int main(void)
 {
     static struct fixture fixture;
@@ -111,6 +211,7 @@ int main(void)
     fixture.config.output_pool_bytes = POOL_BYTES;
     struct protocol *protocol = fixture_protocol(&fixture, CONNECTIONS);
     check_private_pages(&fixture, protocol);
+    check_trade_pages(&fixture, protocol);
     fixture_end(&fixture, protocol);
     return 0;
 }

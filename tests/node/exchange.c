@@ -104,6 +104,7 @@ static void take_trade(struct exchange *exchange, const struct effect *effect)
         .size = body.size,
         .trade_seq = body.trade_seq,
         .time_ns = effect->t_ns,
+        .seq = body.book_seq,
         .index = exchange->counted,
         .asset = body.asset_id,
         .taker_side = body.taker_side,

@@ -39,6 +39,7 @@ struct exchange_cash {
 
 struct exchange_trade {
     uint64_t sequence, price, size, trade_seq, time_ns;
+    uint64_t seq; /* of the market */
     uint32_t index;
     uint16_t asset;
     uint8_t taker_side;

@@ -2,8 +2,9 @@
  * the list of everything that happened, over random commands, commits, clean starts, and starts
  * that left a gap; a page that needs a row of a gap is refused (wire.md W7). Each request and order
  * is found by its id, or was in a gap; an id that no request had is told from one that may have
- * been in a gap. Private events after any seq come as they happened, or it is said that they are
- * not kept; the newest PRIVATE_MOST are kept, and older ones leave the file. */
+ * been in a gap. The trades after any seq of a market come whole and in order, or it is said
+ * that they are not kept. Private events after any seq come as they happened, or it is said that
+ * they are not kept; the newest PRIVATE_MOST are kept, and older ones leave the file. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -29,7 +30,7 @@ static uint64_t first; /* sequence with which the file begins */
 static struct private_log shown;
 static struct private_event *privates[ACCOUNTS + 1];
 static uint64_t private_counts[ACCOUNTS + 1];
-static uint32_t pages_whole, pages_lost, pages_coming, pages_dropped;
+static uint32_t pages_whole, pages_lost, pages_coming, pages_dropped, after_whole, after_lost;
 
 static struct query_task ask(enum query_kind kind, uint64_t account, uint16_t asset, uint32_t limit,
                              uint64_t before_sequence, uint32_t before_index)
@@ -168,6 +169,50 @@ static void check_list(const struct list *list, uint32_t limit)
     }
     while (at > 0)
         CHECK(!is_of(list, --at));
+}
+
+/* The trades after `seq` of the market, at most `limit`: the oldest of those that happened, of
+ * which list[at] is the first; refused only where rows from there on were never written. */
+static void check_after(uint16_t asset, const struct exchange_trade *const *list, uint32_t count,
+                        uint32_t at, uint64_t seq, uint32_t limit)
+{
+    struct query_task task = ask(QUERY_trades_after, 0, asset, limit, seq, 0);
+    uint32_t rows = count - at < limit ? count - at : limit;
+    uint64_t low = at == 0 ? 0 : list[at - 1]->sequence;
+
+    if (task.reply.problem != PROBLEM_none) {
+        CHECK(task.reply.problem == PROBLEM_not_ready && task.reply.cause == REPLY_NOT_KEPT);
+        CHECK(gap_count != 0 && gaps[gap_count - 1].to >= low);
+        after_lost++;
+        return;
+    }
+    CHECK(task.reply.row_count == rows + 1 && task.reply.more == (at + rows < count));
+    for (uint32_t k = 0; k < rows; k++) {
+        const struct exchange_trade *want = list[at + rows - 1 - k];
+        struct row_trade trade;
+        memcpy(&trade, task.rows + sizeof(struct row_trades) + k * sizeof trade, sizeof trade);
+        CHECK(trade.seq == want->seq && trade.sequence == want->sequence);
+        CHECK(trade.trade_seq == want->trade_seq);
+        CHECK(trade.price == want->price && trade.size == want->size);
+    }
+    after_whole++;
+}
+
+static void check_trades_after(uint16_t asset)
+{
+    static const struct exchange_trade *list[EXCHANGE_ROWS_MAX];
+    static const uint32_t limits[] = { 1000, 37, 1 };
+    uint32_t count = 0;
+
+    for (uint32_t k = 0; k < exchange.trade_count; k++)
+        if (exchange.trades[k].asset == asset)
+            list[count++] = &exchange.trades[k];
+    check_after(asset, list, count, 0, 0, 1000);
+    for (uint32_t k = 0; k < count; k += 1 + k % 29) {
+        check_after(asset, list, count, k, list[k]->seq - 1, limits[k % CC_COUNT(limits)]);
+        check_after(asset, list, count, k + 1, list[k]->seq, limits[k % 2]);
+    }
+    check_after(asset, list, count, count, UINT64_MAX, 1000);
 }
 
 static struct query_task ask_request(uint64_t account, int32_t pin, const uint8_t *id)
@@ -418,6 +463,7 @@ static void check_all(void)
             check_list(&(struct list){ QUERY_cash, account, 0 }, limits[i]);
         for (uint16_t asset = HOST_BTC; asset <= EXCHANGE_ETH; asset++)
             check_list(&(struct list){ QUERY_trades, 0, asset }, limits[i]);
+        check_trades_after(i == 0 ? HOST_BTC : EXCHANGE_ETH);
         for (uint64_t account = 1; account <= ACCOUNTS; account++) {
             check_orders(account, limits[i], QUERY_ANY_STATUS);
             check_orders(account, limits[i], ORDER_FILLED);
@@ -538,6 +584,7 @@ int main(void)
     CHECK(exchange.cash_count > 4 * CAPACITY);
     CHECK(exchange.fill_count > 2 * CAPACITY && file_rows > 2 * CAPACITY);
     CHECK(pages_whole > 1000 && pages_lost > 1000 && pages_coming > 10 && pages_dropped > 100);
+    CHECK(after_whole > 500 && after_lost > 500);
     check_replayed();
     for (int account = 1; account <= ACCOUNTS; account++)
         free(privates[account]);

@@ -15,7 +15,7 @@ from client import IOC, MARKET_STATE, PATHS, state_body
 from harness import Suite, Table
 from test_lists import SPANS, candles_of
 from test_restart import DONE
-from test_streams import ETH_PRICE, MEMBERS, World, follow, subscribe
+from test_streams import ETH_PRICE, LEVELS, MEMBERS, World, follow, place_bids, subscribe
 from world import BTC, BTC_PRICE, ETH, USDC
 from ws_client import Stream
 
@@ -239,12 +239,25 @@ def resume(table, stream, seq, market="ETH-PERP"):
                                            "market": market, "from_seq": seq, "epoch": 1})
 
 
+def all_trades(world):
+    """GET /trades page by page: the oldest first."""
+    trades, cursor = [], ""
+    while cursor is not None:
+        page = world.exchange.get(f"/api/v1/markets/ETH-PERP/trades?limit=1000{cursor}").json
+        trades += page["trades"]
+        cursor = None if page["next_before_sequence"] is None else (
+            f"&before_sequence={page['next_before_sequence']}"
+            f"&before_index={page['next_before_index']}")
+    return trades[::-1]
+
+
 @suite.case
 def resumes(world):
     """J9: after from_seq each trade once, from whichever frame it was, on a stream with others and
-    on a new one; after a start from history, which has all of the newest 1,000."""
+    on a new one; after a start from history, which has all of them, however many were missed."""
     table, stream = Table(), Stream(world.exchange)
     maker, taker = world.account(), world.account()
+    rich = world.account(1_000_000), world.account(1_000_000)
     world.trade(maker, taker)
     shown = subscribe(table, stream)
     base, seqs, trades = shown["seq"], [shown["seq"]], []
@@ -284,17 +297,23 @@ def resumes(world):
                                refused["problem"]["parameter"]),
                    ("resume", "invalid_parameter", parameter))
     other.end()
+    for _ in range(18):  # 1,152 trades, several of one command
+        place_bids(world, rich[0], Random(1), (100, 101))
+        sold = rich[1].limit(ETH_PRICE - LEVELS, -100 * LEVELS, expiry=IOC, asset=ETH)
+        assert sold["status"] == DONE
     world.again(table, signal.SIGKILL, maker, taker)
-    stream = Stream(world.exchange)
+    stream, rows = Stream(world.exchange), all_trades(world)
+    first = next(number for number, row in enumerate(rows) if row == trades[0])
+    table.true("more than a page", len(rows) - first > 1150, len(rows))
     resume(table, stream, base)
-    got, last = follow(table, stream, base, 6)
-    table.same("of the life before", (got[:5], got[::-1]), (trades, world.rest(limit=6)["trades"]))
+    got, last = follow(table, stream, base, len(rows) - first)
+    table.same("of the life before", got, rows[first:])
     for number, seq in enumerate(seqs):
         resume(table, stream, seq)
-        table.same(f"after {number}", follow(table, stream, seq, 6 - number), (got[number:], last))
+        table.same(f"after {number}", follow(table, stream, seq, len(got) - number),
+                   (got[number:], last))
     resume(table, stream, 0)
-    whole, _ = follow(table, stream, 0, len(world.rest(limit=1000)["trades"]))
-    table.same("all", whole[::-1], world.rest(limit=1000)["trades"])
+    table.same("all", follow(table, stream, 0, len(rows)), (rows, last))
     world.trade(maker, taker, 2)
     got, _ = follow(table, stream, last, 2)
     table.same("since the start", got[::-1], world.rest(limit=2)["trades"])

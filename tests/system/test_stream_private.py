@@ -20,14 +20,13 @@ from client import (CREATE_API_KEY, DEPOSIT, IOC, OCTETS, PATHS, PATIENCE_S, REV
                     payload_of, portfolio_bytes, request_bytes, revoke_key_body)
 from harness import Suite, Table
 from test_restart import DONE
-from test_streams import ETH_PRICE, World, follow_book, rest_book
+from test_streams import ETH_PRICE, World, follow_book, place_bids, rest_book
 from world import ETH, USDC
 from ws_client import CLOSE, TEXT, Stream, frame as ws_frame
 
 suite = Suite("stream_private")
 # Kept of each account, at least; at most a step and some rows more (private_keep.h).
 PRIVATE_EVENTS, STEP, BLOCK = 300, 256, 48
-BATCH, LEVELS = 8, 64
 CREATE_SUBACCOUNT, TRANSFER, WITHDRAW, LOGIN, SETTLE = 22, 9, 10, 33, 1004
 PATHS.update({CREATE_SUBACCOUNT: "/api/v1/subaccounts/create", TRANSFER: "/api/v1/cash/transfer",
               WITHDRAW: "/api/v1/cash/withdraw", LOGIN: "/api/v1/login",
@@ -534,18 +533,6 @@ def hostile(world):
     return table.wrong
 
 
-def batch(world, account, random):
-    """Bids at LEVELS prices, of any size."""
-    items = b"".join(struct.pack("<BBBxIQqQ16s16x", 0, 0, 0, ETH, ETH_PRICE - at,
-                                 random.randrange(1, 500), 2 ** 64 - 1, new_id())
-                     for at in range(1, LEVELS + 1))
-    payload = payload_of(BATCH, portfolio_bytes(account.id) + struct.pack("<HHI", LEVELS, 0, 0) +
-                         items, account.session)
-    answer = world.exchange.raw(request_bytes("POST", "/api/v1/trading/order/batch", frame(
-        payload, account.session.public, account.session.sign(payload)), [OCTETS])).json
-    assert answer["status"] == "request_completed", answer
-
-
 def reread(world, seen):
     levels, seq = rest_book(world, 50)
     seen[seq] = levels
@@ -562,11 +549,11 @@ def books_read_slowly(world):
         slow, book = follow_book(table, world, 50, narrow=True)
         seen = {}
         for _ in range(rounds):
-            batch(world, account, random)
+            place_bids(world, account, random)
             reread(world, seen)
             account.cancel_all(asset=ETH)
             reread(world, seen)
-        batch(world, account, random)  # as the book has never been before
+        place_bids(world, account, random)  # as the book has never been before
         want = rest_book(world, 50)[0]
         while book.shown() != want:
             if book.seq in seen:

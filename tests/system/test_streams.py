@@ -5,14 +5,15 @@ W: wire.md, J: json.md, RFC: 6455.
 """
 import os
 import signal
+import struct
 import sys
 import time
 from random import Random
 
 import client
 import test_restart
-from client import (IOC, PLACE_LIMIT, REDUCE, REPLACE, limit_body, new_id, reduce_body,
-                    replace_body, request_bytes)
+from client import (IOC, OCTETS, PLACE_LIMIT, REDUCE, REPLACE, frame as write_frame, limit_body,
+                    new_id, payload_of, portfolio_bytes, reduce_body, replace_body, request_bytes)
 from harness import Suite, Table
 from world import ETH
 from ws_client import (BINARY, CLOSE, PING, PONG, TEXT, Book, Queue, Stream, frame,
@@ -20,6 +21,7 @@ from ws_client import (BINARY, CLOSE, PING, PONG, TEXT, Book, Queue, Stream, fra
 
 suite = Suite("streams")
 ETH_PRICE = 300_000
+BATCH, LEVELS = 8, 64
 MEMBERS = ["channel", "market", "seq", "prev_seq", "engine_seq", "time_ns", "type", "data"]
 
 
@@ -31,6 +33,18 @@ class World(test_restart.World):
 
     def rest(self, market="ETH-PERP", limit=50):
         return self.exchange.get(f"/api/v1/markets/{market}/trades?limit={limit}").json
+
+
+def place_bids(world, account, random, sizes=(1, 500)):
+    """Bids at LEVELS prices below ETH_PRICE, of any of the sizes, in one request."""
+    items = b"".join(struct.pack("<BBBxIQqQ16s16x", 0, 0, 0, ETH, ETH_PRICE - at,
+                                 random.randrange(*sizes), 2 ** 64 - 1, new_id())
+                     for at in range(1, LEVELS + 1))
+    payload = payload_of(BATCH, portfolio_bytes(account.id) + struct.pack("<HHI", LEVELS, 0, 0) +
+                         items, account.session)
+    answer = world.exchange.raw(request_bytes("POST", "/api/v1/trading/order/batch", write_frame(
+        payload, account.session.public, account.session.sign(payload)), [OCTETS])).json
+    assert answer["status"] == "request_completed", answer
 
 
 def subscribe(table, stream, market="ETH-PERP", **more):

@@ -87,6 +87,7 @@ struct form {
 #define FORM_seal             ALL(json_head_seal)
 #define FORM_withdrawals      ALL(json_money_withdrawals)
 #define FORM_private_events   ALL(NULL)                 /* which streams alone ask for */
+#define FORM_trades_after     ALL(NULL)                 /* the same */
 #define FORM_pairing_open     ALL(json_pairing_changed) /* response.c writes it with the token */
 #define FORM_pairing_deposit  ALL(json_pairing_changed)
 #define FORM_pairing          ALL(json_pairing_shown)

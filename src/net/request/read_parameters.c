@@ -83,6 +83,7 @@ enum parameter {
 #define PARAMETERS_seal        0
 #define PARAMETERS_withdrawals HAS_OUTCOME | PAGE
 #define PARAMETERS_private_events   0 /* which no path asks for */
+#define PARAMETERS_trades_after     0 /* the same */
 #define PARAMETERS_pairing_open     HAS_KEY | IS_DEVICE
 #define PARAMETERS_pairing_deposit  HAS_TOKEN | HAS_ID
 #define PARAMETERS_pairing          HAS_KEY | IS_DEVICE | HAS_ID

@@ -335,6 +335,8 @@ uint32_t stream_feed_run(struct streams *streams)
     if (is_ready)
         work += stream_book_run(streams);
     for (struct stream *stream = streams->first; stream != NULL; stream = stream->next) {
+        if (stream->pages)
+            stream_resume_page(stream);
         if (is_over(stream) || !is_ready)
             continue;
         if (stream->sub_count == 0)
@@ -364,6 +366,8 @@ uint64_t stream_feed_deadline_ns(const struct streams *streams)
             uint64_t private_ns = stream_private_deadline_ns(stream);
             if (private_ns < deadline)
                 deadline = private_ns;
+            if (stream->pages && stream->page_ns != 0 && stream->page_ns < deadline)
+                deadline = stream->page_ns;
         }
     return deadline;
 }

@@ -509,7 +509,9 @@ void stream_op_private_answer(struct stream *stream)
 void stream_op_finish(struct stream *stream)
 {
     stream->awaited = NULL;
+    stream->pages = false;
     stream->asks_history = false;
+    stream->is_answered = false;
     stream->private_events.awaited = false;
     stream->conn->blocked = true;
     conn_queue_push(&stream->owner->pipeline->context->conns, CONN_READY, stream->conn);
@@ -541,6 +543,8 @@ static bool show_awaited(struct stream *stream, const struct pending *pending)
     } else if (stream->asks_history && is_told(pending)) {
         if (!stream_resume_older(stream, reply))
             return false;
+    } else if (stream->is_answered && problem.code != PROBLEM_none) {
+        stream_resume_later(stream);
     } else if (problem.code != PROBLEM_none) {
         const char *name = op_names[stream->resumes ? OP_RESUME : OP_SUBSCRIBE];
         struct writer writer =
@@ -548,6 +552,7 @@ static bool show_awaited(struct stream *stream, const struct pending *pending)
         if (!stream_send(stream, &writer))
             return false;
         stream_subs_remove(stream, stream->awaited);
+        stream->pages = false;
     } else {
         const uint8_t *rows = reply_pool_at(context->config->reply_pool, reply->buffer);
         if (stream->private_events.awaited) {
@@ -559,7 +564,7 @@ static bool show_awaited(struct stream *stream, const struct pending *pending)
             return false;
     }
     pipeline_remove_first(pipeline, stream->conn);
-    if (!stream->scans)
+    if (stream->ended || (!stream->scans && !stream->pages))
         stream_op_finish(stream);
     return true;
 }

@@ -9,9 +9,12 @@
 #include "net/stream/stream_subs.h"
 
 enum {
-    OLDER_TRADES = 1000, /* of history, at most: those of a page */
-    UPDATE_MAX = 512,    /* bytes of an update of a trade, at most */
+    PAGE_TRADES = 512, /* of history */
+    UPDATE_MAX = 512,  /* bytes of an update of a trade, at most */
+    QUIET_PART = 4,    /* of limits.stream_backlog */
 };
+
+#define RETRY_NS (CONN_SECOND_NS / 4)
 
 enum found { FOUND, LOST, NOT_YET };
 
@@ -27,6 +30,7 @@ void stream_resume_begin(struct stream *stream, const struct reply *reply, const
         .engine_seq = reply->applied,
         .time_ns = reply->time_ns,
     };
+    stream->page_ns = 0;
     stream->scans = true;
     stream->owner->resuming++;
 }
@@ -59,11 +63,21 @@ static void send_gap(struct stream *stream, struct stream_sub *sub)
     JSON_FIELD_UINT(&writer, "engine_seq", scan->engine_seq);
     JSON_FIELD_UINT(&writer, "time_ns", scan->time_ns);
     WRITER_TEXT(&writer, ",\"type\":\"gap\",\"data\":{\"from_seq\":");
-    writer_uint(&writer, stream->resume_seq);
+    writer_uint(&writer, sub->seq);
     JSON_FIELD_UINT(&writer, "oldest_seq", scan->oldest_seq);
     WRITER_TEXT(&writer, "}}");
     stream_answer(stream, &writer);
     sub->seq = scan->seq;
+}
+
+/* Answers the op, unless a page before has; its updates follow. */
+static void answer_once(struct stream *stream)
+{
+    if (stream->is_answered)
+        return;
+    stream_op_resumed(stream);
+    stream->awaited->seq = stream->resume_seq;
+    stream->is_answered = true;
 }
 
 /* Answers the op. False without room; nothing has changed. */
@@ -72,8 +86,7 @@ static bool finish(struct stream *stream, bool is_found)
     struct stream_sub *sub = stream->awaited;
     if (!stream_has_room(stream))
         return false;
-    stream_op_resumed(stream);
-    sub->seq = stream->resume_seq;
+    answer_once(stream);
     if (!is_found)
         send_gap(stream, sub);
     stream_subs_follow(stream, sub, is_found ? stream->scan.number : stream->from);
@@ -93,18 +106,42 @@ static bool may_ask(const struct stream *stream)
     return !stream->ended && stream->resume_seq <= stream->scan.seq;
 }
 
-/* The search has ended; the answer waits for history's. False: no slot is free yet. */
-static bool ask_older(struct stream *stream)
+/* Bytes that may be unsent before another page is asked for. */
+static size_t quiet_bytes(const struct stream *stream)
 {
-    struct query query = { .kind = QUERY_trades, .limit = OLDER_TRADES, .pin = -1 };
-    if (stream->conn->pending_count >= CONN_PENDING_MAX ||
-        !pending_available(&stream->owner->pipeline->context->pendings))
-        return false;
+    return stream->owner->pipeline->context->config->stream_backlog / QUIET_PART;
+}
+
+void stream_resume_page(struct stream *stream)
+{
+    const struct context *context = stream->owner->pipeline->context;
+    size_t fits = quiet_bytes(stream) / UPDATE_MAX;
+    struct query query = {
+        .kind = stream->scan.is_lost ? QUERY_mark : QUERY_trades_after,
+        .limit = fits < PAGE_TRADES ? (uint32_t)fits : PAGE_TRADES,
+        .pin = -1,
+        .before_sequence = stream->resume_seq,
+    };
+    if (stream->asks_history)
+        return;
+    if (stream->ended) {
+        stream_op_finish(stream);
+        return;
+    }
+    if (stream->page_ns > context->now_ns || stream_unsent(stream) > quiet_bytes(stream))
+        return;
+    if (stream->conn->pending_count >= CONN_PENDING_MAX || !pending_available(&context->pendings)) {
+        stream->page_ns = context->now_ns + RETRY_NS;
+        return;
+    }
     memcpy(query.market, stream->awaited->market, sizeof query.market);
-    stream_resume_end(stream);
-    stream->asks_history = true;
+    stream->asks_history = !stream->scan.is_lost;
+    stream->pages = stream->asks_history;
+    if (stream->asks_history)
+        stream->page_from = event_log_count(context->config->events);
+    else
+        stream->from = event_log_count(context->config->events);
     stream_op_query(stream, &query, NULL);
-    return true;
 }
 
 static struct row_trade trade_at(const uint8_t *rows, uint32_t index)
@@ -134,32 +171,45 @@ bool stream_resume_older(struct stream *stream, const struct reply *reply)
     struct stream_sub *sub = stream->awaited;
     const uint8_t *rows = NULL;
     struct row_trades list = { 0 };
-    uint32_t newer = 0; /* trades after resume_seq */
+    stream->asks_history = false;
+    if (reply->problem != PROBLEM_none && stream->scan.has_page) {
+        stream->scan.is_lost = true;
+        stream->owner->behind = true;
+        return true;
+    }
     if (reply->problem == PROBLEM_none) {
         rows = reply_pool_at(context->config->reply_pool, reply->buffer);
         memcpy(&list, rows, sizeof list);
     }
-    while (newer < list.trade_count && trade_at(rows, newer).seq > stream->resume_seq)
-        newer++;
-    bool is_whole = rows != NULL && (newer < list.trade_count || reply->more == 0);
-    size_t most = STREAM_ANSWER_MAX + (is_whole ? newer : 0) * (size_t)UPDATE_MAX;
-    bool is_small = stream_unsent(stream) + most <= context->config->stream_backlog / 2;
-    if (!output_fits(&context->outputs, &stream->conn->output, is_small ? most : STREAM_ANSWER_MAX))
+    if (!output_fits(&context->outputs, &stream->conn->output,
+                     STREAM_ANSWER_MAX + list.trade_count * (size_t)UPDATE_MAX)) {
+        stream->asks_history = true;
         return false;
-    if (!is_whole && newer != 0 && trade_at(rows, newer - 1).seq < stream->scan.oldest_seq)
-        stream->scan.oldest_seq = trade_at(rows, newer - 1).seq;
-    stream_op_resumed(stream);
-    sub->seq = stream->resume_seq;
-    if (!is_whole || !is_small)
+    }
+    answer_once(stream);
+    if (rows == NULL)
         send_gap(stream, sub);
-    else
-        while (newer-- != 0) {
-            const struct row_trade trade = trade_at(rows, newer);
-            send_trade(stream, sub, &trade, &list);
-        }
-    stream_subs_follow(stream, sub, stream->from);
+    for (uint32_t left = list.trade_count; left != 0; left--) {
+        const struct row_trade trade = trade_at(rows, left - 1);
+        send_trade(stream, sub, &trade, &list);
+    }
+    stream->scan.has_page = true;
+    stream->resume_seq = sub->seq;
+    stream->pages = rows != NULL && reply->more != 0;
+    if (stream->pages) {
+        stream->owner->behind = true; /* the next one is asked for in the next turn */
+        return true;
+    }
+    stream_subs_follow(stream, sub, rows != NULL ? stream->page_from : stream->from);
     stream_feed_await_beat(stream);
     return true;
+}
+
+void stream_resume_later(struct stream *stream)
+{
+    stream->pages = true;
+    stream->asks_history = false;
+    stream->page_ns = stream->owner->pipeline->context->now_ns + RETRY_NS;
 }
 
 static void step(struct stream *stream, uint32_t share)
@@ -168,7 +218,9 @@ static void step(struct stream *stream, uint32_t share)
     if (found == NOT_YET)
         return;
     if (found == LOST && may_ask(stream)) {
-        (void)ask_older(stream); /* else in the next turn */
+        stream_resume_end(stream);
+        stream->pages = true;
+        stream_resume_page(stream);
         return;
     }
     if (!stream->ended && !finish(stream, found == FOUND)) {

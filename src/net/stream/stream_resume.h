@@ -4,8 +4,13 @@
  *   newest <── looked at, some a turn ── an event of the market at or below from_seq: all after it
  *                                        are there
  *                                     ── the oldest that the log has: history is asked for the
- *                                        newest trades; all are there, or the answer is a gap
+ *                                        trades after from_seq, page by page, the oldest first
+ *   the last page ──> events of the log from when it was asked for
  *
+ * What history has lost is a gap. If it was there when the search began, the search begins again.
+ *
+ * Wait.  A page waits while a quarter of limits.stream_backlog is unsent, and the stream's input
+ *        until the last one is sent.
  * Bound. The streams of a thread that search share STREAM_RESUME_A_TURN events a turn, but each
  *        looks at STREAM_RESUME_LEAST. */
 #ifndef NET_STREAM_STREAM_RESUME_H
@@ -21,9 +26,16 @@ void stream_resume_begin(struct stream *stream, const struct reply *reply, const
 /* Ends the search, if there is one. */
 void stream_resume_end(struct stream *stream);
 
-/* History has answered: sends the trades after resume_seq, or a gap when some are not there or they
- * would fill half of limits.stream_backlog. False without room; nothing has changed. */
+/* While stream->pages: asks for the next page, or where the market is to search again, unless it
+ * has been asked, it is too early, or the client has much unread. */
+void stream_resume_page(struct stream *stream);
+
+/* History has answered with a page, which is sent, or that it has lost what follows: a gap. Without
+ * stream->pages the op is over. False without room; nothing has changed. */
 CC_MUST_USE bool stream_resume_older(struct stream *stream, const struct reply *reply);
+
+/* The page cannot be read at the moment: it is asked for again. */
+void stream_resume_later(struct stream *stream);
 
 /* One turn, while streams->resuming is not 0: searches on, and answers those that have found their
  * place. Returns the work done. */

@@ -76,6 +76,8 @@ struct stream_scan {
     uint64_t seq;        /* the market's, as of the next two */
     uint64_t engine_seq;
     uint64_t time_ns;
+    bool has_page; /* of history, since it began */
+    bool is_lost;  /* and it has lost what follows: the search begins again */
 };
 
 /* Who the client has shown to be. */
@@ -122,7 +124,11 @@ struct stream {
     uint64_t from;              /* number of the first event that may follow that snapshot */
     bool resumes;               /* no snapshot is wanted but the events after resume_seq */
     bool scans;                 /* it looks for them in the log */
-    bool asks_history;          /* the log has too few: the follower is asked for older ones */
+    bool pages;                 /* history has them, or some of them, page by page */
+    bool asks_history;          /* for the next page */
+    bool is_answered;           /* the resume; a page was sent */
+    uint64_t page_from;         /* number of the first event that may follow that page */
+    uint64_t page_ns;           /* no page is asked for before */
     struct stream_scan scan;
     uint64_t resume_seq;
     struct stream_login login;

@@ -217,6 +217,7 @@ static void run_at_once(struct query_task *task, const struct query_sources *sou
     case QUERY_orders:
     case QUERY_fills:
     case QUERY_trades:
+    case QUERY_trades_after:
     case QUERY_candles:
     case QUERY_ticker:
     case QUERY_tickers:
@@ -249,7 +250,7 @@ static bool is_ticker(const struct query *query)
 static bool is_list(const struct query_task *task)
 {
     return task->query.kind == QUERY_orders || task->query.kind == QUERY_fills ||
-           task->query.kind == QUERY_trades;
+           task->query.kind == QUERY_trades || task->query.kind == QUERY_trades_after;
 }
 
 /* Rows that were visited in one step; those beyond the turn's are owed. */

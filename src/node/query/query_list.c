@@ -1,6 +1,7 @@
 #include "node/query/query_list.h"
 
 #include "engine/view/read.h"
+#include "node/query/query_after.h"
 #include "node/query/query_orders.h"
 
 static_assert(QUERY_LIST_LIMIT_MAX * sizeof(struct row_fill) <= REPLY_BUFFER_BYTES, "fits");
@@ -53,7 +54,9 @@ static void end_trades(struct query_task *task, const struct query_sources *sour
     list.book_seq = book.book_seq;
     memcpy(list.market, market->symbol, sizeof list.market);
     memcpy(task->rows, &list, sizeof list);
-    task->reply.more = query_task_has_more(task, sources, HISTORY_TRADES, task->asset_id);
+    task->reply.more = task->query.kind == QUERY_trades_after
+                           ? task->is_newer
+                           : query_task_has_more(task, sources, HISTORY_TRADES, task->asset_id);
 }
 
 static bool step_trades(struct query_task *task, const struct query_sources *sources,
@@ -69,7 +72,7 @@ static bool step_trades(struct query_task *task, const struct query_sources *sou
             query_task_row(task, sources, HISTORY_TRADES, task->asset_id);
         if (trade == NULL && task->reply.problem != PROBLEM_none)
             return true;
-        if (trade == NULL)
+        if (trade == NULL || trade->seq <= task->after_seq)
             break;
         if (!query_task_count(rows))
             return false;
@@ -79,7 +82,10 @@ static bool step_trades(struct query_task *task, const struct query_sources *sou
         fill_log_show_trade(trade, &row);
         query_task_put(task, &row, sizeof row);
     }
-    end_trades(task, sources);
+    if (task->query.kind == QUERY_trades_after && task->reply.row_count - 1 != task->expected)
+        query_task_refuse_dropped(task, task->below_sequence);
+    else
+        end_trades(task, sources);
     return true;
 }
 
@@ -89,7 +95,7 @@ bool query_list_begin(struct query_task *task, const struct query_sources *sourc
 {
     const struct query *query = &task->query;
     const struct history *history = sources->history;
-    bool is_trades = query->kind == QUERY_trades;
+    bool is_trades = query->kind == QUERY_trades || query->kind == QUERY_trades_after;
 
     if (is_trades || query->market[0] != '\0') {
         const struct market_name *market = market_names_find(&history->names, query->market);
@@ -99,6 +105,8 @@ bool query_list_begin(struct query_task *task, const struct query_sources *sourc
         }
         task->asset_id = market->asset_id;
     }
+    if (query->kind == QUERY_trades_after)
+        return query_after_begin(task, sources);
     task->offset = query->offset;
     task->below_sequence = query->before_sequence == 0 ? UINT64_MAX : query->before_sequence;
     task->below_index = query->before_index;
@@ -128,7 +136,7 @@ bool query_list_step(struct query_task *task, const struct query_sources *source
         done = step_fills(task, sources, &rows);
         break;
     default:
-        INVARIANT(task->query.kind == QUERY_trades);
+        INVARIANT(task->query.kind == QUERY_trades || task->query.kind == QUERY_trades_after);
         done = step_trades(task, sources, &rows);
     }
     *rows_left -= before - rows;

@@ -54,10 +54,13 @@ struct query_task {
     uint64_t below_sequence;
     uint32_t below_index;
     uint16_t asset_id; /* of the market filter, 0: none */
-    uint8_t zero[2];
-    uint64_t at;     /* position in the ring of the next row to visit */
-    uint64_t offset; /* rows still to skip */
-    uint32_t market; /* tickers: the number of the row that is being made */
+    bool is_newer;     /* trades_after: newer ones than these follow */
+    uint8_t zero;
+    uint64_t after_seq; /* of trades: they are newer than this seq of the market */
+    uint64_t expected;  /* trades_after: rows that lie between that and the newest of these */
+    uint64_t at;        /* position in the ring of the next row to visit */
+    uint64_t offset;    /* rows still to skip */
+    uint32_t market;    /* tickers: the number of the row that is being made */
     uint8_t zero2[4];
     struct query_candles candles;
 };
