@@ -228,6 +228,9 @@ static uint32_t step_follower(struct duty *duty, enum phase_name phase)
         log_line(LOG_ERROR, "follower", "applied=%lu: %s",
                  atomic_load_explicit(&node->core.follower.applied, memory_order_relaxed),
                  strerror(-done));
+        if (node->replicator != NULL &&
+            atomic_load_explicit(&node->core.follower.diverged, memory_order_relaxed))
+            standby_say_diverged(engine_sequence(node->core.replica));
         lifecycle_fail(node, NODE_EXIT_FAILED);
         return 0;
     }

@@ -43,6 +43,15 @@ uint32_t standby_begin(struct node *node)
     return lifecycle_advance(node, PHASE_RECOVERED, PHASE_STANDBY);
 }
 
+void standby_say_diverged(uint64_t sequence)
+{
+    log_line(
+        LOG_ERROR, "standby",
+        "the state of this node is not the leader's at the hash (2015) behind sequence %lu: it "
+        "ends and cannot lead",
+        sequence);
+}
+
 /* Both images are kept when the process ends. */
 static void diverge(struct node *node)
 {
@@ -61,10 +70,7 @@ static uint32_t fail_following(struct node *node, int error)
         return fail(node, NODE_EXIT_REFUSED);
     }
     if (error == -EBADMSG && following->refused == REPLAY_effects_hash) {
-        log_line(LOG_ERROR, "standby",
-                 "the state of this node is not the leader's at the hash (2015) behind sequence "
-                 "%lu: it ends and cannot lead",
-                 engine_sequence(node->core.primary));
+        standby_say_diverged(engine_sequence(node->core.primary));
         diverge(node);
         return fail(node, NODE_EXIT_FAILED);
     }

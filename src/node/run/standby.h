@@ -25,4 +25,7 @@ bool standby_is_held(struct node *node);
 /* The journal thread's turn of the replicator, before core_journal. The work done. */
 uint32_t standby_replicate(struct node *node, enum phase_name phase);
 
+/* Logs that an engine of this node does not have the hash of a 2015. Any thread. */
+void standby_say_diverged(uint64_t sequence);
+
 #endif
