@@ -127,6 +127,25 @@ def test_chaos():
     shutil.rmtree(folder)
 
 
+def test_cluster():
+    """The leader of three nodes is killed: another one leads, and the players find by the rule of
+    clients all that was acknowledged, once."""
+    if shutil.which("etcd") is None:
+        print("demo of a cluster: skipped: etcd-server is not installed (tools/packages.txt)")
+        return
+    folder = place()
+    wanted = [r"chaos: ([1-9]\d{2,}|[5-9]\d) requests acknowledged",
+              r"ok +cluster: [1-9]\d* leaders killed", r"chaos: n\d leads \d+ ms after the kill"]
+    done = run_until(folder, 6, wanted, "--cluster", "--chaos", "--at-least", "20")
+    check(done.returncode == 0, done.stdout, done.stderr)
+    check("everything holds" in done.stdout and "FAIL" not in done.stdout, done.stdout)
+    for pattern in wanted:
+        check(re.search(pattern, done.stdout), pattern, done.stdout)
+    check("durable by store.durability=replicated" in done.stdout, done.stdout)
+    check(ended(folder), processes(folder))
+    shutil.rmtree(folder)
+
+
 def fails(folder, wanted, seconds, *words):
     """The demo ends with exit code 1, and says why in these lines."""
     for factor in (1, 4, 16):  # a lie about what did not happen is none
@@ -268,7 +287,7 @@ def test_usage():
 
 test_usage()
 CASES = [(test_honest, "shared"), (test_chaos,), (test_lies,), (test_honest, "dedicated"),
-         (test_interrupt,), (test_forgetful,), (test_kill,), (test_screen,)]
+         (test_interrupt,), (test_forgetful,), (test_kill,), (test_screen,), (test_cluster,)]
 sample = Sample()
 for number, (case, *arguments) in enumerate(CASES):
     if sample.takes(number):

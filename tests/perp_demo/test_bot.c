@@ -15,7 +15,14 @@
 #include "perp_demo/pause.h"
 #include "perp_demo/statement.h"
 
-enum { SIZE = 100000, PRICE = 1000000, PATIENCE_MS = 20000, SHORT_MS = 200, BODY_MAX = 4096 };
+enum {
+    SIZE = 100000,
+    PRICE = 1000000,
+    PATIENCE_MS = 20000,
+    SHORT_MS = 200,
+    BODY_MAX = 4096,
+    URL_BYTES = 128
+};
 
 /* What has come so far, and what the exchange says to it: HTTP status and body; status 0: it closes
  * the connection instead. */
@@ -26,8 +33,12 @@ struct seen {
 
 struct said {
     unsigned status;
-    const char *body;
+    const char *body; /* old_state: of a node of a cluster that does not lead */
 };
+
+static const char old_state[] = "{\"order_status\":\"REJECTED\",\"filled_size\":\"0\","
+                                "\"average_price\":null,\"remaining_size\":\"0\","
+                                "\"price\":\"100000\"}";
 
 /* What is asked for: POST, GET /orders/{id}, GET /requests/{id}. */
 enum kind { PLACEMENT, ORDER, REQUEST };
@@ -52,6 +63,8 @@ static const struct said lost,
                     "\"server_time_ms\":1}" },
     not_ready = { 503, "{\"type\":\"urn:perps:problem:not_ready\",\"title\":\"x\",\"status\":503,"
                        "\"code\":\"not_ready\",\"detail\":\"recovering\"}" },
+    elsewhere = { 421, "{\"type\":\"urn:perps:problem:not_leader\",\"title\":\"x\",\"status\":421,"
+                       "\"code\":\"not_leader\",\"detail\":\"x\"}" },
     unknown = { 404, "{\"type\":\"urn:perps:problem:order_not_found\",\"title\":\"x\","
                      "\"status\":404,\"code\":\"order_not_found\",\"detail\":\"x\"}" },
     filled = { 200, "{\"order_status\":\"FILLED\",\"filled_size\":\"1\","
@@ -94,6 +107,8 @@ static void converse(int fd, script *run, struct seen *seen)
         if (said.status == 0)
             break;
         fprintf(to, "HTTP/1.1 %u X\r\nContent-Type: application/json\r\n", said.status);
+        if (said.body == old_state)
+            fprintf(to, "X-Staleness-Ms: 5\r\n");
         fprintf(to, "Content-Length: %zu\r\n\r\n%s", strlen(said.body), said.body);
         fflush(to);
     }
@@ -104,7 +119,7 @@ static void converse(int fd, script *run, struct seen *seen)
     fclose(to);
 }
 
-static pid_t serve(script *run, char url[64])
+static pid_t serve(script *run, char url[URL_BYTES])
 {
     struct sockaddr_in address = { .sin_family = AF_INET,
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -113,7 +128,7 @@ static pid_t serve(script *run, char url[64])
     CHECK(listener >= 0 && bind(listener, (struct sockaddr *)&address, sizeof address) == 0);
     CHECK(listen(listener, 1) == 0);
     CHECK(getsockname(listener, (struct sockaddr *)&address, &count) == 0);
-    snprintf(url, 64, "http://127.0.0.1:%u", ntohs(address.sin_port));
+    snprintf(url, URL_BYTES, "http://127.0.0.1:%u", ntohs(address.sin_port));
     pid_t pid = fork();
     if (pid == 0) {
         struct seen seen = { 0 };
@@ -131,13 +146,24 @@ static pid_t serve(script *run, char url[64])
 
 /* ---- a trader -------------------------------------------------------------------------------- */
 
+/* A list of two nodes: the same place twice, whose connections are those of one and the other. */
+static void make_list(char url[URL_BYTES])
+{
+    char one[URL_BYTES / 2];
+
+    snprintf(one, sizeof one, "%.40s", url);
+    snprintf(url, URL_BYTES, "%s,%s", one, one);
+}
+
 /* Places one order, twice if so asked, reads it until it has ended, and asks for its receipts. */
-static void trade(script *run, uint32_t patience_ms, bool repeats, struct bot *bot,
+static void trade(script *run, uint32_t patience_ms, bool repeats, bool is_list, struct bot *bot,
                   struct statement_proof *proof)
 {
-    char url[64];
+    char url[URL_BYTES];
     struct bot_wish wish = { .quantity = SIZE, .price = PRICE, .expiry = UINT64_MAX };
     pid_t pid = serve(run, url);
+    if (is_list)
+        make_list(url);
     memset(bot, 0, sizeof *bot);
     snprintf(bot->name, sizeof bot->name, "bot");
     bot->records[0] = (struct instrument){
@@ -275,6 +301,28 @@ static struct said say_dropped(const struct seen *seen, enum kind kind)
     return kind == PLACEMENT ? dropped : unknown;
 }
 
+/* The first node does not lead: nothing was executed. */
+static struct said say_elsewhere(const struct seen *seen, enum kind kind)
+{
+    return seen->connection == 1 ? elsewhere : say_done(seen, kind);
+}
+
+/* Nor does it know whether the order will come to count: it did. */
+static struct said say_outcome_unknown(const struct seen *seen, enum kind kind)
+{
+    if (seen->connection == 1)
+        return not_ready;
+    return kind == PLACEMENT ? was_done : say_done(seen, kind);
+}
+
+/* The leader that executed the order is none any more: what it shows is not the newest. */
+static struct said say_replica_reads(const struct seen *seen, enum kind kind)
+{
+    if (seen->connection == 1 && kind != PLACEMENT)
+        return (struct said){ 200, old_state };
+    return say_done(seen, kind);
+}
+
 /* What the trader must believe: whether there is an order (it is filled then), how many answers
  * were lost, and how many of these requests were executed before, when they were sent again, or
  * never, as GET /requests/{id} says. */
@@ -285,28 +333,35 @@ static const struct row {
     uint32_t patience_ms;
     bool repeats, is_order;
     unsigned unanswered, before, after, unused;
+    bool is_list;
 } rows[] = {
 #define ROW(...)              \
     {                         \
         __LINE__, __VA_ARGS__ \
     }
-    ROW("done", say_done, 0, false, true, 0, 0, 0, 0),
-    ROW("refused", say_refused, 0, false, false, 0, 0, 0, 0),
-    ROW("dropped", say_dropped, 0, false, false, 0, 0, 0, 0),
-    ROW("executed, lost", say_lost_done, PATIENCE_MS, false, true, 1, 1, 0, 0),
-    ROW("lost twice", say_lost_unused, PATIENCE_MS, false, true, 1, 0, 1, 0),
-    ROW("recovers for long", say_refused_then_recovers, PATIENCE_MS, false, false, 1, 1, 0, 0),
-    ROW("ready between", say_ready_between, PATIENCE_MS, false, true, 1, 0, 1, 0),
-    ROW("executed, too old", say_done_lapsed, PATIENCE_MS, false, true, 1, 1, 0, 0),
-    ROW("refused, too old", say_refused_lapsed, PATIENCE_MS, false, false, 1, 1, 0, 0),
-    ROW("unused, too old", say_unused_lapsed, PATIENCE_MS, false, false, 1, 0, 0, 1),
-    ROW("never ready", say_refused_never_ready, SHORT_MS, false, false, 1, 1, 0, 0),
-    ROW("twice", say_done_duplicate, 0, true, true, 0, 0, 0, 0),
-    ROW("refused twice", say_refused_duplicate, 0, true, false, 0, 0, 0, 0),
-    ROW("dropped, then done", say_dropped_done, 0, true, true, 0, 0, 0, 0),
-    ROW("executed, both lost", say_lost_done, PATIENCE_MS, true, true, 2, 2, 0, 0),
-    ROW("done, its repetition lost", say_done_lost, PATIENCE_MS, true, true, 1, 1, 0, 0),
-    ROW("refused, too old, both", say_refused_lapsed, PATIENCE_MS, true, false, 2, 2, 0, 0),
+    ROW("done", say_done, 0, false, true, 0, 0, 0, 0, false),
+    ROW("refused", say_refused, 0, false, false, 0, 0, 0, 0, false),
+    ROW("dropped", say_dropped, 0, false, false, 0, 0, 0, 0, false),
+    ROW("executed, lost", say_lost_done, PATIENCE_MS, false, true, 1, 1, 0, 0, false),
+    ROW("lost twice", say_lost_unused, PATIENCE_MS, false, true, 1, 0, 1, 0, false),
+    ROW("recovers for long", say_refused_then_recovers, PATIENCE_MS, false, false, 1, 1, 0, 0,
+        false),
+    ROW("ready between", say_ready_between, PATIENCE_MS, false, true, 1, 0, 1, 0, false),
+    ROW("executed, too old", say_done_lapsed, PATIENCE_MS, false, true, 1, 1, 0, 0, false),
+    ROW("refused, too old", say_refused_lapsed, PATIENCE_MS, false, false, 1, 1, 0, 0, false),
+    ROW("unused, too old", say_unused_lapsed, PATIENCE_MS, false, false, 1, 0, 0, 1, false),
+    ROW("never ready", say_refused_never_ready, SHORT_MS, false, false, 1, 1, 0, 0, false),
+    ROW("twice", say_done_duplicate, 0, true, true, 0, 0, 0, 0, false),
+    ROW("refused twice", say_refused_duplicate, 0, true, false, 0, 0, 0, 0, false),
+    ROW("dropped, then done", say_dropped_done, 0, true, true, 0, 0, 0, 0, false),
+    ROW("executed, both lost", say_lost_done, PATIENCE_MS, true, true, 2, 2, 0, 0, false),
+    ROW("done, its repetition lost", say_done_lost, PATIENCE_MS, true, true, 1, 1, 0, 0, false),
+    ROW("elsewhere", say_elsewhere, PATIENCE_MS, false, true, 1, 0, 1, 0, true),
+    ROW("elsewhere, both", say_elsewhere, PATIENCE_MS, true, true, 2, 0, 2, 0, true),
+    ROW("outcome unknown", say_outcome_unknown, PATIENCE_MS, false, true, 1, 1, 0, 0, true),
+    ROW("read elsewhere", say_replica_reads, PATIENCE_MS, false, true, 0, 0, 0, 0, true),
+    ROW("killed, another leads", say_lost_done, PATIENCE_MS, false, true, 1, 1, 0, 0, true),
+    ROW("refused, too old, both", say_refused_lapsed, PATIENCE_MS, true, false, 2, 2, 0, 0, false),
 };
 
 int main(void)
@@ -314,7 +369,7 @@ int main(void)
     for (const struct row *row = rows; row < rows + CC_COUNT(rows); row++) {
         static struct bot bot;
         struct statement_proof proof;
-        trade(row->run, row->patience_ms, row->repeats, &bot, &proof);
+        trade(row->run, row->patience_ms, row->repeats, row->is_list, &bot, &proof);
         const struct receipts *receipts = &bot.courier.receipts;
         CHECK_ROW(row, bot.accepted_orders == row->is_order);
         CHECK_ROW(row, !bot.slots[0].used && bot.problems == 0);

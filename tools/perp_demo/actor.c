@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "perp/request/client_rule.h"
 #include "perp/request/instant.h"
 #include "perp_demo/pause.h"
 #include "perp_demo/provision.h"
@@ -238,7 +239,7 @@ static bool fetch_markets(struct bot *bot)
     char error[INSTRUMENT_ERROR_MAX];
     struct client_request request = { .method = "GET", .target = "/api/v1/markets" };
     struct client_answer answer;
-    if (client_call(&bot->courier.client, &request, &answer) != 0) {
+    if (client_rule_call(&bot->courier.client, &request, true, &answer) != 0) {
         fprintf(stderr, "%s: %s\n", bot->name, bot->courier.client.error);
         return false;
     }

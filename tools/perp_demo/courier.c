@@ -5,14 +5,15 @@
 #include "perp/request/instant.h"
 #include "perp_demo/pause.h"
 
-enum { TIMEOUT_MS = 60000 };
+enum { TIMEOUT_MS = 60000, NODE_TIMEOUT_MS = 3000, HTTP_MISDIRECTED = 421 };
 
 bool courier_init(struct courier *courier, const char *url, const char *api_key,
                   uint32_t patience_ms)
 {
     snprintf(courier->api_key, sizeof courier->api_key, "%s", api_key);
     courier->patience_ms = patience_ms;
-    return client_init(&courier->client, url, TIMEOUT_MS);
+    bool is_list = strchr(url, ',') != NULL; /* a node that is stopped has others beside it */
+    return client_init(&courier->client, url, is_list ? NODE_TIMEOUT_MS : TIMEOUT_MS);
 }
 
 static struct courier_parcel *new_parcel(struct courier *courier, uint8_t action, uint8_t slot)
@@ -71,13 +72,17 @@ void courier_ask(struct courier *courier, const char *target, uint8_t action, ui
 static bool recover(struct courier *courier, uint32_t next)
 {
     uint64_t end_ns = instant_monotonic_ns() + (uint64_t)courier->patience_ms * 1000000;
-    if (courier->patience_ms == 0 || courier->generation == UINT8_MAX)
+    if (courier->patience_ms == 0 ||
+        (courier->generation == UINT8_MAX && !client_has_more(&courier->client)))
         return false; /* client.error stays */
-    courier->generation++;
+    if (courier->generation != UINT8_MAX)
+        courier->generation++;
     client_close(&courier->client);
     while (client_connect(&courier->client) != 0) {
         if (instant_monotonic_ns() > end_ns)
             return false;
+        if (client_has_more(&courier->client))
+            client_next(&courier->client);
         pause_ms(PAUSE_STEP_MS);
     }
     for (uint32_t i = next; i < courier->count; i++) {
@@ -98,17 +103,44 @@ static bool is_open(const struct outcome *outcome)
                                                   outcome->status == STATUS_retry_required));
 }
 
+/* Does a node of a cluster leave the parcel to another one? */
+static bool is_for_another(const struct courier *courier, const struct courier_parcel *parcel,
+                           const struct client_answer *answer)
+{
+    return client_has_more(&courier->client) &&
+           (answer->status == HTTP_MISDIRECTED || answer->status == 503 ||
+            (!parcel->is_signed && answer->is_replica));
+}
+
+/* To the leader that is told, else to the next address, from the parcel on. */
+static bool go_on(struct courier *courier, uint32_t place, const struct client_answer *answer)
+{
+    char leader[CLIENT_LEADER_MAX];
+
+    snprintf(leader, sizeof leader, "%s", answer->status == HTTP_MISDIRECTED ? answer->leader : "");
+    pause_ms(PAUSE_STEP_MS);
+    if (leader[0] == '\0' || !client_follow(&courier->client, leader))
+        client_next(&courier->client);
+    return recover(courier, place);
+}
+
 /* Gives the answer to parcels[place], which is sent or queued, and of a signed one its outcome. A
  * parcel sent again is sent until its answer is not open, or the courier's patience ends. */
 static bool await_answer(struct courier *courier, uint32_t place, struct client_answer *answer,
                          struct outcome *outcome)
 {
     const struct courier_parcel *parcel = &courier->parcels[place];
-    uint64_t end_ns = 0;
+    uint64_t begun_ns = instant_monotonic_ns(), end_ns = 0;
     for (;;) {
+        bool is_late = instant_monotonic_ns() - begun_ns > (uint64_t)courier->patience_ms * 1000000;
         while (client_read(&courier->client, answer) != 0) {
-            if (!recover(courier, place))
+            if (is_late || !recover(courier, place))
                 return false;
+        }
+        if (!is_late && is_for_another(courier, parcel, answer)) {
+            if (!go_on(courier, place, answer))
+                return false;
+            continue;
         }
         if (!parcel->is_signed)
             return true;

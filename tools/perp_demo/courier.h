@@ -10,6 +10,10 @@
  * overtakes the request that it asks about. Every answer that settles a signed request leaves a
  * receipt, and so does the last answer to one that was sent again.
  *
+ * With a list of addresses it follows the rule of clients of a cluster (replication.md, A node):
+ * the same bytes go to the leader that is told (421), else, as after 503, to the next address. A
+ * read is taken of the leader alone, so that it shows what was acknowledged before it.
+ *
  * Owner. One process, one thread.
  * Wait.  courier_collect: the client's time-out, and patience_ms for a new connection and for each
  *        request that the exchange does not settle yet.
@@ -52,7 +56,7 @@ struct courier {
     struct eip712 eip712; /* of the exchange: operators sign over its id; set by the owner */
     bool sends_frames;    /* binary frames instead of JSON envelopes */
     uint32_t patience_ms;
-    uint8_t generation;  /* connections lost */
+    uint8_t generation;  /* connections lost, and nodes left; no more than it can hold */
     uint64_t unanswered; /* signed requests whose answers were lost */
     struct courier_parcel parcels[COURIER_PARCELS_MAX];
     uint32_t count;
@@ -64,7 +68,8 @@ struct courier {
 typedef void courier_taker(void *context, const struct courier_parcel *parcel,
                            const struct client_answer *answer, const struct outcome *outcome);
 
-/* Takes the address and the API key ("" for none). False: client.error says why. */
+/* Takes the address, or a list with commas between, and the API key ("" for none). False:
+ * client.error says why. */
 CC_MUST_USE bool courier_init(struct courier *courier, const char *url, const char *api_key,
                               uint32_t patience_ms);
 

@@ -14,7 +14,7 @@ int main(int argc, char **argv)
         return 0;
     }
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        printf("usage: perp-demo [--seconds 1..86400] [--chaos] [--topology WORD] "
+        printf("usage: perp-demo [--seconds 1..86400] [--chaos] [--cluster] [--topology WORD] "
                "[--at-least TRADES] [--plain] [--keep]\n       perp-demo --version\n");
         return 0;
     }

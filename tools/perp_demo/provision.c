@@ -8,6 +8,7 @@
 #include "base/hex.h"
 #include "base/json_scan.h"
 #include "crypto/secret.h"
+#include "perp/request/client_rule.h"
 #include "perp/request/instant.h"
 #include "perp/request/outcome.h"
 #include "perp_demo/listing.h"
@@ -68,7 +69,7 @@ bool provision_greet(struct provision *provision, struct client *client)
     struct json_member members[] = { JSON_MEMBER("exchange_id"), JSON_MEMBER("durability") };
     const struct json_member *exchange_id = &members[0], *durability = &members[1];
     uint8_t id[32];
-    if (client_call(client, &request, &answer) != 0) {
+    if (client_rule_call(client, &request, true, &answer) != 0) {
         fprintf(stderr, "demo: %s\n", client->error);
         return false;
     }

@@ -68,7 +68,8 @@ static bool start_actor(struct scene *scene, int place, const struct player *pla
     snprintf(log, sizeof log, "%s/players.log", scene->folder);
     snprintf(id, sizeof id, "%llu", (unsigned long long)account->account_id);
     snprintf(seed, sizeof seed, "%llu", 7919ull * (unsigned long long)(place + 1));
-    snprintf(patience, sizeof patience, "%d", scene->chaos || scene->live ? PATIENCE_MS : 0);
+    snprintf(patience, sizeof patience, "%d",
+             scene->chaos || scene->live || scene->wants_cluster ? PATIENCE_MS : 0);
     const char *argv[] = { program,
                            player->role->name,
                            account->name,
@@ -178,10 +179,22 @@ static bool start_actors(struct scene *scene)
  * not come back. */
 static bool kill_in_time(struct scene *scene, uint64_t now_ns)
 {
-    if (scene->killed_ns != 0 || scene->kill_ns == UINT64_MAX)
+    if (scene->wants_cluster)
+        scene_cluster_step(scene, now_ns);
+    if (scene->killed_ns != 0 || scene->kill_ns == UINT64_MAX || scene->wants_cluster)
         return true;
     feed_set_hurry(scene->feed, now_ns + HURRY_MS * NS_PER_MS >= scene->kill_ns);
     return now_ns < scene->kill_ns || scene_chaos(scene);
+}
+
+/* In the middle of a run with an end; of a cluster after CHAOS_S at the latest, for more follow. */
+static uint64_t first_kill_ns(const struct scene *scene)
+{
+    uint64_t middle_ns = scene->seconds * NS_PER_S / 2;
+
+    if (scene->seconds == 0 || (scene->wants_cluster && middle_ns > CHAOS_S * NS_PER_S))
+        return CHAOS_S * NS_PER_S;
+    return middle_ns;
 }
 
 static void trade(struct scene *scene)
@@ -189,9 +202,8 @@ static void trade(struct scene *scene)
     uint64_t show_ms = scene->live ? SHOW_LIVE_MS : SHOW_PLAIN_MS;
     scene->begin_ns = instant_monotonic_ns();
     scene->kill_ns = UINT64_MAX;
-    if (scene->chaos) /* in the middle of a run with an end */
-        scene->kill_ns = scene->begin_ns +
-                         (scene->seconds == 0 ? CHAOS_S * NS_PER_S : scene->seconds * NS_PER_S / 2);
+    if (scene->chaos)
+        scene->kill_ns = scene->begin_ns + first_kill_ns(scene);
     uint64_t end_ns =
         scene->seconds == 0 ? UINT64_MAX : scene->begin_ns + scene->seconds * NS_PER_S;
     /* A busy machine takes longer for as many trades; one that hangs is noticed. */
@@ -226,6 +238,9 @@ static void end_all(struct scene *scene)
         (void)crew_end(&scene->members[i], 0, STOP_MS);
     client_close(&scene->client);
     client_close(&scene->admin);
+    if (scene->cluster.is_on)
+        scene_check(scene, cluster_end(&scene->cluster, STOP_MS),
+                    "the three perpd drained and ended");
     struct crew_member *perpd = &scene->members[SCENE_PERPD];
     if (perpd->pid == 0)
         return;
@@ -283,6 +298,8 @@ static bool read_flags(struct scene *scene, int argc, char **argv)
             scene->live = false;
         else if (strcmp(argv[i], "--chaos") == 0)
             scene->chaos = true;
+        else if (strcmp(argv[i], "--cluster") == 0)
+            scene->wants_cluster = true;
         else if (strcmp(argv[i], "--seconds") == 0) {
             if (!flag_number(argv, i++, 1, 86400, &seconds))
                 return false;
@@ -304,7 +321,8 @@ static bool read_flags(struct scene *scene, int argc, char **argv)
 
 static bool prepare(struct scene *scene, int argc, char **argv)
 {
-    if (!read_flags(scene, argc, argv))
+    if (!read_flags(scene, argc, argv) ||
+        (scene->wants_cluster && !cluster_find_etcd(&scene->cluster)))
         return false;
     ssize_t count = readlink("/proc/self/exe", scene->bin, sizeof scene->bin - 64);
     scene->bin[count > 0 ? count : 0] = '\0';
@@ -360,7 +378,7 @@ int scene_run(int argc, char **argv)
     printf("perpd demo: data in %s\n", scene.folder);
     if (provision_files(&scene.provision, scene.folder) &&
         server_start(&scene.server, &scene.members[SCENE_PERPD], &scene.provision, &interrupted) &&
-        furnish(&scene))
+        furnish(&scene) && (!scene.wants_cluster || scene_cluster_begin(&scene)))
         play(&scene);
     else
         scene.failures++;

@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "perp_demo/audit_answer.h"
+#include "perp_demo/cluster.h"
 #include "perp_demo/feed.h"
 #include "perp_demo/role.h"
 #include "perp_demo/scrape.h"
@@ -88,6 +89,9 @@ struct scene {
 
     struct provision provision;
     struct server server;
+    struct cluster cluster; /* with --cluster */
+    bool wants_cluster;
+    uint32_t aimed; /* the term of its leader to which `client` and `admin` are connected */
     struct client client, admin;
     struct feed *feed;
     struct crew_member members[SCENE_MEMBERS];
@@ -121,6 +125,15 @@ void scene_finish(struct scene *scene);
 
 /* scene_compare.c: the players' own books against what the exchange lists of them. */
 void scene_compare(struct scene *scene);
+
+/* scene_cluster.c: the exchange becomes a cluster of three, before anybody trades on it. False: a
+ * message was printed. */
+CC_MUST_USE bool scene_cluster_begin(struct scene *scene);
+/* The scene's own connections go to the node that leads; false: none does now. */
+bool scene_cluster_aim(struct scene *scene);
+/* A turn of its chaos: kills a leader when it is time. */
+void scene_cluster_step(struct scene *scene, uint64_t now_ns);
+void scene_cluster_check(struct scene *scene);
 
 /* scene_chaos.c: kills perpd and starts it again on the same data; at the end, what the players
  * found of their requests. False: it did not come back. */

@@ -69,7 +69,8 @@ static bool as_you(struct scene *scene, struct bot *bot)
         fclose(file);
     }
     return file != NULL && key_file_read(&bot->key, scene->you.key_path, error) &&
-           courier_init(&bot->courier, scene->server.url, api_key, 0) &&
+           courier_init(&bot->courier, scene->server.url, api_key,
+                        scene->wants_cluster ? PHASE_MS : 0) &&
            client_connect(&bot->courier.client) == 0;
 }
 
@@ -165,7 +166,7 @@ static void compare_money(struct scene *scene)
 static void check_audit(struct scene *scene, const char *when)
 {
     struct audit_answer *audit = &scene->audit;
-    if (!audit_answer_read(audit, &scene->admin, scene->records)) {
+    if (!scene_cluster_aim(scene) || !audit_answer_read(audit, &scene->admin, scene->records)) {
         scene_check(scene, false, "GET /audit %s", when);
         return;
     }
@@ -223,6 +224,8 @@ void scene_finish(struct scene *scene)
     check_audit(scene, "after closing");
     compare_money(scene);
     scene_compare(scene);
+    if (scene->wants_cluster)
+        scene_cluster_check(scene);
     if (scene->killed_ns != 0)
         scene_chaos_check(scene);
     else if (scene->chaos)

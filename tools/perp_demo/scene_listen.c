@@ -128,6 +128,8 @@ static void accept_line(void *context, struct crew_member *member, const char *l
 
 void scene_listen(struct scene *scene, int timeout_ms)
 {
+    if (scene->cluster.is_on)
+        cluster_listen(&scene->cluster);
     crew_listen(scene->members, SCENE_MEMBERS, timeout_ms, accept_line, scene);
     for (int i = 0; i < SCENE_MEMBERS; i++) {
         struct crew_member *member = &scene->members[i];

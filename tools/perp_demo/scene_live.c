@@ -39,7 +39,12 @@ bool scene_live_begin(struct scene *scene)
 
 static void fill_keys(const struct scene *scene, char text[VIEW_TEXT])
 {
-    if (scene->killed_ns == 0)
+    if (scene->wants_cluster && scene->killed_ns != 0 && scene->back_ns == 0)
+        snprintf(text, VIEW_TEXT, "the leader was killed (SIGKILL); another node takes over ...");
+    else if (scene->wants_cluster && scene->killed_ns != 0)
+        snprintf(text, VIEW_TEXT, "1-%d market  k kill -9 leader  q end  another led after %.0f ms",
+                 LISTING_MARKETS, (double)(scene->back_ns - scene->killed_ns) / 1e6);
+    else if (scene->killed_ns == 0)
         snprintf(text, VIEW_TEXT, "1-%d market  k kill -9 perpd  q end", LISTING_MARKETS);
     else if (scene->back_ns == 0)
         snprintf(text, VIEW_TEXT, "perpd was killed (SIGKILL); it starts on the same data ...");

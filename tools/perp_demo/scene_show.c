@@ -143,6 +143,8 @@ bool scene_show_measure(struct scene *scene, struct scrape *before)
     uint64_t now_ns = instant_monotonic_ns(), sent = scene_sum_sent(scene);
     bool is_second = last_ns == 0 || now_ns - last_ns >= RATE_NS;
 
+    if (!scene_cluster_aim(scene))
+        return false; /* nobody leads now */
     if (is_second && before != NULL)
         *before = scene->scrape;
     scene_show_read_metrics(scene);
@@ -194,8 +196,13 @@ static void show_markets(const struct scene *scene)
 
 void scene_show_hints(const struct scene *scene)
 {
-    const char *bin = scene->bin, *url = scene->server.url;
-    printf("  console %s\n", scene->server.console_url);
+    const struct cluster *cluster = &scene->cluster;
+    const struct server *shown =
+        cluster->is_on && cluster->leader >= 0 ? &cluster->nodes[cluster->leader] : &scene->server;
+    const char *bin = scene->bin, *data = shown->data[0] != '\0' ? shown->data : "data";
+    char url[64];
+    snprintf(url, sizeof url, "http://127.0.0.1:%u", shown->port);
+    printf("  console %s\n", shown->console_url);
     printf("  try, in another terminal (you are account %llu, with 100,000 USDC):\n",
            (unsigned long long)scene->you.account_id);
     if (scene->seconds != 0)
@@ -206,8 +213,11 @@ void scene_show_hints(const struct scene *scene)
     printf("    %s/perp leverage SOL-PERP 5; %s/perp fills; %s/perp balance\n", bin, bin, bin);
     printf("    %s/perp watch book BTC-PERP; %s/perp trades DOGE-PERP\n", bin, bin);
     printf("    curl -s '%s/api/v1/markets/SOL-PERP/book?depth=3'\n", url);
-    printf("    curl -s -H \"Authorization: Bearer $(cat %s/data/admin.token)\" %s/audit\n",
-           scene->folder, scene->server.admin_url);
+    printf("    curl -s -H \"Authorization: Bearer $(cat %s/%s/admin.token)\" %s/audit\n",
+           scene->folder, data, shown->admin_url);
+    if (cluster->is_on)
+        printf("    %s/perp cluster status --data %s/%s --admin-url %s\n", bin, scene->folder, data,
+               shown->admin_url);
     printf("    curl -s '%s/api/v1/markets/XRP-PERP/trades?limit=5'; curl -s %s/api/v1/status\n",
            url, url);
 }

@@ -27,25 +27,27 @@ static bool is_free(uint32_t port)
     return good;
 }
 
-/* The first port from `port` on that is free now; 0: none is. It is not one of those that the
- * kernel gives to others at any time. */
-static uint16_t free_port(uint32_t port)
+uint16_t server_free_port(uint32_t from)
 {
-    for (; port < PORTS_OF_KERNEL; port++)
-        if (is_free(port))
-            return (uint16_t)port;
+    for (; from < PORTS_OF_KERNEL; from++)
+        if (is_free(from))
+            return (uint16_t)from;
     return 0;
+}
+
+void server_set_ports(struct server *server, uint16_t port, uint16_t admin_port)
+{
+    server->port = port;
+    server->admin_port = admin_port;
+    snprintf(server->admin_url, sizeof server->admin_url, "http://127.0.0.1:%u", admin_port);
+    snprintf(server->console_url, sizeof server->console_url, "http://localhost:%u/", port);
 }
 
 void server_choose_ports(struct server *server, uint16_t wanted)
 {
     if (wanted == 0 || !is_free(wanted))
-        wanted = free_port(PORTS_FROM + (uint32_t)getpid() % PORTS_BEGIN);
-    server->port = wanted;
-    server->admin_port = free_port(wanted + 1U);
-    snprintf(server->admin_url, sizeof server->admin_url, "http://127.0.0.1:%u",
-             server->admin_port);
-    snprintf(server->console_url, sizeof server->console_url, "http://localhost:%u/", server->port);
+        wanted = server_free_port(PORTS_FROM + (uint32_t)getpid() % PORTS_BEGIN);
+    server_set_ports(server, wanted, server_free_port(wanted + 1U));
 }
 
 static void accept_ready(void *context, struct crew_member *member, const char *line)
@@ -58,10 +60,17 @@ static void accept_ready(void *context, struct crew_member *member, const char *
     server->ready = true;
 }
 
-static void show_log(const struct server *server, const char *name)
+/* Of a node of a cluster, its own name. */
+static void log_path(const struct server *server, char path[PATH_BYTES + 64])
+{
+    snprintf(path, PATH_BYTES + 64, "%s/%s.log", server->folder,
+             server->data[0] != '\0' ? server->data : "perpd");
+}
+
+void server_show_log(const struct server *server)
 {
     char path[PATH_BYTES + 64], line[512];
-    snprintf(path, sizeof path, "%s/%s", server->folder, name);
+    log_path(server, path);
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return;
@@ -72,15 +81,16 @@ static void show_log(const struct server *server, const char *name)
     fclose(file);
 }
 
-static bool spawn(const struct server *server, struct crew_member *member,
-                  const struct provision *provision)
+bool server_launch(const struct server *server, struct crew_member *member,
+                   const struct provision *provision)
 {
     char program[PATH_BYTES + 16], data[PATH_BYTES + 64], markets[PATH_BYTES + 64];
     char operator_key[128], oracle_key[128], listen_flag[64], admin_flag[64], topology[64];
     char origin_flag[96], log[PATH_BYTES + 64], text[BASE64_TEXT_BYTES(32) + 1];
     snprintf(program, sizeof program, "%s/perpd", server->bin);
-    snprintf(log, sizeof log, "%s/perpd.log", server->folder);
-    snprintf(data, sizeof data, "--store.data=%s/data", server->folder);
+    log_path(server, log);
+    snprintf(data, sizeof data, "--store.data=%s/%s", server->folder,
+             server->data[0] != '\0' ? server->data : "data");
     snprintf(markets, sizeof markets, "--exchange.markets=%s/markets.json", server->folder);
     base64_encode(text, provision->operator_key.public_key, 32);
     snprintf(operator_key, sizeof operator_key, "--exchange.operator_key=%s", text);
@@ -109,7 +119,12 @@ static bool spawn(const struct server *server, struct crew_member *member,
         "--limits.read_burst=4000",
         "--limits.public_rate=2000",
         "--limits.public_burst=4000",
-        server->topology != NULL ? topology : NULL,
+        server->topology != NULL ? topology : "--node.topology=auto",
+        server->more[0],
+        server->more[1],
+        server->more[2],
+        server->more[3],
+        server->more[4],
         NULL,
     };
     int error = crew_start(member, "perpd", argv, log, SIGTERM);
@@ -122,7 +137,7 @@ bool server_start(struct server *server, struct crew_member *member,
                   const struct provision *provision, const volatile sig_atomic_t *interrupted)
 {
     server->ready = false;
-    if (!spawn(server, member, provision))
+    if (!server_launch(server, member, provision))
         return false;
     uint64_t end_ns = instant_monotonic_ns() + (uint64_t)READY_MS * 1000000;
     while (!server->ready && member->pid != 0 && instant_monotonic_ns() < end_ns &&
@@ -134,7 +149,7 @@ bool server_start(struct server *server, struct crew_member *member,
         fprintf(stderr, "demo: perpd %s:\n",
                 member->pid == 0 ? "ended before it was ready"
                                  : "was not ready within two minutes");
-        show_log(server, "perpd.log");
+        server_show_log(server);
     }
     return false;
 }

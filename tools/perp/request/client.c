@@ -374,6 +374,8 @@ static bool read_header(struct head *head, const char *line, size_t count)
         head->closes = value_count == 5 && strncasecmp(value, "close", 5) == 0;
     else if (header_is(line, name_count, "Retry-After"))
         (void)header_number(value, value_count, &head->answer.retry_after);
+    else if (header_is(line, name_count, "X-Staleness-Ms"))
+        head->answer.is_replica = true;
     else if (header_is(line, name_count, "X-Leader") && value_count < CLIENT_LEADER_MAX)
         memcpy(head->answer.leader, value, value_count);
     else if (header_is(line, name_count, "Sec-WebSocket-Accept") && value_count < CLIENT_ACCEPT_MAX)

@@ -71,6 +71,7 @@ struct client_answer {
     size_t body_count;
     bool is_problem;                /* Content-Type: application/problem+json */
     bool is_binary;                 /* Content-Type: application/octet-stream */
+    bool is_replica;                /* X-Staleness-Ms: of a node that does not lead */
     uint64_t retry_after;           /* s, 0: no such header */
     char leader[CLIENT_LEADER_MAX]; /* X-Leader: host:port; "": no such header */
     char accept[CLIENT_ACCEPT_MAX]; /* Sec-WebSocket-Accept; "": no such header */
