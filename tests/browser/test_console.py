@@ -2,113 +2,19 @@
 that equal the reads, at three widths, light and dark, without an error, a foreign request or a
 violation of the page's own policy. PERPD_SHOTS=FOLDER keeps pictures. Needs tools/setup --browser.
 """
-import base64
-import os
 import pathlib
 import sys
 import time
 
 import chromium
+from console_page import AXE, FILL, SIZES, WAIT_S, Console, check, same
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "system"), str(HERE.parent)]
-from client import (PATIENCE_S, REDUCE, REPLACE, SMALL_TABLES, Account, Perpd,  # noqa: E402
+from client import (PATIENCE_S, REDUCE, REPLACE, SMALL_TABLES, Account, Perpd,
                     new_id, reduce_body, replace_body, state_body)
-from ports import free_port  # noqa: E402
+from ports import free_port
 
 BTC_PRICE = 1_000_000
 ACTIVE, HALTED = 0, 4  # W3a
-WAIT_S = float(os.environ.get("PERPD_WAIT_S", PATIENCE_S))
-SIZES = ((1440, 900), (768, 1024), (360, 740))
-SPY = """window.violations = [];
-document.addEventListener('securitypolicyviolation', (event) =>
-  window.violations.push(event.violatedDirective + ' ' + event.blockedURI));"""
-
-
-class Console:
-    """The page, what it did wrong, and its panes as text."""
-
-    def __init__(self, browser, url):
-        self.browser = browser
-        self.page = chromium.Page(browser, "about:blank")
-        for domain in ("Runtime", "Log", "Network"):
-            self.page.call(f"{domain}.enable")
-        self.page.call("Page.addScriptToEvaluateOnNewDocument", source=SPY)
-        self.url = url
-
-    def size(self, width, height, theme):
-        self.page.call("Emulation.setEmulatedMedia",
-                       features=[{"name": "prefers-color-scheme", "value": theme}])
-        self.page.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
-                       deviceScaleFactor=1, mobile=width < 500)
-
-    def open(self, width=1440, height=900, theme="dark"):
-        self.size(width, height, theme)
-        self.page.call("Page.navigate", url=self.url)
-        self.until("document.querySelector('.chip.tone-good') !== null")
-        self.until("document.querySelector('.pane-trades tbody, .pane-trades .nothing') !== null")
-
-    def until(self, condition):
-        """Waits for what the page must come to."""
-        end = time.monotonic() + WAIT_S
-        while not self.page.run(condition):
-            if time.monotonic() > end:
-                shown = self.page.run("document.body.innerText")
-                raise AssertionError(f"never: {condition}\n{shown}")
-            time.sleep(0.05)
-
-    def rows(self, table, columns):
-        """The text of a table's first cells, numbers as the interface writes them."""
-        return self.page.run(f"""[...document.querySelectorAll('{table} tr')].map((row) =>
-          [...row.cells].slice(0, {columns}).map((cell) => cell.textContent
-            .replace(/[▲▼,]|bought at|sold at|◂.*$/g, '').trim())).filter((row) => row[0])""")
-
-    def comes_to(self, table, wanted):
-        """Waits until a table's rows are these."""
-        end = time.monotonic() + WAIT_S
-        while (got := self.rows(table, len(wanted[0]))) != wanted:
-            check(time.monotonic() < end, table, f"expected {wanted}, got {got}")
-            time.sleep(0.05)
-
-    def press(self, text):
-        self.until(f"""[...document.querySelectorAll('button')].some((one) =>
-          one.textContent === '{text}' && !one.disabled && one.offsetParent !== null)""")
-        self.page.run(f"""[...document.querySelectorAll('button')].find((one) =>
-          one.textContent === '{text}' && one.offsetParent !== null).click()""")
-
-    def tab(self, name):
-        self.page.run(f"document.getElementById('tab-{name}').click()")
-
-    def picture(self, name):
-        if folder := os.environ.get("PERPD_SHOTS"):
-            data = self.page.call("Page.captureScreenshot", format="png")["data"]
-            pathlib.Path(folder, f"{name}.png").write_bytes(base64.b64decode(data))
-
-    def faults(self):
-        """Errors, exceptions, violations, and requests that left this machine."""
-        wrong = list(self.page.run("window.violations"))
-        for event in self.browser.events:
-            kind, what = event.get("method"), event.get("params", {})
-            if kind == "Runtime.exceptionThrown":
-                wrong.append(what["exceptionDetails"].get("exception", {}).get("description"))
-            elif kind == "Runtime.consoleAPICalled" and what["type"] in ("error", "warning"):
-                wrong.append(what["args"])
-            elif kind == "Log.entryAdded" and what["entry"]["level"] == "error":
-                wrong.append(what["entry"])
-            elif kind == "Network.requestWillBeSent":
-                url = what["request"]["url"]
-                if not url.startswith((self.url, "about:", "data:")):
-                    wrong.append(f"asks for {url}")
-        return wrong
-
-
-def check(good, *what):
-    if not good:
-        raise AssertionError(what)
-
-
-def same(row, got, want):
-    check(got == want, row, f"expected {want!r}, got {got!r}")
 
 
 def padded(text, decimals):
@@ -227,11 +133,6 @@ def shapes(console):
             """[...document.querySelectorAll('.grid, .pane')]
           .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.className)"""), [])
         console.picture(f"console-360-{tab}")
-
-
-FILL = """const fill = (id, text) => { const field = document.getElementById(id);
-  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, text);
-  field.dispatchEvent(new Event('input', { bubbles: true })); };"""
 
 
 def account(console, exchange):
@@ -411,12 +312,7 @@ def timed(console):
         same(name, row[1:], [f"{ns / 1e6:.3f}" for ns in (acks[-1][name], middle)] +
              ["–"] * 3 + [f"{values[-1] / 1e6:.3f}"])
     console.until("/on a test exchange/.test(document.querySelector('.pane-latency').textContent)")
-    for width, height in SIZES:
-        for theme in ("light", "dark"):
-            console.size(width, height, theme)
-            console.page.run("""[...document.querySelectorAll('.tabs button')]
-              .find((one) => one.textContent === 'Orders').click()""")
-            console.picture(f"latency-{width}-{theme}")
+    console.pictures("latency", "Orders")
 
 
 def keys(console, exchange, name):
@@ -438,24 +334,10 @@ def keys(console, exchange, name):
     console.comes_to(".pane-account tbody", [["BTC-PERP", "buy", "99980.0", "0.01000"]])
 
 
-WEB = HERE.parents[1] / "web"
-AXE = WEB / "node_modules/axe-core/axe.min.js"
-
-
 def accessible(console):
     """axe finds nothing of WCAG 2.2 A and AA, in any pane, light and dark, wide and on a phone."""
     if not AXE.exists():
         return print("axe-core is not installed (tools/setup --browser installs it): not looked at")
-
-    def look(where):
-        for left in range(9, -1, -1):  # what was stale while axe looked, on a slow machine, is dim
-            console.until("document.querySelector('.is-stale') === null")
-            found = console.page.run("""axe.run(document, { runOnly: ['wcag2a', 'wcag2aa',
-              'wcag21a', 'wcag21aa', 'wcag22aa'] }).then((all) => all.violations.map((one) => [
-              one.id, one.nodes.slice(0, 3).map((node) => node.html.slice(0, 120) +
-              (node.any[0]?.message ?? ""))]))""")
-            if found == [] or left == 0:
-                return same(where, found, [])
 
     for theme in ("light", "dark"):
         for width in (1280, 360):
@@ -466,14 +348,14 @@ def accessible(console):
             for name in ("Open orders", "Positions", "Fills", "History", "Funding", "Balance",
                          "Latency", "Health"):
                 console.tab(name)
-                look(f"{name} {width} {theme}")
+                console.accessible(f"{name} {width} {theme}")
             for name in ("Book", "Trade", "Orders", "Markets") if width < 700 else ():
                 console.page.run(f"""[...document.querySelectorAll('.tabs button')]
                   .find((one) => one.textContent === '{name}').click()""")
-                look(f"{name} {width} {theme}")
+                console.accessible(f"{name} {width} {theme}")
             typed(console, "99990", "0.01")
             console.page.run("document.querySelector('.chip.account').click()")
-            look(f"the dialog {width} {theme}")
+            console.accessible(f"the dialog {width} {theme}")
 
 
 def stopped_market(console, exchange):

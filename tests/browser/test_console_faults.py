@@ -10,7 +10,8 @@ import time
 
 import chromium
 import proxy
-from test_console import (BTC_PRICE, FILL, SIZES, Console, check, equals_the_book, same, typed)
+from console_page import FILL, Console, check, same
+from test_console import BTC_PRICE, equals_the_book, typed
 
 from client import PATIENCE_S, SMALL_TABLES, Account, Perpd
 from ports import free_port
@@ -227,13 +228,7 @@ def by_keys(console, exchange, maker):
     rows = console.rows(".pane-history tbody", 4)
     same("the newest order", rows[0][:3], ["BTC-PERP", "sell", "market"])
     same("all of it is filled", rows[0][3], f"{size} / {size}")
-    for width, height in SIZES:
-        for theme in ("light", "dark"):
-            console.size(width, height, theme)
-            console.page.run("""[...document.querySelectorAll('.tabs button')]
-              .find((one) => one.textContent === 'Orders').click()""")
-            console.picture(f"history-{width}-{theme}")
-    console.size(1440, 900, "dark")
+    console.pictures("history", "Orders")
     console.press("cash")
     shows(console, ".pane-history tbody", "faucet")
     console.until("document.querySelector('.pane-history tbody tr:last-child').cells[2]"

@@ -12,7 +12,7 @@ import time
 
 import chromium
 import packages
-from test_console import FILL, SIZES, WEB, Console, check, same
+from console_page import FILL, WEB, Console, check, same
 
 from client import PATIENCE_S, SMALL_TABLES, Perpd
 from ports import free_port
@@ -125,14 +125,7 @@ def withdraw(console, exchange):
     keep(console, "walletFault", None)
     console.press("Review")
     says(console, ".withdraw .typed", TO.lower())
-    for width, height in SIZES:
-        for theme in ("light", "dark"):
-            console.size(width, height, theme)
-            console.page.run("""[...document.querySelectorAll('.tabs button')]
-              .find((one) => one.textContent === 'Orders').click();
-              document.querySelector('.withdraw').scrollIntoView()""")
-            console.picture(f"withdraw-{width}-{theme}")
-    console.size(1440, 900, "dark")
+    console.pictures("withdraw", "Orders", "document.querySelector('.withdraw').scrollIntoView()")
     shown = console.page.run("""Object.fromEntries([...document.querySelectorAll('.typed div')]
       .map((one) => [one.children[0].textContent, one.children[1].textContent]))""")
     console.press("Sign and withdraw 250.000001 USDC")
