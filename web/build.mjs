@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const root = path.dirname(fileURLToPath(import.meta.url));
 const source = path.join(root, 'src');
 const output = path.resolve(process.argv[2]);
-const pages = { 'index.html': ['app.css', 'main.js', 'icon.svg'] };
+const pages = { 'index.html': ['app.css', 'main.js', 'icon.svg'], 'operator.html': ['app.css', 'operator.js', 'icon.svg'] };
 
 // What the licence of a package asks to be told beside it, where the package has no file for it.
 const notices = {
@@ -19,7 +19,7 @@ const notices = {
 
 const built = await esbuild.build({
   absWorkingDir: root,
-  entryPoints: ['src/app.css', 'src/main.tsx'],
+  entryPoints: ['src/app.css', 'src/main.tsx', 'src/operator.tsx'],
   outdir: 'dist',
   bundle: true,
   minify: true,

@@ -2,11 +2,11 @@
 import { base64 } from './bytes';
 import { type Payload, byteTable } from './payload';
 
-function curl({ request, bytes }: Payload): string {
-  return `curl -X POST ${location.origin}${request.path} -H 'Content-Type: application/json' \\\n  -d '{"payload":"${base64(bytes)}","public_key":"...","signature":"..."}'`;
+function curl({ request, bytes }: Payload, origin: string): string {
+  return `curl -X POST ${origin}${request.path} -H 'Content-Type: application/json' \\\n  -d '{"payload":"${base64(bytes)}","public_key":"...","signature":"..."}'`;
 }
 
-export function ByteTable({ payload }: { payload: Payload }) {
+export function ByteTable({ payload, origin = location.origin }: { payload: Payload; origin?: string }) {
   return (
     <details class="bytes">
       <summary>{payload.bytes.length} bytes that are signed</summary>
@@ -20,7 +20,7 @@ export function ByteTable({ payload }: { payload: Payload }) {
             ))}
           </tbody>
         </table>
-        <pre>{curl(payload)}</pre>
+        <pre>{curl(payload, origin)}</pre>
       </div>
     </details>
   );
