@@ -9,6 +9,7 @@
 
 #include "crypto/secret.h"
 #include "net/entrance.h"
+#include "net/http/asset.h"
 #include "net/parser.h"
 #include "net/protocol.h"
 #include "net/request/rate_limit.h"
@@ -98,6 +99,11 @@ static int make_tables(struct net *net, const struct net_config *config,
                    "-n) and net.output_pool (%" PRIu64 " bytes)",
                    count, conn_table_bytes(count), config->output_pool_bytes);
     return error;
+}
+
+bool net_has_console(void)
+{
+    return asset_find_page(false) >= 0;
 }
 
 int net_create(struct net **net, const struct net_config *config, struct net_diagnosis *diagnosis)

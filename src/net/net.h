@@ -21,6 +21,9 @@
 #include "net/conn/net_config.h"
 #include "net/conn/net_metrics.h"
 
+/* Whether this build has the files of the web console. */
+CC_MUST_USE bool net_has_console(void);
+
 /* Why net_create failed: what is missing and how the operator can fix it. */
 struct net_diagnosis {
     bool kernel_lacks; /* io_uring refused: perpd exits 4 */

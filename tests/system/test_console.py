@@ -160,5 +160,38 @@ def switched_off(_world):
     return table.wrong
 
 
+@suite.case
+def without_files(world):
+    """A build without the console: 404 on both listeners; who asks for it by name is refused and
+    told what to do."""
+    table = Table()
+    bare = pathlib.Path(perpd_program()).parent / "tests/perpd_bare"
+    with Perpd(bare, *client.SMALL_TABLES) as perpd:
+        other = World(perpd.exchange)
+        table.problem("/", get(other, "/"), 404, "not_found")
+        table.same("/time", get(other, "/api/v1/time").status, 200)
+        table.same("the admin listener", perpd.exchange.admin("/").status, 404)
+        asked = subprocess.run([*perpd.arguments(), "--net.console=on"], capture_output=True,
+                               text=True, timeout=client.PATIENCE_S)
+        table.same("exit code", asked.returncode, 2)
+        table.true("why", "net.console" in asked.stderr and "-DPERPD_CONSOLE=dist" in asked.stderr,
+                   asked.stderr)
+    return table.wrong
+
+
+@suite.case
+def operator_page(world):
+    """The admin listener has its own page with the same policy, and the files of both."""
+    table, exchange = Table(), world.exchange
+    page = exchange.admin("/")
+    table.same("the page", page.body, (DIST / "operator.html").read_bytes())
+    table.same("policy", dict(page.headers)["content-security-policy"], POLICY)
+    for name in re.findall(rb'"/console/([\w.-]+)"', page.body):
+        path = "/console/" + name.decode()
+        table.same(path, exchange.admin(path).body, get(world, path).body)
+    table.problem("not public", get(world, "/operator.html"), 404, "not_found")
+    return table.wrong
+
+
 if __name__ == "__main__":
     sys.exit(run(suite, World))

@@ -444,10 +444,24 @@ static int open_nets(struct node *node)
     return 0;
 }
 
+/* Who asks for the console by name does not get an exchange without one. */
+static int check_console(const struct config *options)
+{
+    if (net_has_console() || !config_switch(options, OPTION_net_console) ||
+        options->values[OPTION_net_console].source == CONFIG_DEFAULT)
+        return 0;
+    log_line(LOG_ERROR, "configuration",
+             "net.console = on: this build has no console: build perpd with -DPERPD_CONSOLE=dist, "
+             "or leave net.console out");
+    return NODE_EXIT_CONFIGURATION;
+}
+
 int start_prepare(struct node *node, struct market_file *markets)
 {
     uint8_t page_id[HASH_BYTES];
     int code = rates_check(node->options);
+    if (code == 0)
+        code = check_console(node->options);
     if (code == 0)
         code = plan(node);
     if (code != 0)
