@@ -20,8 +20,8 @@ static struct client {
     uint64_t last_sequence; /* of the answers taken: they come in order */
 } clients[LINKS];
 
-/* An open exchange whose follower takes `commands_a_turn`. */
-static void rig_make(int commands_a_turn)
+/* An exchange whose follower takes `commands_a_turn`; nothing is started. */
+static void rig_prepare(int commands_a_turn)
 {
     static const char *const engine[] = { "--limits.duplicate_slots=65536", NULL };
 
@@ -33,9 +33,15 @@ static void rig_make(int commands_a_turn)
                                                    .slots = SLOTS,
                                                    .follower_commands_a_turn = commands_a_turn,
                                                    .has_no_snapshots = true });
-    core_rig_start();
     for (size_t i = 0; i < LINKS; i++)
         clients[i] = (struct client){ .link = &core_rig.links[i] };
+}
+
+/* One that is open. */
+static void rig_make(int commands_a_turn)
+{
+    rig_prepare(commands_a_turn);
+    core_rig_start();
 }
 
 static void rig_free(void)
@@ -287,6 +293,31 @@ static void check_replies_not_taken(void)
     rig_free();
 }
 
+/* A leader that gave the lead away has commands in its rings: as a standby it executes none, and
+ * each is answered (replication.md, Handover). */
+static void check_standby_drops(void)
+{
+    rig_prepare(FOLLOWER_COMMANDS_A_TURN);
+    CHECK(core_rig_recover() == REFUSAL_none);
+    CHECK(core_stand_by(&core_rig.core) == CORE_OPENED);
+    for (int i = 0; i < LINKS; i++)
+        CHECK(send_command(&clients[i]) && send_command(&clients[i]));
+    uint64_t sequence = engine_sequence(core_rig.core.primary);
+    CHECK(core_follow_log(&core_rig.core) == 2 * LINKS);
+    for (int i = 0; i < LINKS; i++) {
+        struct ring *answers = &clients[i].link->answers;
+        CHECK(ring_ready(&clients[i].link->commands) == 0 && ring_ready(answers) == 2);
+        for (uint64_t at = 0; at < 2; at++) {
+            const struct answer *answer = ring_at(answers, at);
+            CHECK(answer->status == STATUS_request_dropped && answer->sequence == 0);
+            CHECK(answer->release_sequence <= sequence);
+        }
+    }
+    CHECK(engine_sequence(core_rig.core.primary) == sequence);
+    CHECK(core_follow_log(&core_rig.core) == 0);
+    rig_free();
+}
+
 int main(void)
 {
     check_answers_not_taken();
@@ -295,5 +326,6 @@ int main(void)
     check_pool_empty();
     check_follower_behind();
     check_replies_not_taken();
+    check_standby_drops();
     return 0;
 }

@@ -543,6 +543,9 @@ def nothing_is_lost(world):
                 if raw not in by_id or sequence not in (None, by_id[raw]):
                     problems.append(f"{node.name}: {raw.hex()} was acknowledged at {sequence}, "
                                     f"the journal has {by_id.get(raw)}")
+    times = [record.t_ns for frame in chains[0] for record in frame.records]
+    if any(after <= before for before, after in zip(times, times[1:])):
+        problems.append("t does not rise from record to record")
     terms = [frame.boot for frame in chains[0]]
     if terms != sorted(terms):
         problems.append(f"terms fall: {terms}")
