@@ -148,6 +148,24 @@ uint32_t survey_current(const struct survey *survey)
     return count;
 }
 
+uint32_t survey_clocks_off(const struct survey *survey, uint64_t bound_ns,
+                           const struct cluster_node **first)
+{
+    uint32_t count = 0;
+
+    *first = NULL;
+    for (uint32_t i = 0; i < survey->node_count; i++) {
+        const struct cluster_node *node = &survey->nodes[i];
+        int64_t difference_ns = node->clock_difference_ns;
+        if (node->state == CLUSTER_LEADING ||
+            (difference_ns <= (int64_t)bound_ns && difference_ns >= -(int64_t)bound_ns))
+            continue;
+        if (count++ == 0)
+            *first = node;
+    }
+    return count;
+}
+
 uint64_t survey_etcd_leader(const struct survey *survey)
 {
     uint64_t leader = 0;

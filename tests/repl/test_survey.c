@@ -149,11 +149,27 @@ static void percent_and_leader(void)
     CHECK(survey_etcd_leader(&survey) == 0);
 }
 
+static void clocks(void)
+{
+    const struct cluster_node *first = NULL;
+    struct survey survey = {
+        .node_count = 4,
+        .nodes = { { .node = "a", .state = CLUSTER_LEADING, .clock_difference_ns = 900 },
+                   { .node = "b", .state = CLUSTER_CURRENT, .clock_difference_ns = 100 },
+                   { .node = "c", .state = CLUSTER_CURRENT, .clock_difference_ns = -101 },
+                   { .node = "d", .state = CLUSTER_BEHIND, .clock_difference_ns = 101 } },
+    };
+
+    CHECK(survey_clocks_off(&survey, 100, &first) == 2 && first == &survey.nodes[2]);
+    CHECK(survey_clocks_off(&survey, 101, &first) == 0 && first == NULL);
+}
+
 int main(void)
 {
     shows_the_keys();
     more_nodes_than_are_shown();
     a_silent_etcd();
     percent_and_leader();
+    clocks();
     return 0;
 }

@@ -4,6 +4,7 @@ there is an answer.
 """
 import base64
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -143,6 +144,7 @@ class Node:
         self.process, self.state, self.port, self.starts = None, None, None, 0
         self.may_end = False  # the drill makes it end, and starts it itself
         self.lost_sessions = 0
+        self.environment = cluster.environment(name)
 
     def start(self, *more):
         self.state, self.port, self.may_end = None, None, False
@@ -152,9 +154,11 @@ class Node:
                      f"--cluster.etcd={self.proxy.addresses}",
                      f"--cluster.vault=file:{self.cluster.vault}", "--cluster.retain=64K",
                      "--cluster.etcd_quota=48M", "--cluster.disk_stall_ms=60000",
-                     "--cluster.give_up_ms=1000", "--node.follower_lag_max=1000", *more]
+                     "--cluster.give_up_ms=1000", "--node.follower_lag_max=1000",
+                     *self.cluster.node_options, *more]
         with open(self.folder.parent / f"{self.name}.log", "ab") as log:
-            self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=log)
+            self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=log,
+                                            env=dict(os.environ, **self.environment))
         threading.Thread(target=self.read, args=(self.process,), daemon=True).start()
 
     def read(self, process):
@@ -202,9 +206,11 @@ class Node:
 class Cluster:
     """`origin` was a perpd alone: its directory is copied to every node."""
 
-    def __init__(self, program, prepare, *options, count=3):
+    def __init__(self, program, prepare, *options, count=3, environment=lambda name: {},
+                 node_options=()):
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="perpd-cluster-"))
         self.name = "drill"
+        self.environment, self.node_options = environment, node_options
         self.etcd = None
         self.nodes = []
         self.origin = client.Perpd(program, *client.SMALL_TABLES, *client.LONG_WINDOW, *options,

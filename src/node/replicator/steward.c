@@ -67,6 +67,23 @@ static void watch_nodes(struct steward *steward, uint64_t now_ns)
              current);
 }
 
+static void watch_clocks(struct steward *steward)
+{
+    const struct cluster_node *first;
+    uint32_t off = survey_clocks_off(&steward->survey, steward->config.clock_ns, &first);
+
+    if (off == steward->off)
+        return;
+    steward->off = off;
+    if (off == 0)
+        log_line(LOG_WARN, "cluster", "the clocks of all nodes agree again");
+    else
+        log_line(LOG_ERROR, "cluster",
+                 "nodes that cannot lead for their clocks: %u, the first is %s, which differs by "
+                 "%ld ms",
+                 off, first->node, first->clock_difference_ns / 1000000);
+}
+
 static uint32_t state_of(uint32_t percent)
 {
     static const uint32_t states[] = { STEWARD_CLOSED_PERCENT, STEWARD_HALF_PERCENT,
@@ -140,6 +157,7 @@ uint32_t steward_step(struct steward *steward)
     watch_etcd(steward);
     if (steward->survey.has_answer) {
         watch_nodes(steward, now_ns);
+        watch_clocks(steward);
         watch_database(steward);
     }
     steward->due_ns = clock_monotonic_ns(steward->config.clock) + STEWARD_STEP_NS;

@@ -24,6 +24,7 @@ struct steward_config {
     const struct clock *clock;
     const char *cluster; /* outlives it */
     uint64_t quota;      /* cluster.etcd_quota, bytes */
+    uint64_t clock_ns;   /* cluster.clock_ms */
 };
 
 enum { STEWARD_WORDS = (sizeof(struct survey) + 7) / 8 };
@@ -37,6 +38,7 @@ struct steward {
     uint64_t few_ns; /* since when fewer than two nodes are current; 0: they are not */
     bool is_few;     /* logged */
     uint32_t told;   /* the percent state that is logged */
+    uint32_t off;    /* nodes with a clock that is wrong, as it is logged */
     uint64_t etcd_leader;
     _Atomic bool ends;    /* a step asks no more */
     _Atomic bool halves;  /* etcd's database is above STEWARD_HALF_PERCENT */

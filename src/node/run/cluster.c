@@ -97,6 +97,7 @@ static int make_steward(struct node *node, struct etcd_real_config config)
         .clock = &node->clock,
         .cluster = config_text(node->options, OPTION_cluster_name),
         .quota = config_number(node->options, OPTION_cluster_etcd_quota),
+        .clock_ns = config_number(node->options, OPTION_cluster_clock_ms) * NS_PER_MS,
     };
     if (etcd_real_create(&steward->any, &config, why) != 0)
         return refuse(why);
