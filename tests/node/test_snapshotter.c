@@ -181,8 +181,7 @@ static void check_memory_and_force(void)
     for (int i = 0; i < 400 && core_rig.core.snapshotter.sealed_end < 7; i++)
         core_rig_run(4);
     CHECK(core_rig.host.begun == 0 && published_get(&counters()->put_off) > 0 &&
-          published_get(&counters()->waits) == 1 &&
-          published_get(&counters()->alarm) == 1);
+          published_get(&counters()->waits) == 1 && published_get(&counters()->alarm) == 1);
     for (int i = 0; i < 400 && core_rig.host.begun == 0; i++)
         core_rig_run(4);
     CHECK(core_rig.host.competing == 1 && core_rig.core.snapshotter.sealed_end == 8);
