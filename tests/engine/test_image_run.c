@@ -12,9 +12,9 @@ enum { COMMANDS = 20000 };
 
 static_assert(ENGINE_RULES_VERSION == 7, "the hashes below are those of this version");
 
-static const char image_hash[] = "4698456044208dd729d1eed212d6a55ea89ad49e703c437435262c9461c2732b";
+static const char image_hash[] = "31221ae2814f715fec6f4c2339cf893ba4b16f81ce20cd2ecc58395e5fc6c76a";
 static const char effects_hash[] =
-    "8da193ee4b2273a61cddfdc65ef425693f9531784f261082be1a2f7a4a6f8d50";
+    "7cd93aa0419ddb0b680e8629d14cf0fa66b205ed7cc5b508bd485a2e2b9fc392";
 
 static struct traffic traffic;
 

@@ -247,13 +247,15 @@ static void test_impact(void)
     CHECK(host_cancel_all(&host, 1, HOST_BTC, 0) == TRADE_OK);
     trade_rest(&host, 1, 20000, 1000000);
     CHECK(mark_impact(host.engine, 0, true) == 1000000);
-    /* a reduce-only bid of 100 BTC over a short of 0.001 adds nothing */
+    /* a reduce-only bid of 10 BTC over a short of 0.001 adds 0.001: 100.05 USDC, the rest
+     * 19,899.95 / 100,000 = 0.1989995 BTC: average 20,000 / 0.1999995 = 100,000.25 */
     CHECK(trade_tif(&host, 2, -100, 1000000, TRADE_IOC) == TRADE_OK);
     CHECK(mark_impact(host.engine, 0, true) == 0); /* 0.199 BTC are left */
-    CHECK(trade_reduce(&host, 2, 10000000, 1000500, TRADE_GTC) == TRADE_OK);
-    CHECK(mark_impact(host.engine, 0, true) == 0);
-    trade_rest(&host, 1, 100, 1000000);
-    CHECK(mark_impact(host.engine, 0, true) == 1000000);
+    CHECK(trade_reduce(&host, 2, 1000000, 1000500, TRADE_GTC) == TRADE_OK);
+    CHECK(mark_impact(host.engine, 0, true) == 1000002);
+    CHECK(trade_reduce(&host, 2, 100, 1000600, TRADE_GTC) == TRADE_OK);
+    /* 0.001 once more: 200.11; 19,799.89 / 100,000 = 0.1979989: 20,000 / 0.1999989 = 100,000.55 */
+    CHECK(mark_impact(host.engine, 0, true) == 1000005);
     host_close(&host);
 
     /* within makers_max orders: two of 0.1 BTC suffice, the third does not count */

@@ -256,6 +256,9 @@ static void test_bounds(struct host *host)
 
     /* reduce-only orders count: 2 is short 1,000; 3 * (2^40 - 1) + 1,000 + rest = 2^42 */
     CHECK(trade_size(host, 2) == -1000);
+    CHECK(trade_reduce(host, 2, most, 100, TRADE_GTC) == STATUS_insufficient_margin_to_place);
+    /* beyond the position they need margin: a fifth of 2^42 * 1,000,000 is less than 2^60 - 2^55 */
+    CHECK(host_deposit(host, 2, (UINT64_C(1) << 60) - (UINT64_C(1) << 55)) == TRADE_OK);
     for (uint32_t i = 0; i < 3; i++)
         CHECK(trade_reduce(host, 2, most, 100, TRADE_GTC) == TRADE_OK);
     CHECK(trade_reduce(host, 2, most, 100, TRADE_GTC) == STATUS_rejected_invalid_size);
@@ -329,6 +332,28 @@ static void test_marks(struct host *host)
     CHECK(trade_limit(host, 2, 1000, 1000000) == TRADE_OK);
     CHECK(trade_reduce(host, 1, -1000, 1000000, TRADE_IOC) == TRADE_OK);
     CHECK(trade_size(host, 1) == 0);
+}
+
+/* Row 24, four of a side that hold the whole position, 5,000 raw: another must not be able to rest.
+ * What is replaced does not count, nor the orders of the other kind. */
+static void test_reduce_only_many(struct host *host)
+{
+    CHECK(trade_limit(host, 2, -5000, 1000000) == TRADE_OK);
+    CHECK(trade_limit(host, 1, 5000, 1000000) == TRADE_OK);
+    CHECK(trade_limit(host, 1, -5000, 1010000) == TRADE_OK);
+    for (uint32_t i = 0; i < 4; i++)
+        CHECK(trade_reduce(host, 1, -1249 - (i == 3), 1020000, TRADE_GTC) == TRADE_OK);
+    /* 4,997 of 5,000 */
+    CHECK(trade_reduce(host, 1, -1000, 1030000, TRADE_GTC) == TRADE_OK);
+    CHECK(trade_reduce(host, 1, -1000, 1030000, TRADE_GTC) == STATUS_invalid_reduce_only_order);
+    CHECK(trade_reduce(host, 1, -1000, 1030000, TRADE_IOC) == TRADE_OK);
+    CHECK(host_cancel_all(host, 1, 1, 0) == TRADE_OK);
+    for (uint32_t i = 0; i < 4; i++)
+        CHECK(trade_reduce(host, 1, -1250, 1020000, TRADE_GTC) == TRADE_OK);
+    CHECK(trade_reduce(host, 1, -1000, 1030000, TRADE_GTC) == STATUS_invalid_reduce_only_order);
+    CHECK(host_cancel_all(host, 1, 1, 0) == TRADE_OK);
+    CHECK(trade_limit(host, 2, 5000, 1000000) == TRADE_OK);
+    CHECK(trade_reduce(host, 1, -5000, 1000000, TRADE_IOC) == TRADE_OK);
 }
 
 /* Row 24: reduce-only needs an opposite position; fill-or-kill must fit in it. Row 21: below 10
@@ -412,6 +437,7 @@ int main(void)
     test_edges(&host);
     test_states(&host);
     test_marks(&host);
+    test_reduce_only_many(&host);
     test_reduce_only(&host);
     host_close(&host);
     trade_open(&host, NULL);

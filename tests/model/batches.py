@@ -205,7 +205,7 @@ class Batch:
         for key, holding in self.portfolio.holdings.items():
             market, before = holding.market, trial.rests.get(key, (0, 0))
             if (market.position_limit and (holding.buy > before[0] or holding.sell > before[1])
-                    and holding.of_account(holding.worst()) * market.mark
+                    and holding.of_account(holding.worst_without_reducing()) * market.mark
                     > market.position_limit):
                 return True
         return False

@@ -100,7 +100,10 @@ REQUIRED.update(dict.fromkeys(
      "hold ended by a near price", "hold ended by a run", "hold ended by the operator",
      "no unwind in this second", "unwind", "netting", "L3 pass 2", "fired order goes on",
      "not liquidated by a book", "withdrawal refused market_gap", "refused subaccount_not_closed",
-     "status master_key_rejected_last_key"], 1000))
+     "status master_key_rejected_last_key", "row 24 beyond the position",
+     "needs margin for reduce-only orders", "reduce-only excess"], 1000))
+REQUIRED.update({"code 2 row 24 beyond the position": 10, "fired row 24 beyond the position": 10,
+                 "excess that a plan does not pay for": 300})
 REQUIRED.update({"L1 fill": 100, "L2": 250, "L2 refused": 300,
                  "L3 leaves frozen legs": 200, "fund deleveraged": 20,
                  "L3 paid by the fund": 50, "L3 leaves a deficit": 40, "fund below 0": 10,

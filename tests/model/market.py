@@ -222,15 +222,17 @@ class Market:
                 if met == makers_max:
                     return None
                 met += 1
-                if order.reduce_only:
-                    continue
-                value = level.price * order.remaining
+                quantity = order.remaining
+                if order.reduce_only:  # what it could fill alone
+                    position = -order.side * order.holding.size
+                    quantity = min(quantity, max(0, position))
+                value = level.price * quantity
                 if notional + value >= self.impact_notional:
                     rest = self.impact_notional - notional
                     # quantity = size + rest / price, average = impact_notional / quantity
                     return self.impact_notional * level.price, size * level.price + rest
                 notional += value
-                size += order.remaining
+                size += quantity
         return None
 
     def matches_state(self):

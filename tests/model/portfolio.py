@@ -57,7 +57,25 @@ class Holding:
         """R4 IM(N) at the leverage that the portfolio has set in this market."""
         return self.market.initial_margin(notional, self.leverage)
 
+    def reducing(self, side):
+        """The total of the reduce-only orders of a side."""
+        return self.all_buy - self.buy if side > 0 else self.all_sell - self.sell
+
+    def excess(self, size=None):
+        """R4: what the reduce-only orders against a position exceed it by."""
+        size = self.size if size is None else size
+        return max(0, self.reducing(-size) - abs(size)) if size else 0
+
+    def resting(self):
+        """B and S of R4."""
+        buy, sell = self.buy, self.sell
+        return (buy + self.excess(), sell) if self.size < 0 else (buy, sell + self.excess())
+
     def worst(self):
+        buy, sell = self.resting()
+        return max(abs(self.size), abs(self.size + buy), abs(self.size - sell))
+
+    def worst_without_reducing(self):
         return max(abs(self.size), abs(self.size + self.buy), abs(self.size - self.sell))
 
     def entry_margin(self, worst):
@@ -79,8 +97,7 @@ class Holding:
         size, market = self.size, self.market
         if not size and not self.buy and not self.sell:
             return 0, 0
-        worst = max(abs(size), abs(size + self.buy), abs(size - self.sell))
-        initial = self.initial_margin(worst * market.mark) + self.open_loss()
+        initial = self.initial_margin(self.worst() * market.mark) + self.open_loss()
         maintenance = market.maintenance_margin(abs(size) * market.mark) if size else 0
         return initial, maintenance
 

@@ -78,7 +78,7 @@ def scan(exchange, holding):
         maintenance = max(tier[2] for tier in market.tiers)
         initial = max(cdiv(PPM, holding.leverage), max(tier[1] for tier in market.tiers))
         portfolio.slack_maintenance -= weight(size, maintenance) * move + 1
-        portfolio.slack_initial -= weight(size + holding.buy + holding.sell, initial) * move + 1
+        portfolio.slack_initial -= weight(size + sum(holding.resting()), initial) * move + 1
     if portfolio.number == 0:
         liquidation.fund_scanned(exchange, portfolio)
     if (portfolio.status == IN_LIQUIDATION or portfolio.slack_maintenance < 0

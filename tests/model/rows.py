@@ -9,6 +9,7 @@ from wire import (CANCEL_ONLY, CLOSED, FOK, GTC, HALTED, IN_LIQUIDATION, IOC, PO
 SIZE_MAX = 2**40 - 1
 POSITION_MAX, NOTIONAL_MAX, COST_MAX = 2**42, 2**50, 2**52
 MARKETS_MAX = 64  # that a portfolio is in
+REDUCE_ONLY_MAX = 4  # of a side from which on they must lie within the position
 
 STATUS_OF_ROW = {"10": "rejected_market_halted", "11": "rejected_invalid_order_flags",
                  "12": "order_rejected_expired", "15": "rejected_size_zero",
@@ -140,7 +141,15 @@ def reduce_only_refused(order, size, holding):
     position = holding.size if holding else 0
     if position * order.side >= 0:
         return "24 no position"
-    return "24 FOK" if order.expiry == FOK and size > abs(position) else ""
+    if order.expiry == FOK and size > abs(position):
+        return "24 FOK"
+    # of a replacement nothing is left in the sums, and its old order has no remainder
+    count = sum(1 for other in holding.orders
+                if other.reduce_only and other.side == order.side and other.remaining)
+    if (order.expiry not in (IOC, FOK) and count >= REDUCE_ONLY_MAX
+            and holding.reducing(order.side) >= abs(position)):
+        return "24 beyond the position"
+    return ""
 
 
 def liquidation_refused(order, size, conditional=False):

@@ -30,6 +30,13 @@ class Planted(unittest.TestCase):
         self.differs(walk, "beyond_limits", lambda *_: False, "twins")
         self.differs(rows, "liquidation_refused", lambda *_, **__: "", "slices")
 
+    def test_wrong_reduce_only(self):
+        self.differs(rows, "REDUCE_ONLY_MAX", 5, "walls")
+        self.differs(portfolio.Holding, "excess", lambda *_: 0, "walls")
+        self.differs(walk, "excess_behind", lambda walked, holding, size: max(0, holding.reducing(
+            -size) - abs(size) + (walked.left if walked.order.reduce_only and walked.rests()
+                                  else 0)) if size else 0, "walls", seed=2)
+
     def test_wrong_prices(self):
         self.differs(market.Market, "reference", lambda market_, _: market_.index, "runs")
         self.differs(market.Market, "closing_mark", lambda market_, _: market_.index, "announced")

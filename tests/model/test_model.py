@@ -65,8 +65,8 @@ class Bench(unittest.TestCase):
                          streams.ORACLE_KEY)
 
     def place(self, account, price, quantity, tif=GTC, post_only=0, reduce_only=0, stp=0):
-        return self.order(PLACE, account, price, quantity, tif, post_only, reduce_only, stp, 0, 1,
-                          0)
+        terms = tif, post_only, reduce_only, stp, 0, 1, 0
+        return self.order(PLACE, account, price, quantity, *terms)
 
     def order(self, code, account, *fields):
         """Sends the fields behind the portfolio id; the id of a placement stays in self.id."""
@@ -81,12 +81,11 @@ class Bench(unittest.TestCase):
 
     def replace(self, account, order_id, price, quantity, tif=GTC, post_only=0, reduce_only=0,
                 stp=0, expected=0):
-        return self.order(REPLACE, account, order_id, price, quantity, tif, post_only, reduce_only,
-                          stp, 0, 1, 0, expected)
+        terms = tif, post_only, reduce_only, stp, 0, 1, 0, expected
+        return self.order(REPLACE, account, order_id, price, quantity, *terms)
 
-    def market(self, account, quantity, slippage=0, reduce_only=0, stp=0):
-        return self.order(MARKET_ORDER, account, quantity, slippage, 1, 0, reduce_only, stp,
-                          bytes(6))
+    def market(self, account, quantity, ppm=0, reduce_only=0, stp=0):
+        return self.order(MARKET_ORDER, account, quantity, ppm, 1, 0, reduce_only, stp, bytes(6))
 
     def effects(self, code):
         layout = wire.struct.Struct(wire.LAYOUTS[code][0])
@@ -167,9 +166,10 @@ class Marks(unittest.TestCase):
         self.market.index, self.market.book_ppm = 1000, 50000
         self.number = 0
 
-    def rest(self, side, price, quantity, reduce=False):
-        order = Order()
+    def rest(self, side, price, quantity, reduce=0):
+        order, holding = Order(), Holding(None, self.market)  # of a position that it may close
         order.side, order.price, order.remaining, order.reduce_only = side, price, quantity, reduce
+        order.holding, holding.size = holding, -side * reduce
         self.market.side(side).insert(order)
 
     def test_median(self):
@@ -208,14 +208,14 @@ class Marks(unittest.TestCase):
             vars(self.market).update(before)
 
     def test_impact(self):
-        for order in ((101, 1000, True), (100, 5), (90, 10)):  # reduce-only: adds nothing
+        for order in ((101, 1000, -7), (100, 9, 2), (100, 3), (90, 10)):  # reduce-only: 0 and 2
             self.rest(1, *order)
         for notional, price in ((500, 100), (950, 95), (1400, 93)):  # 1400 / 15 = 93.3
             self.market.impact_notional = notional
             above, below = self.market.impact(self.market.bids, 4096)
             self.assertEqual(above // below, price)
         self.assertEqual(cdiv(above, below), 94)
-        self.assertIsNone(self.market.impact(self.market.bids, 2))  # not within two makers
+        self.assertIsNone(self.market.impact(self.market.bids, 3))  # not within three makers
         self.market.impact_notional = 1401
         self.assertIsNone(self.market.impact(self.market.bids, 4096))
 

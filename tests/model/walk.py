@@ -167,10 +167,15 @@ def margin_passed(walk, initial_before=None):
             buy += walk.left
         else:
             sell += walk.left
-    worst = max(abs(size), abs(size + buy), abs(size - sell))
-    if beyond_limits(walk, holding, size, worst):
+    if beyond_limits(walk, holding, size, max(abs(size), abs(size + buy), abs(size - sell))):
         exchange.counts["beyond a limit of the market"] += 1
         return False
+    excess = excess_behind(walk, holding, size)
+    if size < 0:
+        buy += excess
+    else:
+        sell += excess
+    worst = max(abs(size), abs(size + buy), abs(size - sell))
     initial_after = initial - im_here + holding.entry_margin(worst) + loss
     maintenance_after = (maintenance - mm_here
                          + market.maintenance_margin(abs(size) * market.mark))
@@ -178,6 +183,7 @@ def margin_passed(walk, initial_before=None):
     stress = portfolio.stress(exchange.t, exchange.max_age)
     if equity_after - stress >= initial_after:
         return True
+    exchange.counts["needs margin for reduce-only orders"] += bool(excess and order.reduce_only)
     closed = min(abs(holding.size), walk.filled) if holding.size * order.side < 0 else 0
     if initial_after <= initial_before and reducing_rule(
             (equity, maintenance), (equity_after, maintenance_after), stress,
@@ -185,6 +191,22 @@ def margin_passed(walk, initial_before=None):
         exchange.counts["passed by the reducing rule"] += 1
         return True
     return False
+
+
+def excess_behind(walk, holding, size):
+    """R4, the excess behind the plan: of the other orders, for which a plan that makes the
+    position smaller does not pay, and what the rest of this one adds."""
+    order, before = walk.order, holding.size
+    excess = holding.excess(size)
+    more = 0
+    if order.reduce_only and walk.rests():  # a position is left, of the same side
+        whole = holding.reducing(order.side) + walk.left
+        more = max(0, whole - abs(size)) - excess
+    if before * size > 0 and abs(size) < abs(before):
+        walk.exchange.counts["excess that a plan does not pay for"] += bool(excess)
+        excess = max(0, holding.excess() - (abs(before) - abs(size)))
+    walk.exchange.counts["reduce-only excess"] += bool(excess + more)
+    return excess + more
 
 
 def beyond_limits(walk, holding, size, worst):

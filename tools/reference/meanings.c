@@ -47,7 +47,10 @@ static const char *const statuses[STATUS_COUNT] = {
         "post_only, reduce_only, stp, expiry or live_tif has a value, or a combination, that is "
         "not allowed",
     [STATUS_invalid_reduce_only_order] =
-        "reduce-only without an opposite position, or FOK and larger than it",
+        "reduce-only without an opposite position, or FOK and larger than it; or it could rest, "
+        "and "
+        "four reduce-only orders or more hold the whole position already: cancel one, or send it "
+        "as IOC",
     [STATUS_rejected_slippage_exceeds_maximum] =
         "max_slippage_ppm is above the market's maximum, or the best price is beyond it",
     [STATUS_rejected_self_transfer] = "from and to are the same portfolio",

@@ -47,7 +47,7 @@ static int64_t best_price(const struct market *market, enum order_side side)
 }
 
 /* Returns the quantity of the first `most` orders of a level, at most a little above `enough`. A
- * reduce-only order may be larger than what it can ever fill: it adds nothing. */
+ * reduce-only order may be larger than what it can ever fill: it adds what it could fill alone. */
 static uint64_t quantity_of_first(const struct engine *engine, const struct market *market,
                                   enum order_side side, uint32_t tick, uint32_t most,
                                   uint64_t enough)
@@ -57,7 +57,7 @@ static uint64_t quantity_of_first(const struct engine *engine, const struct mark
 
     for (uint32_t count = 0; count < most && at != ORDER_NONE && quantity < enough; count++) {
         const struct order *order = &engine->orders.hot[at];
-        quantity += (order->flags & ORDER_REDUCE_ONLY) == 0 ? order->remaining : 0;
+        quantity += margin_usable(order, engine->holdings.rows[order->holding].size);
         at = order->next;
     }
     return quantity;

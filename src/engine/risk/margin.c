@@ -1,5 +1,6 @@
 #include "engine/risk/margin.h"
 
+#include "engine/risk/rests.h"
 #include "engine/risk/risk.h"
 #include "engine/table/image_read.h"
 
@@ -13,21 +14,12 @@ struct figures {
     int64_t maintenance;
 };
 
-/* worst = max(|s|, |s + B|, |s - S|). */
-static uint64_t worst_of(int64_t size, int64_t buys, int64_t sells)
-{
-    uint64_t worst = margin_abs(size);
-    uint64_t bought = margin_abs(size + buys), sold = margin_abs(size - sells);
-
-    worst = bought > worst ? bought : worst;
-    return sold > worst ? sold : worst;
-}
-
 /* IM(worst * mark); `leverage` as set, 0: the default. */
 static int128 initial_of_worst(const struct market *market, uint32_t leverage, int64_t size,
-                               int64_t buys, int64_t sells)
+                               struct rests rests)
 {
-    return tier_initial(market->record.tiers, (uint128)worst_of(size, buys, sells) * market->mark,
+    return tier_initial(market->record.tiers,
+                        (uint128)rests_worst(size, rests.buys, rests.sells) * market->mark,
                         leverage_in_force(market, leverage));
 }
 
@@ -40,11 +32,10 @@ struct entry_terms {
 };
 
 /* R4, tiers of entry: max(IM(worst * mark), cdiv(IM(G * mark) * worst, G)). */
-static int128 initial_of_entry(const struct entry_terms *terms, int64_t size, int64_t buys,
-                               int64_t sells)
+static int128 initial_of_entry(const struct entry_terms *terms, int64_t size, struct rests rests)
 {
     const struct market *market = terms->market;
-    uint64_t worst = worst_of(size, buys, sells), whole = worst + terms->elsewhere;
+    uint64_t worst = rests_worst(size, rests.buys, rests.sells), whole = worst + terms->elsewhere;
     uint32_t leverage = leverage_in_force(market, terms->leverage);
     const struct market_tier *tiers = market->record.tiers;
     int128 alone = tier_initial(tiers, (uint128)worst * market->mark, leverage);
@@ -89,14 +80,12 @@ static void add_open_losses(const struct market *market, const struct holding *h
 static void holding_figures(const struct market *market, const struct holding *holding,
                             struct figures *figures)
 {
-    const struct holding_side *buys = &holding->sides[ORDER_LONG];
-    const struct holding_side *sells = &holding->sides[ORDER_SHORT];
     int64_t mark = (int64_t)market->mark;
 
     figures->value = mark * holding->size - holding->cost;
     figures->maintenance = maintenance_of(market, holding->size);
     figures->initial =
-        initial_of_worst(market, holding->leverage, holding->size, buys->size, sells->size);
+        initial_of_worst(market, holding->leverage, holding->size, rests_now(holding));
     figures->loose = 0;
     add_open_losses(market, holding, figures);
 }
@@ -202,8 +191,7 @@ void margin_resolve(struct engine *engine, struct portfolio *portfolio)
             struct figures figures = { .value = holding->figure_value,
                                        .maintenance = holding->figure_maintenance };
             figures.initial = loss + initial_of_worst(market, holding->leverage, holding->size,
-                                                      holding->sides[ORDER_LONG].size,
-                                                      holding->sides[ORDER_SHORT].size);
+                                                      rests_now(holding));
             INVARIANT(figures.initial <= holding->figure_initial);
             put_figures(portfolio, holding, &figures);
         }
@@ -249,16 +237,11 @@ static bool reducing_rule(const struct reduction *is)
 static int128 reduced_bound(const struct entry_terms *terms, const struct holding *holding,
                             const struct margin_change *change)
 {
-    int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
     bool trades = change->size_after != holding->size;
 
-    if (!trades || change->out_size == 0)
-        return initial_of_entry(terms, holding->size, buys, sells);
-    if (change->side == ORDER_LONG)
-        buys -= change->out_size;
-    else
-        sells -= change->out_size;
-    return initial_of_entry(terms, holding->size, buys, sells) -
+    if (!trades)
+        return initial_of_entry(terms, holding->size, rests_now(holding));
+    return initial_of_entry(terms, holding->size, rests_before(holding, change)) -
            order_loss(terms->market, change->side, change->out_price, change->out_size);
 }
 
@@ -271,12 +254,11 @@ static uint64_t size_elsewhere(const struct engine *engine, const struct holding
 }
 
 static int128 stress_of(const struct engine *engine, const struct holding *holding,
-                        int64_t out_buys, int64_t out_sells)
+                        struct rests rests)
 {
     if (CC_LIKELY(!market_is_frozen(engine, holding->market)))
         return 0;
-    uint64_t worst = worst_of(holding->size, holding->sides[ORDER_LONG].size - out_buys,
-                              holding->sides[ORDER_SHORT].size - out_sells);
+    uint64_t worst = rests_worst(holding->size, rests.buys, rests.sells);
     if (worst == 0)
         return 0;
     return (int128)market_stress(engine, holding->market,
@@ -290,7 +272,8 @@ int128 margin_stress(const struct engine *engine, uint32_t index, uint32_t witho
     for (uint32_t at = engine->portfolios.rows[index].holding_head; at != HOLDING_NONE;
          at = engine->holdings.rows[at].next)
         if (engine->holdings.rows[at].market != without)
-            stress += stress_of(engine, &engine->holdings.rows[at], 0, 0);
+            stress += stress_of(engine, &engine->holdings.rows[at],
+                                rests_now(&engine->holdings.rows[at]));
     return stress;
 }
 
@@ -307,11 +290,11 @@ int128 margin_entry_surcharge(const struct engine *engine, uint32_t index, uint3
         const struct holding *holding = &engine->holdings.rows[at];
         const struct market *market = &engine->markets.rows[holding->market];
         struct entry_terms terms = { market, size_elsewhere(engine, holding), holding->leverage };
-        int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
         if (holding->market == without || terms.elsewhere == 0)
             continue;
-        more += initial_of_entry(&terms, holding->size, buys, sells) -
-                initial_of_worst(market, holding->leverage, holding->size, buys, sells);
+        struct rests rests = rests_now(holding);
+        more += initial_of_entry(&terms, holding->size, rests) -
+                initial_of_worst(market, holding->leverage, holding->size, rests);
     }
     return more;
 }
@@ -340,24 +323,27 @@ bool margin_beyond_position_limit(const struct engine *engine, uint32_t portfoli
 
     if (limit == 0)
         return false;
-    uint64_t worst =
-        worst_of(holding->size, holding->sides[ORDER_LONG].size, holding->sides[ORDER_SHORT].size);
+    uint64_t worst = rests_worst(holding->size, holding->sides[ORDER_LONG].size,
+                                 holding->sides[ORDER_SHORT].size);
     return (uint128)(worst + elsewhere_of(engine, portfolio, market_index, holding_index)) *
                market->mark >
            limit;
 }
 
 /* R4: an effect that makes the position or the resting part larger must stay below the limits of
- * the account's position and of the market's open interest. */
+ * the account's position and of the market's open interest. Reduce-only orders are in neither. */
 static bool beyond_limits(const struct entry_terms *terms, const struct holding *holding,
-                          const struct margin_change *change, uint64_t worst)
+                          const struct margin_change *change)
 {
     const struct market_record *record = &terms->market->record;
+    int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
     bool grows = margin_abs(change->size_after) > margin_abs(holding->size) ||
                  change->rest_size > change->out_size;
 
     if (CC_LIKELY(record->position_limit == 0 && record->open_interest_limit == 0) || !grows)
         return false;
+    *(change->side == ORDER_LONG ? &buys : &sells) += change->rest_size - change->out_size;
+    uint64_t worst = rests_worst(change->size_after, buys, sells);
     if (record->position_limit != 0 &&
         (uint128)(worst + terms->elsewhere) * terms->market->mark > record->position_limit)
         return true;
@@ -377,8 +363,6 @@ static __attribute__((noinline)) bool passes_in_full(struct engine *engine, uint
     const struct holding *holding =
         holding_index == HOLDING_NONE ? &nothing : state_holding(engine, holding_index);
     struct portfolio *portfolio = state_portfolio(engine, index);
-    int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
-    int64_t buys_before = buys, sells_before = sells;
     struct entry_terms terms = {
         .market = market,
         .elsewhere = elsewhere_of(engine, index, market_index, holding_index),
@@ -386,26 +370,21 @@ static __attribute__((noinline)) bool passes_in_full(struct engine *engine, uint
                                                   : holding->leverage,
     };
 
-    if (change->side == ORDER_LONG)
-        buys += change->rest_size - change->out_size;
-    else
-        sells += change->rest_size - change->out_size;
-    if (beyond_limits(&terms, holding, change, worst_of(change->size_after, buys, sells)))
+    if (beyond_limits(&terms, holding, change))
         return false;
-    int128 becomes = initial_of_entry(&terms, change->size_after, buys, sells) +
+    int128 becomes = initial_of_entry(&terms, change->size_after, rests_after(holding, change)) +
                      order_loss(market, change->side, change->rest_price, change->rest_size);
     if (CC_UNLIKELY(change->out_size != 0))
         becomes -= order_loss(market, change->side, change->out_price, change->out_size);
     int128 stress = margin_stress(engine, index, market_index);
     if (holding_index != HOLDING_NONE)
-        stress += stress_of(engine, holding, change->side == ORDER_LONG ? change->out_size : 0,
-                            change->side == ORDER_LONG ? 0 : change->out_size);
+        stress += stress_of(engine, holding, rests_before(holding, change));
     int128 equity = margin_equity(portfolio);
     int128 equity_after = equity + change->equity;
     int128 initial = portfolio->initial + margin_entry_surcharge(engine, index, market_index);
     if (equity_after - stress >= initial + becomes)
         return true; /* whatever the record's part of IM was */
-    int128 was = initial_of_worst(market, terms.leverage, holding->size, buys_before, sells_before);
+    int128 was = initial_of_worst(market, terms.leverage, holding->size, rests_now(holding));
     if (equity_after - stress >= initial - was + becomes)
         return true;
 
@@ -442,15 +421,14 @@ static bool passes_at_once(const struct engine *engine, const struct portfolio *
 {
     const struct market *market = &engine->markets.rows[market_index];
     const struct holding *holding = &engine->holdings.rows[holding_index];
-    int64_t buys = holding->sides[ORDER_LONG].size, sells = holding->sides[ORDER_SHORT].size;
 
     if ((market->record.position_limit | market->record.open_interest_limit) != 0 ||
         account_position_counts(&engine->accounts.rows[portfolio->account]) ||
         portfolio->holding_head != holding_index || holding_index == HOLDING_NONE ||
         holding->next != HOLDING_NONE || market_is_frozen(engine, market_index))
         return false;
-    *(change->side == ORDER_LONG ? &buys : &sells) += change->rest_size - change->out_size;
-    int128 becomes = initial_of_worst(market, holding->leverage, change->size_after, buys, sells) +
+    int128 becomes = initial_of_worst(market, holding->leverage, change->size_after,
+                                      rests_after(holding, change)) +
                      order_loss(market, change->side, change->rest_price, change->rest_size);
     if (CC_UNLIKELY(change->out_size != 0))
         becomes -= order_loss(market, change->side, change->out_price, change->out_size);
@@ -500,10 +478,8 @@ void margin_part(const struct engine *engine, const struct holding *holding,
     holding_figures(market, holding, &figures);
     part->value = figures.value;
     part->maintenance = figures.maintenance;
-    part->initial =
-        initial_of_worst(market, holding->leverage, holding->size, holding->sides[ORDER_LONG].size,
-                         holding->sides[ORDER_SHORT].size) +
-        walk_open_loss(engine, market, &copy);
+    part->initial = initial_of_worst(market, holding->leverage, holding->size, rests_now(holding)) +
+                    walk_open_loss(engine, market, &copy);
 }
 
 void margin_view(const struct engine *engine, uint32_t index, struct margin_view *view)

@@ -23,8 +23,10 @@ struct margin_change {
     uint64_t rest_price;
     int64_t out_size; /* own old rest that a replacement takes out, unless reduce-only, else 0 */
     uint64_t out_price;
-    int64_t interest; /* what the walk adds to the market's open interest */
-    uint8_t side;     /* of the order */
+    int64_t rest_reduce; /* the remainder that rests if it is reduce-only, else 0 */
+    int64_t out_reduce;  /* the old rest if it was, else 0 */
+    int64_t interest;    /* what the walk adds to the market's open interest */
+    uint8_t side;        /* of the order */
 };
 
 /* A portfolio's figures as R4 defines them, made from nothing. */
@@ -116,10 +118,25 @@ static inline bool margin_price_is_worse(enum order_side side, uint64_t price, u
     return side == ORDER_LONG ? price > mark : price < mark;
 }
 
-/* What figures of a holding are made at: mark and tiers. Never 0. */
+/* The rules that figures are made by: those of an image that was made by others are out of date. */
+enum { MARGIN_RULES = 1 << 16 };
+
+/* What figures of a holding are made at: mark, tiers and rules. Never 0. */
 static inline uint64_t margin_figure_mark(const struct market *market)
 {
-    return market->mark | (uint64_t)(market->tier_generation + 1) << 41; /* mark < 2^40 * 1.05 */
+    uint64_t made_by = (uint64_t)MARGIN_RULES + 1 + market->tier_generation;
+
+    return market->mark | made_by << 41; /* mark < 2^40 * 1.05 */
+}
+
+/* How much of a resting order may fill at this position (R3: it clips reduce-only ones). */
+static inline uint64_t margin_usable(const struct order *order, int64_t position)
+{
+    if (CC_LIKELY((order->flags & ORDER_REDUCE_ONLY) == 0))
+        return order->remaining;
+    bool opposes = order->side == ORDER_LONG ? position < 0 : position > 0;
+    uint64_t size = opposes ? margin_abs(position) : 0;
+    return order->remaining < size ? order->remaining : size;
 }
 
 /* A fill of `quantity` at `price` against the mark: mark * q - p * q. */

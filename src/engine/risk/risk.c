@@ -5,6 +5,7 @@
 #include "engine/risk/funding_pay.h"
 #include "engine/risk/judge.h"
 #include "engine/risk/margin.h"
+#include "engine/risk/rests.h"
 #include "engine/state/trigger.h"
 
 /* The portfolio is solvent at today's marks: what its legs lose counts from here on (R7 L3). Below
@@ -186,7 +187,8 @@ void risk_scan(struct engine *engine, uint32_t index, bool exact)
     const struct market_record *record = &market->record;
     uint32_t by_leverage = (MONEY_PPM - 1) / leverage_in_force(market, holding->leverage) + 1;
     uint32_t initial_ppm = tier_imr_max(record->tiers, record->tier_count);
-    uint64_t orders = (uint64_t)(holding->sides[0].size + holding->sides[1].size);
+    uint64_t orders =
+        (uint64_t)(holding->sides[0].size + holding->sides[1].size + rests_excess(holding));
 
     if (initial_ppm < by_leverage)
         initial_ppm = by_leverage;

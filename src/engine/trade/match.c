@@ -24,16 +24,6 @@ struct walk {
     uint8_t fee_tier;        /* of the taker */
 };
 
-/* Returns how much of a resting order may fill at this position (R3: it clips reduce-only ones). */
-static uint64_t usable(const struct order *maker, int64_t position)
-{
-    if (CC_LIKELY((maker->flags & ORDER_REDUCE_ONLY) == 0))
-        return maker->remaining;
-    bool opposes = maker->side == ORDER_LONG ? position < 0 : position > 0;
-    uint64_t size = opposes ? margin_abs(position) : 0;
-    return maker->remaining < size ? maker->remaining : size;
-}
-
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -78,7 +68,8 @@ static void walk_maker(struct engine *engine, struct walk *walk, const struct or
     bool walked = holding->walk_stamp == walk->stamp;
     int64_t position = holding->size + (walked ? holding->walk_quantity : 0);
     int64_t equity = walked ? holding->walk_equity : 0;
-    uint64_t quantity = least(least(match->remaining, walk->reducible), usable(maker, position));
+    uint64_t quantity =
+        least(least(match->remaining, walk->reducible), margin_usable(maker, position));
 
     if (quantity == 0)
         return; /* reduce-only without a position left: the act finds it dead */
@@ -414,7 +405,7 @@ static uint64_t act_maker(struct engine *engine, const struct match_taker *taker
         act_own(engine, taker, order, at);
         return 0;
     }
-    uint64_t quantity = least(order->remaining, usable(maker, holding->size));
+    uint64_t quantity = least(order->remaining, margin_usable(maker, holding->size));
     if (taker->reduce_only)
         quantity = least(quantity, margin_abs(state_holding(engine, order->holding)->size));
     INVARIANT(quantity != 0);

@@ -56,11 +56,12 @@ static enum status check_margin(struct engine *engine, const struct order_reques
 
     change.interest = match->interest + longs_after - longs_before;
 
-    if (rests(request, match) && !request->reduce_only)
-        change.rest_size = (int64_t)match->remaining;
-    if (order_request_replaces(request) &&
-        !(engine->orders.hot[request->replaced].flags & ORDER_REDUCE_ONLY)) {
-        change.out_size = (int64_t)request->out_quantity;
+    if (rests(request, match))
+        *(request->reduce_only ? &change.rest_reduce : &change.rest_size) =
+            (int64_t)match->remaining;
+    if (order_request_replaces(request)) {
+        bool reduced = (engine->orders.hot[request->replaced].flags & ORDER_REDUCE_ONLY) != 0;
+        *(reduced ? &change.out_reduce : &change.out_size) = (int64_t)request->out_quantity;
         change.out_price = request->out_price;
     }
     if (CC_LIKELY(margin_taker_passes(engine, request->portfolio, request->market_index,

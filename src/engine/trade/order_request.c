@@ -6,7 +6,10 @@
 #include "engine/trade/match.h"
 #include "engine/trade/resting.h"
 
-enum { STP_MAX = 3 };
+enum {
+    STP_MAX = 3,
+    REDUCE_ONLY_MAX = 4, /* of a side from which on they must lie within the position */
+};
 
 #define SIZE_SUM_MAX (INT64_C(1) << 42) /* R1: |s| + B of a request */
 #define COST_SUM_MAX (INT64_C(1) << 52) /* |c| + bn */
@@ -317,6 +320,24 @@ static bool may_reduce(const struct order_request *request)
            (request->tif != ORDER_FOK || request->quantity <= margin_abs(request->position));
 }
 
+/* It could rest beside so many reduce-only orders as may exceed the position, which they take up
+ * already. An old rest is left out. */
+static bool reduces_too_often(const struct engine *engine, const struct order_request *request)
+{
+    const struct holding_side *side = &engine->holdings.rows[request->holding].sides[request->side];
+    uint32_t count = side->order_count - side->margin_count;
+    int64_t size = side->reduce_size;
+
+    if (CC_LIKELY(count < REDUCE_ONLY_MAX) || !order_request_may_rest(request))
+        return false;
+    if (order_request_replaces(request) &&
+        (engine->orders.hot[request->replaced].flags & ORDER_REDUCE_ONLY) != 0) {
+        count--;
+        size -= (int64_t)request->out_quantity;
+    }
+    return count >= REDUCE_ONLY_MAX && size >= (int64_t)margin_abs(request->position);
+}
+
 /* What a portfolio in liquidation still may place. An order that waits has no position to
  * be held against. */
 static bool reduces(const struct order_request *request)
@@ -378,7 +399,7 @@ static enum status check_against_state(struct engine *engine, struct order_reque
         return ROW_STATUS(min_notional);
     if (order_request_is_market(request) && exceeds_slippage(engine, request))
         return ROW_STATUS(slippage);
-    if (reduce_only && !may_reduce(request))
+    if (reduce_only && (!may_reduce(request) || reduces_too_often(engine, request)))
         return ROW_STATUS(reduce_only);
     if (table_is_full(engine, request) ||
         (order_request_may_rest(request) && portfolio->account != 0 &&

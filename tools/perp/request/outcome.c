@@ -51,7 +51,8 @@
     X(rejected_invalid_order_flags, \
       "these flags do not go together: post-only needs a time in force that can rest") \
     X(invalid_reduce_only_order, \
-      "reduce-only needs a position on the other side, and FOK no more than its size") \
+      "reduce-only needs a position on the other side, and FOK no more than its size; beside four " \
+      "that hold all of it no other may rest: perp orders --open, perp cancel, or --tif IOC") \
     X(self_trade_prevention, \
       "it would have met an order of the same account; --stp says what to do then") \
     X(rejected_max_open_orders_exceeded, \
