@@ -1,5 +1,6 @@
 /* operator_rule.h - the rules of a market record and of the operator's other bodies, each with the
- * field that breaks it: what a refusal of 1001, 1002, 1004 or 1008 says beside its status.
+ * field that breaks it: what a refusal of 1001, 1002, 1004 or 1008 says beside its status. The last
+ * ones are of withdrawals (10): the field is the table of which the account has too many rows.
  *
  * The number of a rule is its place in the list from 1 on; 0 is none. It comes in the answer of the
  * engine and in effect 2100; the acknowledgement says field and rule as text (json.md J4).
@@ -93,7 +94,25 @@
     X(clock_announce,     "force", \
       "0 while the clock has a gap: no closing is announced before 1011 has confirmed it") \
     X(gap_none,           "gap_ns", "of a gap of the clock that is open: there is none") \
-    X(gap_other,          "gap_ns", "the gap of the clock that is open, as GET /readyz shows it")
+    X(gap_other,          "gap_ns", "the gap of the clock that is open, as GET /readyz shows it") \
+    X(fall_orders,        "orders", \
+      "with what is left at most 64, or what the lower class has room for: cancel orders first") \
+    X(fall_conditionals,  "conditionals", \
+      "with what is left none, or what the lower class has room for: cancel what waits first") \
+    X(fall_positions,     "positions", \
+      "with what is left at most 16, or what the lower class has room for: close positions first") \
+    X(fall_leverages,     "leverages", \
+      "with what is left none, or what the lower class has room for: set the default first") \
+    X(fall_mmps,          "mmps", \
+      "with what is left none, or what the lower class has room for: set all to 0 first") \
+    X(fall_credentials,   "credentials", \
+      "with what is left at most 8, or what the lower class has room for: revoke keys first, " \
+      "whose rows go a minute later") \
+    X(fall_arms,          "arms", \
+      "with what is left at most 8, or what the lower class has room for: disarm first") \
+    X(fall_withdrawals,   "withdrawals", \
+      "with what is left at most 16, or what the lower class has room for: wait until others " \
+      "are settled")
 /* clang-format on */
 
 enum operator_rule {

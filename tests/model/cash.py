@@ -128,6 +128,9 @@ class Cash:
         if not exchange.shares.fits(account, "withdrawals"):
             exchange.reason = REASON["limit_reached"]
             return S["order_rejected_invalid"]
+        if rule := exchange.shares.fall_stopped(account, amount):
+            exchange.reason = REASON["limit_reached"]
+            return exchange.refuse(rule)
         self.net[account] -= amount
         made = Withdrawal()
         made.id = uuid7_of(exchange.t, exchange.sequence, exchange.id_index)

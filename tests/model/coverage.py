@@ -150,6 +150,7 @@ REQUIRED.update(dict.fromkeys(
     + ["share of a class: " + table for table in ("orders", "conditionals", "portfolios")]
     + ["account taken", "account passed over", "no room for an account",
        "row of a key given back", "row of a withdrawal given back"], 10))
+REQUIRED["rows stop a fall: conditionals"] = 1
 # What a run has to meet a thousand times.
 REQUIRED.update(dict.fromkeys(
     ["trigger", "oco", "mmp", "market state", "status duplicate_request_id"]

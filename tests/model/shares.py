@@ -10,6 +10,10 @@ RELEASES = 4  # ended rows of each kind that a command gives back
 ARMS_MOST = 256
 OF_CREATION = 2  # master key and session
 OF_UNFUNDED = {"subaccounts": 1, "portfolios": 2, "credentials": 8, "conditionals": 0, "rows": 0}
+# Rows that stop no fall to a lower class; rules 66 to 73 in this order.
+FALL_FEW = {"orders": 64, "conditionals": 0, "positions": 16, "leverages": 0, "mmps": 0,
+            "credentials": 8, "arms": 8, "withdrawals": 16}
+RULE_FALL_FIRST = 66
 OPTIONS = {"limits.account_portfolios": 256, "limits.account_conditionals": 1000,
            "limits.account_rows": 1024, "limits.account_credentials": 160,
            "limits.account_withdrawals": 256,
@@ -53,9 +57,10 @@ class Shares:
             exchange.reclaim.since[account] = exchange.t
 
     def class_of(self, account):
-        if account == 0:
-            return FULL
-        amount = max(0, self.funding[account])
+        return FULL if account == 0 else self.class_of_funding(self.funding[account])
+
+    def class_of_funding(self, amount):
+        amount = max(0, amount)
         if amount < self.option("limits.funding_small") * USDC:
             return UNFUNDED
         return SMALL if amount < self.option("limits.funding_full") * USDC else FULL
@@ -134,11 +139,40 @@ class Shares:
         such accounts together have at most half of their share."""
         if having <= OF_CREATION:
             return True
-        extra = sum(max(0, self.credentials[account] - OF_CREATION)
-                    for account in self.exchange.hierarchy.accounts
-                    if self.class_of(account) == UNFUNDED)
         share = self.size("credentials") * self.option("limits.share_unfunded_ppm") // 10**6
-        return extra + 1 <= share // 2
+        return self.extra() + 1 <= share // 2
+
+    def extra(self):
+        return sum(max(0, self.credentials[account] - OF_CREATION)
+                   for account in self.exchange.hierarchy.accounts
+                   if self.class_of(account) == UNFUNDED)
+
+    def fall_stopped(self, account, amount):
+        """The rule that a withdrawal breaks which would bring the account into a lower class: of
+        each table it has few rows, or so many as that class has room for; 0: it breaks none."""
+        exchange = self.exchange
+        cash = sum(portfolio.cash for portfolio in self.portfolios_of(account))
+        before = self.class_of(account)
+        after = self.class_of_funding(max(exchange.money.net[account], cash) - amount)
+        if account == 0 or after >= before:
+            return 0
+        for number, (table, few) in enumerate(FALL_FEW.items()):
+            has = self.rows(account, table) + (table == "withdrawals")
+            if has <= few:
+                continue
+            size, used = self.size(table), Counter()
+            for other in exchange.hierarchy.accounts:
+                used[self.class_of(other)] += self.rows(other, table)
+            ppm = [self.option("limits.share_unfunded_ppm"), self.option("limits.share_small_ppm")]
+            short = [upto for upto in range(after, before)
+                     if has + sum(used[one] for one in range(upto + 1)) > size * ppm[upto] // 10**6]
+            if table == "credentials" and after == UNFUNDED:
+                short += [0] * (self.extra() + has - OF_CREATION
+                                > size * ppm[UNFUNDED] // 10**6 // 2)
+            if short:
+                exchange.counts["rows stop a fall: " + table] += 1
+                return RULE_FALL_FIRST + number
+        return 0
 
     def fits_new(self):
         """Whether an account can be made, with its portfolio, master key and session."""

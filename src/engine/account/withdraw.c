@@ -48,6 +48,23 @@ static uint8_t profit_waits(const struct engine *engine, const struct account *o
     return fund_exchange_is_short(engine) ? REASON_insurance_fund_deficit : REASON_none;
 }
 
+/* What an account is told that has too many rows for the class that it would fall to. */
+static enum operator_rule rule_of_fall(enum share_table table)
+{
+    static const uint8_t rules[SHARE_TABLE_COUNT] = {
+        [SHARE_orders] = OPERATOR_RULE_fall_orders,
+        [SHARE_conditionals] = OPERATOR_RULE_fall_conditionals,
+        [SHARE_positions] = OPERATOR_RULE_fall_positions,
+        [SHARE_leverages] = OPERATOR_RULE_fall_leverages,
+        [SHARE_mmps] = OPERATOR_RULE_fall_mmps,
+        [SHARE_credentials] = OPERATOR_RULE_fall_credentials,
+        [SHARE_arms] = OPERATOR_RULE_fall_arms,
+        [SHARE_withdrawals] = OPERATOR_RULE_fall_withdrawals,
+    };
+
+    return (enum operator_rule)rules[table];
+}
+
 enum status withdraw_request(struct engine *engine, const struct command *command,
                              struct engine_result *result)
 {
@@ -75,6 +92,11 @@ enum status withdraw_request(struct engine *engine, const struct command *comman
     if (!share_fits(engine, engine->applying.account, SHARE_withdrawals, 1)) {
         result->reason = REASON_limit_reached;
         return STATUS_order_rejected_invalid;
+    }
+    enum share_table over = share_stops_fall(engine, engine->applying.account, body.amount);
+    if (over != SHARE_TABLE_COUNT) {
+        result->reason = REASON_limit_reached;
+        return result_refuse(result, rule_of_fall(over), STATUS_order_rejected_invalid);
     }
     if (!withdrawal_fits(engine, body.amount))
         return ROW_STATUS(room);

@@ -28,7 +28,7 @@ struct engine_result {
     uint8_t id[16];
     uint8_t status; /* enum status */
     uint8_t reason; /* enum reason */
-    uint8_t rule;   /* enum operator_rule: what a refused 1001, 1002, 1004 or 1008 breaks */
+    uint8_t rule;   /* enum operator_rule: what a refused 10, 1001, 1002, 1004 or 1008 breaks */
     uint8_t original_status;
     uint8_t members;      /* enum answer_member bits */
     uint8_t order_status; /* enum order_state */

@@ -167,15 +167,20 @@ static uint32_t counted(const struct engine *engine, uint32_t account, enum shar
     return owner->counts[table];
 }
 
+/* What keys beyond those of their creation unfunded accounts may have together. */
+static uint32_t extra_bound(const struct engine *engine)
+{
+    return engine->share.tables[SHARE_credentials].bound[SHARE_CLASS_unfunded] / 2;
+}
+
 /* Whether `count` more keys of an unfunded account leave newcomers theirs. */
 static bool leaves_newcomers_theirs(const struct engine *engine, const struct account *owner,
                                     uint32_t count)
 {
     const uint32_t has = owner->counts[SHARE_credentials];
-    const uint32_t most = engine->share.tables[SHARE_credentials].bound[SHARE_CLASS_unfunded] / 2;
+    const uint32_t more = share_extra(has + count) - share_extra(has);
 
-    return engine->share.extra_credentials + share_extra(has + count) - share_extra(has) <= most ||
-           has + count <= SHARE_CREATION_CREDENTIALS;
+    return more == 0 || engine->share.extra_credentials + more <= extra_bound(engine);
 }
 
 bool share_fits(const struct engine *engine, uint32_t account, enum share_table table,
@@ -189,6 +194,55 @@ bool share_fits(const struct engine *engine, uint32_t account, enum share_table 
         return false;
     return table != SHARE_credentials || owner->share_class != SHARE_CLASS_unfunded ||
            leaves_newcomers_theirs(engine, owner, count);
+}
+
+/* Of each table the rows that an account keeps in every class. UINT32_MAX: all, since no command of
+ * their owner gives them back. */
+static const uint32_t kept_in_fall[SHARE_TABLE_COUNT] = {
+    [SHARE_accounts] = UINT32_MAX,
+    [SHARE_subaccounts] = UINT32_MAX,
+    [SHARE_portfolios] = UINT32_MAX,
+    [SHARE_orders] = SHARE_FALL_ORDERS,
+    [SHARE_positions] = SHARE_FALL_POSITIONS,
+    [SHARE_credentials] = SHARE_UNFUNDED_CREDENTIALS,
+    [SHARE_arms] = SHARE_FALL_ARMS,
+    [SHARE_withdrawals] = SHARE_FALL_WITHDRAWALS,
+};
+
+/* Whether the classes from `class` to below the account's own have room for `count` rows more. */
+static bool fall_fits(const struct engine *engine, uint32_t account, uint8_t class,
+                      enum share_table table, uint32_t count)
+{
+    const struct account *owner = &engine->accounts.rows[account];
+    const struct share_use *use = &engine->share.tables[table];
+    uint64_t used = count;
+
+    for (uint32_t i = 0; i < owner->share_class; i++) {
+        used += use->used[i];
+        if (i >= class && used > use->bound[i])
+            return false;
+    }
+    return table != SHARE_credentials || class != SHARE_CLASS_unfunded ||
+           engine->share.extra_credentials + share_extra(count) <= extra_bound(engine);
+}
+
+enum share_table share_stops_fall(const struct engine *engine, uint32_t account, uint64_t amount)
+{
+    const struct account *owner = &engine->accounts.rows[account];
+    int128 cash = owner->cash - (int128)amount;
+    int128 brought = (int128)owner->net_deposits - (int128)amount;
+    int128 funding = cash > brought ? cash : brought;
+    uint8_t class = class_of(engine, funding < INT64_MAX ? (int64_t)funding : INT64_MAX);
+
+    if (account == 0 || class >= owner->share_class)
+        return SHARE_TABLE_COUNT;
+    for (uint32_t i = 0; i < SHARE_TABLE_COUNT; i++) {
+        uint32_t count = owner->counts[i] + (i == SHARE_withdrawals ? 1u : 0);
+        if (count > kept_in_fall[i] &&
+            !fall_fits(engine, account, class, (enum share_table)i, count))
+            return (enum share_table)i;
+    }
+    return SHARE_TABLE_COUNT;
 }
 
 uint32_t share_size(const struct engine *engine, enum share_table table)

@@ -25,6 +25,15 @@ enum {
  * have beyond it is at most half of their share of credentials; the rest is for newcomers. */
 enum { SHARE_CREATION_CREDENTIALS = 2 };
 
+/* Rows that an account may keep, whatever the class that a withdrawal brings it to; of keys and
+ * sessions SHARE_UNFUNDED_CREDENTIALS. */
+enum {
+    SHARE_FALL_ORDERS = 64,
+    SHARE_FALL_POSITIONS = 16,
+    SHARE_FALL_ARMS = 8,
+    SHARE_FALL_WITHDRAWALS = 16,
+};
+
 #define SHARE_FUNDING_UNKNOWN INT64_MIN /* while an image is loaded that is older than funding */
 
 /* One table: the rows of each class, and how many a class and those below it may have. */
@@ -70,5 +79,11 @@ CC_MUST_USE bool share_fits(const struct engine *engine, uint32_t account, enum 
 /* The same of an account that is to be made: unfunded, or of the class that all are. */
 CC_MUST_USE bool share_fits_new(const struct engine *engine, enum share_table table,
                                 uint32_t count);
+
+/* Whether a withdrawal of `amount` may lower the class of the account: the first table of which it
+ * has more rows, with that of the withdrawal, than it may keep in every class and than the classes
+ * below its own from the new one on have room for. SHARE_TABLE_COUNT: there is none. */
+CC_MUST_USE enum share_table share_stops_fall(const struct engine *engine, uint32_t account,
+                                              uint64_t amount);
 
 #endif
