@@ -40,8 +40,9 @@ static void refuse_head(struct protocol *protocol, struct conn *conn, const char
 }
 
 /* Checks the headers of a signed request: its form and the form of its answer (W5). */
-static bool check_signed_head(const struct http_head *head, struct problem_detail *problem)
+static bool check_signed_head(const struct conn *conn, struct problem_detail *problem)
 {
+    const struct http_head *head = &conn->head;
     if (head->media != HTTP_MEDIA_JSON && head->media != HTTP_MEDIA_OCTETS)
         return problem_detail_set(problem, PROBLEM_unsupported_media_type, NULL,
                                   head->media == HTTP_MEDIA_NONE
@@ -51,7 +52,12 @@ static bool check_signed_head(const struct http_head *head, struct problem_detai
                                         "application/octet-stream");
     if (head->ack == HTTP_ACK_OTHER)
         return problem_detail_set(problem, PROBLEM_invalid_parameter, "X-Ack",
-                                  "X-Ack is neither full nor binary");
+                                  "X-Ack is none of full, binary and receipt");
+    if (head->ack == HTTP_ACK_RECEIPT &&
+        (head->accepts_octets || (conn->route.kind == ROUTE_SIGNED && conn->route.path->is_logout)))
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, "X-Ack",
+                                  "an answer of 64 bytes and that of a logout have no receipt: GET "
+                                  "/api/v1/requests/{request_id}/receipt");
     if (head->ack == HTTP_ACK_BINARY && head->media == HTTP_MEDIA_JSON && !head->accepts_octets)
         return problem_detail_set(problem, PROBLEM_invalid_parameter, "X-Ack",
                                   "X-Ack: binary is for binary requests; with a JSON envelope send "
@@ -159,7 +165,7 @@ static bool accept_head(struct protocol *protocol, struct conn *conn, const char
         return false;
     }
     if (conn->route.kind == ROUTE_SIGNED || conn->route.kind == ROUTE_DEBUG)
-        (void)check_signed_head(head, &conn->early);
+        (void)check_signed_head(conn, &conn->early);
     else if (conn->route.kind == ROUTE_PLAIN || conn->route.kind == ROUTE_PREVIEW ||
              (is_posted_query(conn) && has_body(head)))
         (void)check_plain_head(head, &conn->early);

@@ -180,6 +180,8 @@ static void forms_of_an_answer(void)
         { "X-Ack: full\r\n", HTTP_ACK_FULL },
         { "x-ack:  BINARY \r\n", HTTP_ACK_BINARY },
         { "X-Ack:\r\n", HTTP_ACK_OTHER },
+        { "X-Ack: Receipt\r\n", HTTP_ACK_RECEIPT },
+        { "X-Ack: receipts\r\n", HTTP_ACK_OTHER },
         { "X-Ack: full, binary\r\n", HTTP_ACK_OTHER },
         { "X-Ack: fuller\r\n", HTTP_ACK_OTHER },
     };

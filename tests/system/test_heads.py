@@ -298,6 +298,66 @@ def refused_receipts(table, exchange, key, own):
         table.problem(row, exchange.get(RECEIPT.format(name), who), status, problem)
 
 
+def receipts_in_answers(table, exchange):
+    """X-Ack: receipt: what GET gives, in the answer to the request."""
+    asks, account = [("X-Ack", "receipt")], Account(exchange, 100_000 * USDC)
+
+    def send(code, body, key, raw, *more):
+        return exchange.send(code, body, key, raw, headers=[*asks, *more])
+
+    def shown(row, raw, answer, *members):
+        """The members and a receipt, which is last and that of the request; its status."""
+        table.ok(row, answer)
+        table.same(f"{row}: members", list(answer.json), [*members, "receipt"])
+        kept = account.read(RECEIPT.format(id_text(raw))).json
+        table.same(f"{row}: the receipt", {"receipt": answer.json["receipt"]}, kept)
+        return struct.unpack_from("<H", base64.b64decode(kept["receipt"]), 208)[0]
+
+    ack = "status", "processed_at_ns", "sequence"
+    raw, body = new_id(), limit_body(account.id, 900_000, 100)
+    table.same("an order", shown("an order", raw, send(
+        client.PLACE_LIMIT, body, account.session, raw), *ack), 0)
+    again = send(client.PLACE_LIMIT, body, account.session, raw)
+    table.same("a duplicate has that of the first", shown(
+        "a duplicate", raw, again, *ack[:2], "original_status", "original_processed_at_ns"), 0)
+    table.same("and says so", again.json["status"], "duplicate_request_id")
+    raw = new_id()
+    refused = send(client.PLACE_LIMIT, limit_body(account.id, 900_000, 10**9), account.session, raw)
+    table.true("refused by the engine", shown("refused", raw, refused, *[
+        name for name in refused.json if name != "receipt"]) != 0, refused)
+    raw, key = new_id(), client.Ed25519Key()
+    made = send(client.CREATE_SESSION, client.session_body(account.id, key.public), account.master,
+                raw)
+    shown("a session", raw, made, *[name for name in made.json if name != "receipt"])
+    table.same("it is made", made.json.get("message"), "session_created")
+    raw = new_id()
+    made = send(client.CREATE_API_KEY, client.api_key_body(account.id), key, raw)
+    shown("a secret", raw, made, *[name for name in made.json if name != "receipt"])
+    table.same("it is good", exchange.get("/api/v1/orders", made.json["api_key"]).status, 200)
+    born = send(client.CREATE_ACCOUNT, client.account_body(key.public), client.Secp256k1Key(),
+                new_id()).json
+    table.true("an account", born["success"] and len(base64.b64decode(born["receipt"])) == 280,
+               born)
+    stranger = send(client.PLACE_LIMIT, body, client.Ed25519Key(), new_id()).json
+    table.true("not sequenced: none", "sequence" not in stranger and
+               stranger["receipt"] is None, stranger)
+    shape = ("the form", send(client.PLACE_LIMIT, body, account.session, new_id(),
+                              ("Accept", "application/octet-stream")))
+    ended = exchange.kept(exchange.wrap("/api/v1/logout", client.payload_of(
+        client.REVOKE_SESSION, client.revoke_body(account.id, key.public), key), key,
+        headers=asks))
+    for row, answer in (shape, ("a logout", ended)):
+        table.problem(row, answer, 400, "invalid_parameter")
+    sent = [exchange.signed(client.PLACE_LIMIT, body, account.session, new_id(), headers=asks)
+            for _ in range(8)]
+    with exchange.open() as connection:
+        connection.send(b"".join(sent))
+        answers = [connection.receive().json for _ in sent]
+    receipts = [base64.b64decode(answer["receipt"] or "") for answer in answers]
+    table.same("in their order", [struct.unpack_from("<Q", data, 152)[0] for data in receipts],
+               [answer["sequence"] for answer in answers])
+
+
 def follow_status(table, world):
     """The channel `status` tells a head when it is made, not at its next beat of 5 s; it is one of
     GET /heads, and signed."""
@@ -362,6 +422,7 @@ def the_key_is_never_made_again(world):
     refused_receipts(table, world.exchange, world.account.api_key, id_text(world.sent[0]))
     table.same("verified by GET /exchange", verify(
         world, world.receipts[0].body, "--url", f"http://127.0.0.1:{world.exchange.port}")[0], 0)
+    receipts_in_answers(table, world.exchange)
     follow_status(table, world)
     world.perpd.process.send_signal(signal.SIGKILL)
     world.perpd.process.wait()

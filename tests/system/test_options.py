@@ -386,6 +386,10 @@ def process_options(world):
         table.same("an order", account.limit(900_000, 20, raw)["status"], "request_completed")
         table.problem("no receipts", account.read(f"/api/v1/requests/{id_text(raw)}/receipt"), 404,
                       "not_found")
+        answer = exchange.send(client.PLACE_LIMIT, client.limit_body(account.id, 900_000, 20),
+                               account.session, headers=[("X-Ack", "receipt")])
+        table.same("nor in an answer", (answer.json["status"], answer.json["receipt"]),
+                   ("request_completed", None))
 
         table.same("fresh", seen(placed, "request_completed"), "request_completed")
         time.sleep(2)

@@ -37,11 +37,11 @@ class World:
         return client.Account(self.exchange, 100_000 * USDC)
 
 
-def order(account, request_id, is_forged=False):
+def order(account, request_id, is_forged=False, headers=()):
     payload = payload_of(PLACE_LIMIT, limit_body(account.id, BID, 20), account.session, request_id)
     signature = bytes(64) if is_forged else account.session.sign(payload)
     return request_bytes("POST", PATHS[PLACE_LIMIT],
-                         frame(payload, account.session.public, signature), [OCTETS])
+                         frame(payload, account.session.public, signature), [OCTETS, *headers])
 
 
 def use_up(world, account):
@@ -87,6 +87,20 @@ def writes_and_cancels(world):
     return table.wrong
 
 
+def receipts(world, table):
+    """An order that asks for its receipt costs two."""
+    account = world.account()
+    before, begun = remaining(account)["write"], time.monotonic()
+    sent = [order(account, new_id(), headers=[("X-Ack", "receipt")]) for _ in range(20)]
+    with world.exchange.open() as connection:
+        connection.send(b"".join(sent))
+        answers = [connection.receive().json for _ in sent]
+    left = remaining(account)["write"]
+    table.true("each is answered with one", all(answer["receipt"] for answer in answers), answers)
+    table.true("each costs two", before - left >= 2 * len(sent) - (time.monotonic() - begun) - 1,
+               (before, left))
+
+
 @suite.case
 def every_kind_of_write(world):
     """A batch costs its items; success style, plain writes and their problems."""
@@ -127,6 +141,7 @@ def every_kind_of_write(world):
         "/api/v1/logout", payload_of(REVOKE_SESSION, body, account.session), account.session)),
         429, "rate_limited")
     table.same("reads go on", account.read("/api/v1/orders").status, 200)
+    receipts(world, table)
     return table.wrong
 
 

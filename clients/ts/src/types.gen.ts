@@ -280,6 +280,7 @@ export interface RequestAck {
   readonly best_ask?: string | null;
   readonly book_seq?: bigint | null;
   readonly timing_ns?: Timing;
+  readonly receipt?: string | null;
 }
 
 export interface SuccessAnswer {
@@ -301,6 +302,7 @@ export interface SuccessAnswer {
   readonly api_key?: string;
   readonly device_key_id?: string;
   readonly device_key?: string;
+  readonly receipt?: string | null;
 }
 
 export interface PairingOpened {

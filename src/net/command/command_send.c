@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "crypto/derive.h"
 #include "crypto/secret.h"
+#include "net/json/ack.h"
 #include "net/request/plain_body.h"
 
 #define UNKNOWN_LOOK_NS UINT64_C(20000000)
@@ -149,6 +150,20 @@ static void judge(struct context *context, const struct pending *pending)
                        refused, context->now_ns);
 }
 
+/* X-Ack: receipt. A request that was refused before it was sequenced has none; a duplicate has that
+ * of the first. */
+static bool becomes_receipt(struct pending_pool *pool, struct pending *pending)
+{
+    const struct answer *answer = &pending->answer;
+    uint64_t account_id =
+        (answer->members & ANSWER_HAS_ACCOUNT) != 0 ? answer->account_id : pending->account_id;
+    bool has_one = answer->sequence != 0 || (answer->members & ANSWER_HAS_ORIGINAL) != 0;
+    if (CC_LIKELY(pending->ack_form != ACK_RECEIPT) || !has_one || account_id == 0)
+        return false;
+    pending_become_receipt(pool, pending, account_id);
+    return true;
+}
+
 void command_send_answer(struct command_sender *sender, const struct answer *answer)
 {
     struct pipeline *pipeline = sender->jobs->pipeline;
@@ -160,7 +175,8 @@ void command_send_answer(struct command_sender *sender, const struct answer *ans
     pending->answer = *answer;
     if (pending->places != 0)
         judge(context, pending);
-    bool asks = pending->conn != CONN_NONE && plain_body_becomes_read(pending);
+    bool asks = pending->conn != CONN_NONE &&
+                (plain_body_becomes_read(pending) || becomes_receipt(&context->pendings, pending));
     net_metrics_stamp(&context->metrics, NET_STAGE_sequenced, answer->sequenced_ticks);
     net_metrics_stamp(&context->metrics, NET_STAGE_matched, answer->matched_ticks);
     net_metrics_stamp(&context->metrics, NET_STAGE_released,

@@ -133,6 +133,8 @@ static enum ack_form ack_form_of(const struct http_head *head)
 {
     if (head->accepts_octets || head->ack == HTTP_ACK_BINARY)
         return ACK_BINARY;
+    if (head->ack == HTTP_ACK_RECEIPT)
+        return ACK_RECEIPT;
     return head->ack == HTTP_ACK_FULL ? ACK_FULL : ACK_BRIEF;
 }
 
@@ -183,7 +185,8 @@ static bool decode(const struct job_table *jobs, const struct conn *conn, struct
         .extra_bytes = (uint16_t)envelope.extra_bytes,
         .received_ticks = conn->received_ticks,
     };
-    if (arrival->form != ACK_BRIEF && ack_has_evidence(command->code))
+    bool wants_evidence = arrival->form == ACK_FULL || arrival->form == ACK_BINARY;
+    if (wants_evidence && ack_has_evidence(command->code))
         command->flags = COMMAND_WANTS_EVIDENCE;
     return true;
 }

@@ -85,8 +85,9 @@ static uint64_t wait_of(struct verifier *verifier, struct job *job)
     if (account_id != 0) {
         pending->account_id = account_id;
         pending->places = admission_places(job->request, payload);
+        uint32_t receipt = pending->ack_form == ACK_RECEIPT; /* it is read for and signed */
         return charge_account(context, account_id, bucket_of(job->request),
-                              admission_cost(job->request, payload));
+                              admission_cost(job->request, payload) + receipt);
     }
     if (job->request->signer != SIGNER_NEW_SECP256K1 && job->request->signer != SIGNER_NEW_PASSKEY)
         return 0;

@@ -5,22 +5,54 @@
 
 #include "crypto/secret.h"
 
+/* The answer of a write while a query for its receipt is on its way. */
+struct pending_kept {
+    struct answer answer;
+    uint8_t secret[SECRET_BYTES];
+};
+
+static struct pending_kept *kept_of(const struct pending_pool *pool, const struct pending *pending)
+{
+    return &pool->kept[pending_index(pool, pending)];
+}
+
+const struct answer *pending_answer(const struct pending_pool *pool, const struct pending *pending)
+{
+    return pending->is_kept ? &kept_of(pool, pending)->answer : &pending->answer;
+}
+
+const uint8_t *pending_secret(const struct pending_pool *pool, const struct pending *pending)
+{
+    return pending->is_kept ? kept_of(pool, pending)->secret : pending->secret;
+}
+
+/* Zeros that take memory when they are touched; NULL: there is none. */
+static void *map(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
 int pending_pool_init(struct pending_pool *pool, uint32_t capacity)
 {
-    void *memory = mmap(NULL, sizeof(struct pending) * capacity, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     *pool = (struct pending_pool){ .capacity = capacity, .free_head = PENDING_NONE };
-    if (memory == MAP_FAILED)
-        return -ENOMEM;
-    pool->items = memory;
-    return 0;
+    pool->items = map(sizeof *pool->items * capacity);
+    pool->kept = map(sizeof *pool->kept * capacity);
+    if (pool->items != NULL && pool->kept != NULL)
+        return 0;
+    pending_pool_free(pool);
+    return -ENOMEM;
 }
 
 void pending_pool_free(struct pending_pool *pool)
 {
     if (pool->items != NULL)
-        (void)munmap(pool->items, sizeof(struct pending) * pool->capacity);
+        (void)munmap(pool->items, sizeof *pool->items * pool->capacity);
+    if (pool->kept != NULL)
+        (void)munmap(pool->kept, sizeof *pool->kept * pool->capacity);
     pool->items = NULL;
+    pool->kept = NULL;
 }
 
 /* A pending that is in no list. */
@@ -58,6 +90,7 @@ static struct pending *alloc(struct pending_pool *pool, const struct conn *conn,
     pending->has_device = false;
     pending->by_device = false;
     pending->sets_cookie = false;
+    pending->is_kept = false;
     pending->wrote = false;
     pending->is_op = false;
     pending->is_page = false;
@@ -93,6 +126,29 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
     return pending;
 }
 
+void pending_become_receipt(struct pending_pool *pool, struct pending *pending, uint64_t account_id)
+{
+    struct pending_kept *kept = kept_of(pool, pending);
+    struct query query = {
+        .received_ticks = pending->received_ticks,
+        .account_id = account_id,
+        .pin = -1, /* who signed it may see it */
+        .kind = QUERY_receipt,
+    };
+
+    kept->answer = pending->answer;
+    if (pending->has_secret) {
+        memcpy(kept->secret, pending->secret, sizeof kept->secret);
+        secret_wipe(pending->secret, sizeof pending->secret);
+    }
+    memcpy(query.id, pending->request_id, sizeof query.id);
+    pending->is_kept = true;
+    pending->kind = PENDING_READ;
+    pending_move(pending, PENDING_HELD);
+    pending->query = query;
+    pending->caller = (struct keyring_key){ 0 }; /* the engine has judged the credential */
+}
+
 struct pending *pending_replace(struct pending_pool *pool, struct conn *conn,
                                 struct pending *before, struct pending *sent)
 {
@@ -125,7 +181,9 @@ void pending_free(struct pending_pool *pool, struct pending *pending)
 {
     INVARIANT(pool->used > 0 && pool->pipelined >= pending->pipelined);
     INVARIANT(pending->share == PENDING_NONE);
-    if (pending->has_secret)
+    if (pending->has_secret && pending->is_kept)
+        secret_wipe(kept_of(pool, pending)->secret, sizeof pending->secret);
+    else if (pending->has_secret)
         secret_wipe(pending->secret, sizeof pending->secret);
     pending->has_secret = false;
     pool->pipelined -= pending->pipelined;

@@ -64,6 +64,7 @@ struct pending {
     bool has_device;  /* a logout that presents a device key: `secret` is its hash */
     bool by_device;   /* a plain write of a device key */
     bool sets_cookie; /* a login whose answer may set one */
+    bool is_kept;     /* a read of the receipt of a write, whose answer is kept */
     bool wrote;       /* a read that shows the result of its own write (plain_body.h) */
     bool pipelined;   /* a read sent before an earlier request was answered; counted in the pool */
     uint16_t payload; /* of a read: what its query brings, in context.bodies, or BODY_NONE */
@@ -110,6 +111,7 @@ struct pending {
 
 struct pending_pool {
     struct pending *items;
+    struct pending_kept *kept; /* of the item with the same index: what is_kept says */
     uint32_t capacity;
     uint32_t free_head;
     uint32_t touched; /* ever used */
@@ -151,6 +153,15 @@ struct pending *pending_add(struct pending_pool *pool, struct conn *conn, enum p
 /* The pending of a write of this thread's own, which is in no list and has no connection. One must
  * be available. */
 struct pending *pending_add_own(struct pending_pool *pool, uint64_t received_ticks);
+
+/* A write that was sent and has its answer becomes a held read of its receipt, of the account; the
+ * answer and the secret are kept until it is freed. Its connection is open. */
+void pending_become_receipt(struct pending_pool *pool, struct pending *pending,
+                            uint64_t account_id);
+
+/* The answer and the secret of a write, also of one that became such a read. */
+const struct answer *pending_answer(const struct pending_pool *pool, const struct pending *pending);
+const uint8_t *pending_secret(const struct pending_pool *pool, const struct pending *pending);
 
 /* Puts a problem, for the caller to fill, in the place of a write of the connection that was sent
  * (`before`: the one before it in the list, NULL: it is the oldest). That one is freed when its

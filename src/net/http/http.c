@@ -103,6 +103,8 @@ static enum http_ack read_ack(const char *value, size_t count)
         return HTTP_ACK_FULL;
     if (count == 6 && IS(value, "binary"))
         return HTTP_ACK_BINARY;
+    if (count == 7 && IS(value, "receipt"))
+        return HTTP_ACK_RECEIPT;
     return HTTP_ACK_OTHER;
 }
 

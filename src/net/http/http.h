@@ -28,7 +28,7 @@ enum http_method { HTTP_GET, HTTP_POST, HTTP_PUT, HTTP_PATCH, HTTP_HEAD, HTTP_OP
 
 enum http_media { HTTP_MEDIA_NONE, HTTP_MEDIA_JSON, HTTP_MEDIA_OCTETS, HTTP_MEDIA_OTHER };
 
-enum http_ack { HTTP_ACK_NONE, HTTP_ACK_FULL, HTTP_ACK_BINARY, HTTP_ACK_OTHER };
+enum http_ack { HTTP_ACK_NONE, HTTP_ACK_FULL, HTTP_ACK_BINARY, HTTP_ACK_RECEIPT, HTTP_ACK_OTHER };
 
 /* What is wrong with a head; the text of each is in http.c. */
 enum http_fault {

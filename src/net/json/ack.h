@@ -21,7 +21,7 @@ enum {
 };
 
 /* The forms that a client may request (headers X-Ack and Accept). */
-enum ack_form { ACK_BRIEF, ACK_FULL, ACK_BINARY };
+enum ack_form { ACK_BRIEF, ACK_FULL, ACK_BINARY, ACK_RECEIPT };
 
 /* What the key is that signed a find_account (code 36): portfolio_index of its answer, which has
  * the key's subaccount as subaccount_index, or ACK_KEY_NO_PIN. */

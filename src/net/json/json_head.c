@@ -39,6 +39,20 @@ void json_head_receipt(struct writer *writer, const struct reply *reply, const u
     WRITER_TEXT(writer, "}");
 }
 
+void json_head_add_receipt(struct writer *writer, const uint8_t *bytes, size_t count)
+{
+    if (writer->full)
+        return;
+    INVARIANT(writer->at > writer->start && writer->at[-1] == '}');
+    writer->at--;
+    WRITER_TEXT(writer, ",\"receipt\":");
+    if (bytes != NULL)
+        write_long(writer, bytes, count);
+    else
+        WRITER_TEXT(writer, "null");
+    WRITER_TEXT(writer, "}");
+}
+
 void json_head_frames(struct writer *writer, const struct reply *reply, const uint8_t *rows)
 {
     struct row_frames row;

@@ -12,6 +12,9 @@ void json_head_list(struct writer *writer, const struct reply *reply, const uint
 /* GET /requests/{request_id}/receipt: `rows` are its bytes. */
 void json_head_receipt(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 
+/* Adds a receipt as the last member of the object written before; NULL: null. */
+void json_head_add_receipt(struct writer *writer, const uint8_t *bytes, size_t count);
+
 /* GET /admin/frames: `rows` are a row_frames and the bytes of the frames. */
 void json_head_frames(struct writer *writer, const struct reply *reply, const uint8_t *rows);
 

@@ -1,5 +1,6 @@
 #include "net/response/read_send.h"
 
+#include "net/json/ack.h"
 #include "net/request/api_caller.h"
 
 enum {
@@ -43,6 +44,8 @@ static uint32_t longest_answer(const struct query *query)
 {
     switch (query_extent_of(query->kind)) {
     case QUERY_EXTENT_ONE:
+        if (query->kind == QUERY_receipt) /* an acknowledgement may have it */
+            return ANSWER_BYTES + ACK_BYTES_MAX;
         return query->kind == QUERY_pairing_result ? ANSWER_BYTES + QUERY_PAIRING_TEXT_MAX
                                                    : ANSWER_BYTES;
     case QUERY_EXTENT_PAGE:

@@ -9,6 +9,7 @@
 #include "crypto/secret.h"
 #include "net/json/ack.h"
 #include "net/json/asyncapi.h"
+#include "net/json/json_head.h"
 #include "net/json/json_info.h"
 #include "net/json/json_pairing.h"
 #include "net/json/json_problem.h"
@@ -110,10 +111,14 @@ static struct ack_stages stages_of(const struct context *context, const struct p
 }
 
 /* W7: the device key of a login as a cookie, for pages of this origin. */
-static void write_cookie(struct writer *head, const struct pending *pending)
+static void write_cookie(struct writer *head, const struct context *context,
+                         const struct pending *pending)
 {
+    const struct answer *answer = pending_answer(&context->pendings, pending);
     char text[BASE64_TEXT_BYTES(SECRET_BYTES) + 1];
-    size_t count = base64_encode(text, pending->secret, SECRET_BYTES);
+    if (answer->code != REQUEST_login || !ack_shows_secret(answer))
+        return;
+    size_t count = base64_encode(text, pending_secret(&context->pendings, pending), SECRET_BYTES);
     WRITER_TEXT(head, "\r\nSet-Cookie: device_key=");
     writer_bytes(head, text, count);
     WRITER_TEXT(head, "; HttpOnly; Secure; SameSite=Strict");
@@ -199,9 +204,8 @@ static void write_head(struct response_writer *responses, struct writer *head,
         cors_write(head, &responses->context->config->origins, pending);
     if (pending->asks_timing)
         write_timing(head, responses->context, pending);
-    if (pending->has_secret && pending->sets_cookie && pending->answer.code == REQUEST_login &&
-        ack_shows_secret(&pending->answer))
-        write_cookie(head, pending);
+    if (pending->has_secret && pending->sets_cookie)
+        write_cookie(head, responses->context, pending);
     if (frame->asset != NULL)
         asset_write_head(head, frame->asset, responses->context->config->tls != NULL);
     if (frame->http_status == 307)
@@ -426,12 +430,27 @@ static void write_logout(struct context *context, struct writer *writer,
 void response_write_op(const struct context *context, struct writer *writer,
                        const struct pending *pending)
 {
-    const uint8_t *secret = pending->has_secret ? pending->secret : NULL;
-    bool is_full = pending->ack_form == ACK_FULL;
+    const uint8_t *secret = NULL;
+    bool is_full = !pending->is_kept && pending->ack_form == ACK_FULL;
     struct ack_stages stages = { 0 };
     if (CC_UNLIKELY(is_full))
         stages = stages_of(context, pending);
-    ack_write(writer, &pending->answer, secret, is_full ? &stages : NULL);
+    if (pending->has_secret)
+        secret = pending_secret(&context->pendings, pending);
+    ack_write(writer, pending_answer(&context->pendings, pending), secret,
+              is_full ? &stages : NULL);
+}
+
+/* X-Ack: receipt. What could not be made now is null: GET says why. */
+static void write_with_receipt(const struct context *context, struct writer *writer,
+                               const struct pending *pending)
+{
+    bool has_one = pending->kind == PENDING_READ && pending->reply.problem == PROBLEM_none;
+    const uint8_t *bytes = NULL;
+    if (has_one)
+        bytes = reply_pool_at(context->config->reply_pool, pending->reply.buffer);
+    response_write_op(context, writer, pending);
+    json_head_add_receipt(writer, bytes, has_one ? pending->reply.row_bytes : 0);
 }
 
 static void write_ack(struct context *context, struct writer *writer, const struct pending *pending,
@@ -442,6 +461,8 @@ static void write_ack(struct context *context, struct writer *writer, const stru
         write_plain(context, writer, pending, frame);
     } else if (pending->is_logout) {
         write_logout(context, writer, pending, frame);
+    } else if (CC_UNLIKELY(pending->ack_form == ACK_RECEIPT)) {
+        write_with_receipt(context, writer, pending);
     } else if (CC_LIKELY(pending->ack_form != ACK_BINARY) || style == ANSWER_SUCCESS) {
         response_write_op(context, writer, pending);
     } else {
@@ -454,6 +475,10 @@ static void write_ack(struct context *context, struct writer *writer, const stru
 static void write_body(struct context *context, struct writer *writer, struct pending *pending,
                        struct frame *frame)
 {
+    if (CC_UNLIKELY(pending->is_kept)) {
+        write_with_receipt(context, writer, pending);
+        return;
+    }
     switch ((enum pending_kind)pending->kind) {
     case PENDING_WRITE:
         write_ack(context, writer, pending, frame);

@@ -280,6 +280,7 @@ class RequestAck(TypedDict):
     best_ask: NotRequired[str | None]
     book_seq: NotRequired[int | None]
     timing_ns: NotRequired[Timing]
+    receipt: NotRequired[str | None]
 
 
 class SuccessAnswer(TypedDict):
@@ -301,6 +302,7 @@ class SuccessAnswer(TypedDict):
     api_key: NotRequired[str]
     device_key_id: NotRequired[str]
     device_key: NotRequired[str]
+    receipt: NotRequired[str | None]
 
 
 class PairingOpened(TypedDict):
