@@ -22,8 +22,8 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
 import client
 from client import Account
 from cluster import Cluster, Rule, until
+from cluster_chain import chain_of, out_of_order, requests_of
 from harness import PRODUCED, Suite, perpd_program
-from journal_reader import FRAME, FRAMES_AT, blake, read_records, read_written
 from world import BTC, BTC_PRICE, USDC
 
 suite = Suite("cluster")
@@ -48,12 +48,12 @@ class Worker(threading.Thread):
             request_id = client.new_id()
             body = client.limit_body(self.account.id, BTC_PRICE * 9 // 10 - self.sent % 1000, 20)
             data = exchange.signed(client.PLACE_LIMIT, body, self.account.session, request_id)
-            self.sent += 1
+            self.sent, begun = self.sent + 1, time.monotonic()
             response = self.rule.send(data, time.monotonic() + 60)
             if response is not None and response.status == 200:
                 answer = response.json
                 self.acked.append((time.monotonic(), request_id, answer.get("sequence"),
-                                   answer["status"]))
+                                   answer["status"], begun))
             time.sleep(PAUSE_S)
             while self.world.rests.is_set():
                 time.sleep(PAUSE_S)
@@ -141,7 +141,18 @@ def kills(world):
         cluster.etcd.kill(member)
         return member
 
+    def stop_member():
+        member = next(i for i in range(3) if i != cluster.etcd.leader())
+        cluster.etcd.processes[member].send_signal(signal.SIGSTOP)
+        return member
+
+    def let_go(member):
+        time.sleep(20)
+        cluster.etcd.processes[member].send_signal(signal.SIGCONT)
+
     world.begin()
+    if COUNT > 1:  # of a run by night: it is long
+        world.stall("etcd member apart", stop_member, let_go)
     for _ in range(COUNT):
         world.stall("leader", kill_leader, start)
         world.stall("standby", kill_standby, start)
@@ -371,6 +382,28 @@ def standby_answers(world):
     return problems
 
 
+def at_once(world):
+    """Each node, asked at once for what was just acknowledged, shows it or says that it cannot."""
+    problems, rule = [], Rule(world.cluster)
+    exchange = client.Exchange(0, 0, None, None, "")
+    exchange._salt = world.salt
+    account = world.workers[0].account
+    for number in range(20):
+        body = client.limit_body(account.id, BTC_PRICE * 8 // 10 - number, 20)
+        data = exchange.signed(client.PLACE_LIMIT, body, account.session)
+        sequence = rule.send(data, time.monotonic() + 60).json.get("sequence")
+        for node in world.cluster.nodes if sequence else []:
+            try:
+                seen = node.exchange().get("/api/v1/markets",
+                                           headers=[("X-Min-Sequence", str(sequence))])
+            except (OSError, EOFError, TypeError):
+                continue  # it has lost its session
+            if seen.status != 503 and (seen.status != 200 or
+                                       int(seen.header("X-Sequence")) < sequence):
+                problems.append(f"{node.name} asked for {sequence}: {seen!r}")
+    return problems
+
+
 def apart(world):
     """A standby that does not hear etcd refuses its reads once they are old. A leader that does not
     acknowledges and shows nothing more, another leads, and it ends with 5 when it hears etcd."""
@@ -490,31 +523,6 @@ def quota(world):
     return problems
 
 
-Frame = collections.namedtuple("Frame", "segment offset number boot data records")
-
-
-def chain_of(folder):
-    """The frames of journal/ in order: each is named by the hash in the next."""
-    frames, previous = [], None
-    for path in sorted((folder / "journal").glob("*.seg")):
-        data, at = read_written(path) + bytes(4096), FRAMES_AT
-        while data[at:at + 8] == b"perpdFRM":
-            (_, _, _, _, _, boot, segment, number, first, _, _, length, count, _, _,
-             before) = FRAME.unpack_from(data, at)
-            body = data[at:at + length]
-            if previous is not None and (before != previous or number != frames[-1].number + 1):
-                return frames
-            frames.append(Frame(segment, at, number, boot, body, read_records(body, first, count)))
-            previous, at = blake(body), at + length
-    return frames
-
-
-def requests_of(frames):
-    """The request id of each journalled order, with its sequence."""
-    return [(record.payload[8:24], record.sequence) for frame in frames for record in frame.records
-            if record.kind == 1 and record.code == client.PLACE_LIMIT]
-
-
 def nothing_is_lost(world):
     """Every acknowledged id is in the journal at its sequence, none twice; journals are equal."""
     last = max(ack[2] or 0 for worker in world.workers for ack in worker.acked)
@@ -539,13 +547,14 @@ def nothing_is_lost(world):
             problems.append(f"{node.name}: an order was executed twice")
         by_id = dict(found)
         for worker in world.workers:
-            for _, raw, sequence, _ in worker.acked:
+            for _, raw, sequence, _, _ in worker.acked:
                 if raw not in by_id or sequence not in (None, by_id[raw]):
                     problems.append(f"{node.name}: {raw.hex()} was acknowledged at {sequence}, "
                                     f"the journal has {by_id.get(raw)}")
     times = [record.t_ns for frame in chains[0] for record in frame.records]
     if any(after <= before for before, after in zip(times, times[1:])):
         problems.append("t does not rise from record to record")
+    problems += out_of_order([ack for worker in world.workers for ack in worker.acked])
     terms = [frame.boot for frame in chains[0]]
     if terms != sorted(terms):
         problems.append(f"terms fall: {terms}")
@@ -570,7 +579,7 @@ def drill(world):
     """A cluster under load: kills, what a standby answers, and what the journals hold."""
     return (kills(world) + at_rest(world, status) + handovers(world) + stopped_leader(world) +
             apart(world) + retention(world) + standby_answers(world) + end_load(world) +
-            quota(world) + nothing_is_lost(world))
+            at_once(world) + quota(world) + nothing_is_lost(world))
 
 
 def main():

@@ -1,0 +1,49 @@
+"""cluster_chain.py - the frames of a node's journal, and the orders in them, as they are on its
+disk.
+"""
+import collections
+import pathlib
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
+
+import client
+from journal_reader import FRAME, FRAMES_AT, blake, read_records, read_written
+
+Frame = collections.namedtuple("Frame", "segment offset number boot data records")
+
+
+def chain_of(folder):
+    """The frames of journal/ in order: each is named by the hash in the next."""
+    frames, previous = [], None
+    for path in sorted((folder / "journal").glob("*.seg")):
+        data, at = read_written(path) + bytes(4096), FRAMES_AT
+        while data[at:at + 8] == b"perpdFRM":
+            (_, _, _, _, _, boot, segment, number, first, _, _, length, count, _, _,
+             before) = FRAME.unpack_from(data, at)
+            body = data[at:at + length]
+            if previous is not None and (before != previous or number != frames[-1].number + 1):
+                return frames
+            frames.append(Frame(segment, at, number, boot, body, read_records(body, first, count)))
+            previous, at = blake(body), at + length
+    return frames
+
+
+def requests_of(frames):
+    """The request id of each journalled order, with its sequence."""
+    return [(record.payload[8:24], record.sequence) for frame in frames for record in frame.records
+            if record.kind == 1 and record.code == client.PLACE_LIMIT]
+
+
+def out_of_order(acks):
+    """Of acknowledgements (answered, id, sequence, status, sent): whether one has a sequence below
+    that of another that was answered before it was sent."""
+    problems, answered, highest, at = [], sorted(ack for ack in acks if ack[2]), 0, 0
+    for ack in sorted((ack for ack in acks if ack[2]), key=lambda ack: ack[4]):
+        while answered[at][0] < ack[4]:
+            highest = max(highest, answered[at][2])
+            at += 1
+        if ack[2] < highest:
+            problems.append(f"{ack[1].hex()} has sequence {ack[2]}, and {highest} was acknowledged "
+                            "before it was sent")
+    return problems
