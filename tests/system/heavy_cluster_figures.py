@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""heavy_cluster_figures.py BUILD [COUNT] - the figures of docs/performance.md, A cluster: how long
+orders stand still when the leader or etcd's leader is killed and at a handover, COUNT times each
+(20); how old a standby's reads are; orders/s and latency of a cluster, and of one perpd with
+durability local in the same run.
+
+All members of etcd, all nodes and the load share this machine. Without etcd-server it says so and
+ends with 77, skipped.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
+
+import client
+import test_cluster
+from cluster import Cluster, until
+from harness import perpd_program
+from world import BTC_PRICE
+
+COUNT = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 20
+LOADS = (("1,000 orders/s", ["--rate", "1000"]),
+         ("as fast as it goes", ["--schedule", "closed", "--pipeline", "4"]))
+OPTIONS = ("--limits.rate_limits=off", "--exchange.oracle_max_age_ms=0",
+           "--limits.open_orders=100000", "--limits.account_open_orders=1000000")
+
+
+def quantiles(values):
+    ordered = sorted(values)
+    return (ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)],
+            ordered[-1])
+
+
+def key_file(path, key):
+    path.touch(mode=0o600)
+    path.write_text(f"curve = ed25519\npublic = {client.b64(key.public)}\n"
+                    f"secret = {client.b64(key._secret[:32])}\n")
+    return path
+
+
+def bench(name, port, perpd):
+    """Both loads, each three times; the medians."""
+    keys = ["--operator-key", key_file(perpd.folder / "bench-operator.key", perpd.operator),
+            "--oracle-key", key_file(perpd.folder / "bench-oracle.key", perpd.oracle)]
+    found = {}
+    for load, words in LOADS:
+        done = subprocess.run(
+            [perpd_program().with_name("perp"), "bench", "run", "-o", "json", "--url",
+             f"http://127.0.0.1:{port}", *keys, "--seconds", "4", "--repeats", "3", "--mix",
+             "place=1,cancel=1", *words], capture_output=True, text=True, check=False)
+        if not done.stdout:
+            print(f"{name}, {load}: no figures: {done.stderr}")
+            continue
+        median = json.loads(done.stdout)["median"]
+        found[load] = [median[key]["median"] for key in
+                       ("answered_per_s", "latency_us.p50", "latency_us.p99")]
+        print("{}, {}: {:.0f} answers/s, p50 {:.1f} ms, p99 {:.1f} ms".format(
+            name, load, found[load][0], found[load][1] / 1000, found[load][2] / 1000))
+    return found
+
+
+def alone():
+    """One perpd with durability local."""
+    perpd = client.Perpd(perpd_program(), *client.SMALL_TABLES, *client.LONG_WINDOW, *OPTIONS)
+    try:
+        exchange = perpd.start()
+        exchange.set_price(BTC_PRICE)
+        return bench("alone, local", exchange.port, perpd)
+    finally:
+        perpd.remove()
+
+
+def stalls(world):
+    cluster = world.cluster
+
+    def kill_leader():
+        leader = cluster.leader()
+        leader.kill()
+        return leader
+
+    def start(node):
+        node.start()
+        until(lambda: node.state, "rejoin: " + node.log()[-2000:])
+
+    def kill_etcd():
+        member, = until(lambda: [i for i in [cluster.etcd.leader()] if i is not None], "etcd")
+        cluster.etcd.kill(member)
+        return member
+
+    for _ in range(COUNT):
+        world.stall("leader killed", kill_leader, start)
+    for _ in range(COUNT):
+        world.stall("etcd's leader killed", kill_etcd, cluster.etcd.start)
+        time.sleep(1)
+    handed = 0
+    while handed < COUNT:
+        begun = time.monotonic()
+        try:
+            done = cluster.leader().post("/admin/handover").status == 200
+        except (OSError, EOFError):
+            done = False
+        world.await_acks()
+        if done:
+            handed += 1
+            world.stalls["handover, longest gap between answers"].append(world.gap(begun))
+        time.sleep(0.5)
+    for kind, times in world.stalls.items():
+        print("{}, {} times: p50 {:.2f} s, p99 {:.2f} s, longest {:.2f} s".format(
+            kind, len(times), *quantiles(times)))
+
+
+def staleness(world, what):
+    ages = []
+    for _ in range(100):
+        for node in world.cluster.nodes:
+            try:
+                seen = node.exchange().get("/api/v1/markets").header("X-Staleness-Ms")
+            except (OSError, EOFError, TypeError):
+                continue
+            if seen is not None:
+                ages.append(int(seen))
+        time.sleep(0.02)
+    print("a standby's reads, {}: p50 {} ms, p99 {} ms old, oldest {} ms".format(
+        what, *quantiles(ages)))
+
+
+def main():
+    if shutil.which("etcd") is None:
+        print("cluster figures: skipped: etcd-server is not installed (tools/packages.txt)")
+        return 77
+    print(f"load {os.getloadavg()[0]:.1f} before, {os.cpu_count()} processors")
+    one = alone()
+    cluster = Cluster(perpd_program(), test_cluster.prepare, *OPTIONS)
+    try:
+        world = test_cluster.World(cluster)
+        many = bench("cluster, replicated", cluster.leader().port, cluster.origin)
+        for load in set(one) & set(many):
+            print("cluster : alone, {}: answers/s {:.2f}, p50 {:.2f}, p99 {:.2f}".format(
+                load, *(many[load][i] / one[load][i] for i in range(3))))
+        time.sleep(3)
+        world.begin()
+        staleness(world, "at about 200 orders/s")
+        stalls(world)
+        test_cluster.end_load(world)
+    finally:
+        cluster.remove()
+    print(f"load {os.getloadavg()[0]:.1f} after")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
