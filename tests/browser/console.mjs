@@ -261,6 +261,16 @@ const asked = [
     ['withdraw', signer, { portfolio_id, amount: 1_250_000_001n, destination: key.slice(0, 20) }],
   ]),
 ];
+// What is pasted is named byte by byte, in each form; what is wrong is told with its byte.
+const placed = made.makePayload('place_limit_order', 'session', asked[0][2]);
+const raw = made.hex(placed.bytes), changed = (at, value) => raw.slice(0, 2 * at) + value + raw.slice(2 * at + 2);
+for (const text of [raw, `0x${raw.toUpperCase()}`, made.base64(placed.bytes), ` ${made.base64(placed.bytes)}\n`,
+  JSON.stringify({ payload: made.base64(placed.bytes), public_key: 'x' })]) same(made.decode(text), { rows: made.byteTable(placed), wrong: null });
+const fault = (text) => made.decode(text).wrong;
+same([fault(''), fault('{"a":1}').at, fault('?').at], [null, null, null]);
+for (const [at, text] of [[0, changed(0, '02')], [1, changed(1, '03')], [2, changed(3, 'ff')], [6, changed(6, '01')], [14, changed(14, '40')],
+  [16, changed(16, '00')], [64, changed(64, '02')], [67, changed(67, '01')], [71, raw.slice(0, -2)], [72, `${raw}00`], [23, raw.slice(0, 46)], [24, raw.slice(0, 48)]])
+  same(fault(text).at, at);
 console.log(JSON.stringify(asked.map(([name, signer, values]) => {
   const payload = made.makePayload(name, signer, values);
   return { name, payload: made.base64(payload.bytes), rows: made.byteTable(payload) };

@@ -13,7 +13,7 @@ import packages
 
 WEB = packages.SOURCE / "web"
 VECTORS = packages.SOURCE / "tests/vectors/perpd/eip712.json"
-PARTS = ("account", "book", "crc32c", "decimal", "depth_chart", "json", "latency", "line_chart",
+PARTS = ("account", "book", "crc32c", "decimal", "decoder", "depth_chart", "json", "latency", "line_chart",
          "market", "bytes", "payload", "queue", "secp_master", "ticket", "typed_data", "wire.gen",
          "withdraw")
 

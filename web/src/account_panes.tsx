@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { uuidBytes } from './bytes';
 import { percentText, shownText } from './decimal';
+import { DecoderPane } from './decoder_pane';
 import type { Exchange } from './exchange';
 import { HealthPane } from './health_pane';
 import { HistoryPane } from './history_pane';
@@ -13,7 +14,7 @@ import { statusText } from './text';
 import type { Trader } from './trader';
 import { Withdraw } from './withdraw';
 
-export const TABS = ['Open orders', 'Positions', 'Fills', 'History', 'Funding', 'Balance', 'Latency', 'Health'] as const;
+export const TABS = ['Open orders', 'Positions', 'Fills', 'History', 'Funding', 'Balance', 'Latency', 'Health', 'Decoder'] as const;
 export type AccountTab = (typeof TABS)[number];
 
 type Props = { exchange: Exchange; trader: Trader; onClose?: OnClose };
@@ -185,7 +186,7 @@ function CancelAll({ trader }: { trader: Trader }) {
 
 export function AccountPanes({ exchange, trader, tab, onTab, onClose }: Props & { tab: AccountTab; onTab: (tab: AccountTab) => void }) {
   useModel(trader);
-  const Content = tab === 'Health' || tab === 'Latency' ? null : CONTENT[tab];
+  const Content = tab === 'Health' || tab === 'Latency' || tab === 'Decoder' ? null : CONTENT[tab];
   const count = { 'Open orders': trader.account?.orders.length, Positions: trader.account?.positions.length } as Record<string, number | undefined>;
   return (
     <section class={`pane pane-account ${tab === 'Health' ? 'shows-health' : ''}`} aria-label="Account and health">
@@ -198,7 +199,8 @@ export function AccountPanes({ exchange, trader, tab, onTab, onClose }: Props & 
         <div class="pane-tools">{tab === 'Open orders' && <CancelAll trader={trader} />}</div>
       </div>
       <div class="pane-body scroll" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
-        {Content === null ? (tab === 'Health' ? <HealthPane exchange={exchange} /> : <LatencyPane exchange={exchange} trader={trader} />)
+        {tab === 'Decoder' ? <DecoderPane />
+          : Content === null ? (tab === 'Health' ? <HealthPane exchange={exchange} /> : <LatencyPane exchange={exchange} trader={trader} />)
           : trader.credentials === null ? <Nothing>no account on this device</Nothing>
           : trader.account === null ? (trader.problem === null ? <Loading what="account" /> : <Nothing>{trader.problem}</Nothing>)
           : <Content exchange={exchange} trader={trader} onClose={onClose} />}
