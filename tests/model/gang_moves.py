@@ -2,8 +2,9 @@
 
 A storm is a tuple of events: what happens to the world. A plan has for each event two tuples of
 moves of the gang: those before it, and those at once after it, while its work is still deferred."""
+from rule_book import IS_FORMER  # first: it says where the others come from
 from gang_world import BTC, DOGE, IOC, LEVERAGE, PPM, STAKE, USDC, World
-from wire import ACTIVE, CANCEL_ONLY, HALTED
+from wire import ACTIVE, CANCEL_ONLY, GTC, HALTED
 
 
 # ---- events
@@ -142,8 +143,18 @@ def cancel(world, one, asset):
     world.cancel_all(world.members[one].id(), asset)
 
 
+def wall(world, one, asset, usdc, off_ppm, count):
+    """Reduce-only orders of so many USDC each against its position, on the side of the mark where
+    they rest."""
+    member = world.members[one]
+    side = -1 if member.holdings[asset].size > 0 else 1
+    price = believed(world, asset) * (PPM - side * off_ppm) // PPM
+    for _ in range(count if price > 0 and member.holdings[asset].size else 0):
+        world.order(member.id(), asset, price, side * (usdc * USDC // price), GTC, 0, 1)
+
+
 MOVES = {each.__name__: each for each in (cross, rest, frame, take_book, hand_over, close, take,
-                                          wait, cancel)}
+                                          wait, cancel, wall)}
 MORE = {}  # moves that are played and not drawn: those of gang_account_moves.py
 
 
@@ -171,7 +182,8 @@ SIZES = 11, 15, 27, 40, 100, 1000, 20000, 100000
 
 
 def random_move(rng, members):
-    name = rng.choices(list(MOVES), (5, 6, 1, 3, 3, 1, 2, 1, 1))[0]
+    weights = (5, 6, 1, 3, 3, 1, 2, 1, 1, 0 if IS_FORMER else 2)  # its holes were found without
+    name = rng.choices(list(MOVES), weights)[0]
     one, asset = rng.randrange(members), rng.choice((BTC, DOGE))
     other = (one + rng.randrange(1, members)) % members
     sign = rng.choice((-1, 1))
@@ -186,6 +198,9 @@ def random_move(rng, members):
         return name, one, asset, rng.choice(SIZES) * sign
     if name == "hand_over":
         return name, one, other, asset, rng.choice((0, 15, 40, 100)), rng.choice(OFFS[:5])
+    if name == "wall":
+        return (name, one, asset, rng.choice(SIZES), rng.choice((0, 5000, 20000, 49000)),
+                rng.choice((1, 4, 8)))
     if name in ("close", "cancel"):
         return name, one, asset
     return (name, one) if name == "take" else (name, rng.randrange(1, 3))
