@@ -387,8 +387,15 @@ def keyboard(console):
     for field, text in (("price", "99970"), ("size", "0.01")):
         reach(f"(one) => one.id === 'ticket-{field}'")
         console.page.call("Input.insertText", text=text)
-    key("Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
+    for turn in range(20):  # the key is held for a second, while orders are answered
+        console.page.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", code="Enter",
+                          windowsVirtualKeyCode=13, text="\r", autoRepeat=turn > 0)
+        time.sleep(0.05)
+    console.page.call("Input.dispatchKeyEvent", type="keyUp", key="Enter", code="Enter")
+    console.until("document.querySelector('.outcome.tone-good') !== null")
     console.until("/99,970.0/.test(document.querySelector('.pane-account').textContent)")
+    rows = console.rows(".pane-account tbody", 3)
+    same("one order", [row for row in rows if row[2] == "99970.0"], rows[:1])
     reach("(one) => one.textContent === 'cancel' && /99,970/.test(one.closest('tr').textContent)")
     outline = console.page.run("getComputedStyle(document.activeElement).outlineStyle")
     same("the focus is seen", outline, "solid")

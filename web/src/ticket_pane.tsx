@@ -99,7 +99,7 @@ function Ticket({ market, trader, picked, isStale, onTaken }: TicketProps) {
   };
   const reason = trader.credentials === null ? 'Open an account to trade.' : market.state !== 'ACTIVE' ? `The market is ${statusText(market.state)}.` : null;
   return (
-    <form class="ticket" onSubmit={(event) => (event.preventDefault(), void place())}>
+    <form class="ticket" onSubmit={(event) => (event.preventDefault(), void place())} onKeyDown={(event) => event.key === 'Enter' && event.repeat && event.preventDefault()}>
       <Choice name="Side" value={order.side} choices={[['buy', 'Buy'], ['sell', 'Sell']]} onChange={(side) => set({ side })} />
       <Choice name="Kind" value={order.kind} choices={[['limit', 'Limit'], ['market', 'Market']]} onChange={(kind) => set({ kind })} />
       {order.kind === 'limit' && <NumberField name="price" unit="USDC" order={order} faults={judged.faults} onChange={(price) => set({ price })} />}
