@@ -184,9 +184,9 @@ static const char *const problems[PROBLEM_END] = {
     [PROBLEM_subaccount_not_permitted] = "the key is pinned to another subaccount",
     [PROBLEM_read_only_key] = "the API key has scope READ and this writes",
     [PROBLEM_origin_not_allowed] = "a page of this origin may not do this",
-    [PROBLEM_outcome_unknown] =
-        "it may have been executed or not: the leader of the cluster cannot "
-        "tell; send the same bytes again, here or to another node",
+    [PROBLEM_outcome_unknown] = ("it may have been executed or not: the leader of the cluster "
+                                 "cannot tell; send the same bytes "
+                                 "again, here or to another node"),
     [PROBLEM_not_leader] = "another node of the cluster leads: `leader`, header X-Leader",
     [PROBLEM_host_not_allowed] = "Host is not one of `net.hosts`",
     [PROBLEM_too_many_connections] =
