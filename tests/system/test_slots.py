@@ -91,14 +91,28 @@ def set_leverage(world, account, market, leverage):
 
 @suite.case
 def classes(world):
-    """The class follows deposits, at 10 and at 1,000 USDC; /account and /metrics show it."""
+    """The class follows deposits, at 10 and at 1,000 USDC; /account and /metrics show it. GET
+    /limits shows of every table the account's bound, which follows from the limits there."""
     table = Table()
     account = world.account(0)
+    limits = world.exchange.get("/api/v1/limits").json["limits"]
+    of_unfunded = {"subaccounts": 1, "portfolios": 2, "conditionals": 0, "leverages": 0, "mmps": 0,
+                   "credentials": UNFUNDED_CREDENTIALS}
     for usdc, want in ((0, "unfunded"), (9, "unfunded"), (1, "small"), (989, "small"), (1, "full")):
         if usdc:
             world.fund(account, usdc)
         shown, tables = world.slots(account)
         table.same(f"{usdc} more", shown, want)
+        bounds = {"accounts": None, "subaccounts": limits["subaccounts"],
+                  "portfolios": limits["account_portfolios"],
+                  "orders": limits["account_open_orders"],
+                  "conditionals": limits["account_conditionals"], "positions": None,
+                  "leverages": limits["account_rows"], "mmps": limits["account_rows"],
+                  "credentials": limits["account_credentials"], "arms": 256,
+                  "withdrawals": limits["account_withdrawals"],
+                  **(of_unfunded if want == "unfunded" else {})}
+        table.same(f"{usdc} more: bounds", {name: row.get("bound") for name, row in tables.items()},
+                   bounds)
     table.same("a row of its own", tables["accounts"], {"table": "accounts", "used": 1})
     table.same("keys", tables["credentials"], {"table": "credentials", "used": 3, "bound": 12})
 
