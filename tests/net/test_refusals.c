@@ -99,11 +99,6 @@ static const struct {
       "Content-Type: application/json\r\nX-Ack: brief\r\nContent-Length: 2\r\n\r\n{}",
       400, "invalid_parameter",
       "\"detail\":\"X-Ack is none of full, binary and receipt\",\"parameter\":\"X-Ack\"}", false),
-    H("X-Ack: receipt of 64 bytes",
-      "POST " ORDER_PATH " HTTP/1.1\r\n" HOST
-      "Content-Type: application/json\r\nAccept: application/octet-stream\r\n"
-      "X-Ack: receipt\r\nContent-Length: 2\r\n\r\n{}",
-      400, "invalid_parameter", "have no receipt", false),
     H("X-Ack: binary with an envelope",
       "POST " ORDER_PATH " HTTP/1.1\r\n" HOST
       "Content-Type: application/json\r\nX-Ack: binary\r\nContent-Length: 2\r\n\r\n{}",
