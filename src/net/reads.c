@@ -103,6 +103,29 @@ static bool fill_handover(const struct net_config *config, const struct conn *co
                               "no such node is current and a candidate: see GET /admin/cluster");
 }
 
+/* What is announced is shown from now on. */
+static bool fill_maintenance(const struct context *context, const struct conn *conn,
+                             const char *head_text, struct pending_local *local,
+                             struct problem_detail *problem)
+{
+    const struct net_source *source = &context->config->source;
+    const struct parameters query = { head_text + conn->head.query.at, conn->head.query.count };
+    uint64_t earliest = context->unix_ns + NET_MAINTENANCE_AHEAD_NS;
+
+    if (!admin_token_check(context->config, &conn->head, head_text, problem))
+        return false;
+    enum parameter_found found =
+        parameter_number(&query, "at_ns", 0, INT64_MAX, &local->at_ns, problem);
+    if (found > PARAMETER_GIVEN)
+        return false;
+    if (found == PARAMETER_ABSENT || (local->at_ns != 0 && local->at_ns < earliest) ||
+        local->at_ns > earliest + NET_MAINTENANCE_MOST_NS)
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, "at_ns",
+                                  "at_ns is unix ns, 10 minutes to 366 days ahead, or 0");
+    source->maintain(source->context, local->at_ns);
+    return true;
+}
+
 static bool fill_local(const struct context *context, const struct conn *conn,
                        const char *head_text, struct pending_local *local,
                        struct problem_detail *problem)
@@ -116,6 +139,8 @@ static bool fill_local(const struct context *context, const struct conn *conn,
         return fill_cluster(context->config, conn, head_text, problem);
     if (local->kind == ROUTE_HANDOVER)
         return fill_handover(context->config, conn, head_text, local, problem);
+    if (local->kind == ROUTE_MAINTENANCE)
+        return fill_maintenance(context, conn, head_text, local, problem);
     if (local->kind == ROUTE_EIP712)
         return fill_eip712(conn, local, problem);
     if (local->kind == ROUTE_PAGE || local->kind == ROUTE_FILE)

@@ -352,6 +352,13 @@ static void status_says_what_is(void)
                  "are paid "
                  "again when the insurance fund is whole; deposits can be withdrawn\"}") != NULL);
     fixture.facts.fund_deficit = fixture.facts.profits_wait = false;
+    fixture.facts.maintenance_ns = 1755582431950112233;
+    CHECK(get("/api/v1/status", NULL) == 200);
+    CHECK(strncmp(body, "{\"state\":\"ready\",", 17) == 0);
+    CHECK(strstr(body, ",\"history_from_sequence\":5,\"maintenance_at_ns\":1755582431950112233}"));
+    fixture.facts.maintains = true;
+    CHECK(get("/api/v1/status", NULL) == 200);
+    CHECK(strncmp(body, "{\"state\":\"maintenance\",", 23) == 0);
     fixture.facts.not_ready = NET_NOT_FOLLOWER;
     CHECK(get("/api/v1/status", NULL) == 200);
     CHECK(strncmp(body, "{\"state\":\"lagging\",", 19) == 0);

@@ -117,6 +117,12 @@ check(house.store("replay", "--diff", copy, "--to", young["sequence"])["equal_to
 check("holds files already" in backup("young", code=3))
 # Heads that cannot be read are no heads that are not there.
 (house.data / "heads").rename(house.data / "heads.kept")
+at_s = int(time.time()) + 700
+for text, code, said in ((at_s, 0, {"maintenance_at_ns": at_s * 10 ** 9}), ("none", 0, {}),
+                         (at_s - 600, 1, "10 minutes"), ("soon", 2, "no time")):
+    done = house.perp.run("maintenance", str(text), "--data", house.data, "--admin-url", admin,
+                          "-o", "json", code=code)
+    check(json.loads(done.stdout) == said if code == 0 else said in done.stderr, done)
 (house.data / "heads").mkdir()
 check("heads" in backup("headless", code=3))
 (house.data / "heads").rmdir()

@@ -119,6 +119,11 @@ def admin_token(world):
             answer = connection.exchange(
                 post.replace("/admin/seal", "/admin/handover").format(header).encode())
             table.same("POST /admin/handover", (answer.status, answer.json["code"]), want)
+    with Connection(exchange.admin_port) as connection:
+        answer = connection.exchange(
+            post.replace("/admin/seal", "/admin/maintenance?at_ns=0").format("").encode())
+        table.same("POST /admin/maintenance", (answer.status, answer.json["code"]),
+                   (401, "invalid_token"))
     for path in ("/livez", "/readyz", "/metrics"):
         with Connection(exchange.admin_port) as connection:
             answer = connection.exchange(get(path))

@@ -12,8 +12,9 @@ from random import Random
 
 import client
 import test_restart
-from client import (IOC, OCTETS, PLACE_LIMIT, REDUCE, REPLACE, frame as write_frame, limit_body,
-                    new_id, payload_of, portfolio_bytes, reduce_body, replace_body, request_bytes)
+from client import (IOC, OCTETS, PLACE_LIMIT, REDUCE, REPLACE, Connection, frame as write_frame,
+                    limit_body, new_id, payload_of, portfolio_bytes, reduce_body, replace_body,
+                    request_bytes)
 from harness import Suite, Table
 from world import ETH
 from ws_client import (BINARY, CLOSE, PING, PONG, TEXT, Book, Queue, Stream, frame,
@@ -241,6 +242,26 @@ def under_traffic(world):
     return table.wrong
 
 
+def announce(world, at_ns):
+    with Connection(world.exchange.admin_port) as connection:
+        return connection.exchange(request_bytes(
+            "POST", f"/admin/maintenance{at_ns}", b"", [world.exchange.bearer]))
+
+
+def maintenance(table, world, stream):
+    """J6: what an operator announces is shown at once, by REST and by the stream."""
+    at_ns = (int(time.time()) + 700) * 10 ** 9
+    for text in (f"?at_ns={at_ns - 200 * 10 ** 9}", "?at_ns=1", "?at_ns=-1", "",
+                 f"?at_ns={at_ns + 367 * 86_400 * 10 ** 9}"):
+        table.problem(text, announce(world, text), 400, "invalid_parameter")
+    for text, want in ((f"?at_ns={at_ns}", at_ns), ("?at_ns=0", None)):
+        table.same(text, announce(world, text).json.get("maintenance_at_ns"), want)
+        shown = next(one for one in (stream.next() for _ in range(99)) if one["channel"] ==
+                     "status" and one["data"].get("maintenance_at_ns") == want)
+        table.same("state", (shown["type"], shown["data"]["state"]), ("update", "ready"))
+        table.same("REST", world.exchange.get("/api/v1/status").json.get("maintenance_at_ns"), want)
+
+
 @suite.case
 def status(world):
     """J9: the status at once and each 5 s; trades have heartbeats as often."""
@@ -262,6 +283,7 @@ def status(world):
             table.same("heartbeat", (frame_shown["seq"], frame_shown["prev_seq"]),
                        (base["seq"], base["seq"]))
     table.same("both", kinds, {("status", "update"), ("trades", "heartbeat")})
+    maintenance(table, world, stream)
     stream.end()
     return table.wrong
 

@@ -2,6 +2,7 @@
 import { clockOffset } from './clock';
 import { percentText, shownText } from './decimal';
 import type { Exchange } from './exchange';
+import { big } from './json';
 import type { Market } from './market';
 import { useModel, useTick } from './model';
 import { CHIP, MARKET_STATE } from './text';
@@ -104,6 +105,7 @@ export function Banner({ exchange }: { exchange: Exchange }) {
   const refused = [...subscriptions.values()].filter((one) => one.state === 'refused');
   if (refused.length > 0) lines.push(`${refused.length} of ${subscriptions.size} subscriptions are refused; Health says why. What the other panes show is complete.`);
   if (status?.state === 'draining') lines.push('The exchange is stopping.');
+  if (status?.maintenance_at_ns !== undefined) lines.push(`Maintenance ${status.state === 'maintenance' ? 'since' : 'begins'} ${new Date(Number(big(status.maintenance_at_ns) / 1000000n)).toLocaleString()}.`);
   if (status?.insurance_fund_deficit) lines.push('The insurance fund is below zero.');
   if (status?.text !== undefined) lines.push(status.text);
   return lines.length === 0 ? null : <div class="banner" role="status">{lines.map((line) => <p key={line}>{line}</p>)}</div>;

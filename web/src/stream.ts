@@ -5,7 +5,7 @@ import { type Int, big, parseJson } from './json';
 import { Model } from './model';
 import { type Frame, type Listener, type Refusal, Subscription, type Topic, topicKey } from './subscription';
 
-export type Status = { state: string; lag_ms: number; text?: string; insurance_fund_deficit?: boolean };
+export type Status = { state: string; lag_ms: number; text?: string; maintenance_at_ns?: Int; insurance_fund_deficit?: boolean };
 
 export type ChipState =
   | 'connecting'

@@ -3,9 +3,9 @@
 // The members that are integers of 64 bits: json.ts makes bigints of them.
 export const WIDE: ReadonlySet<string> = new Set([
   "account_id", "applied", "book_seq", "clock_gap_ns", "durable", "effective_at_ns", "engine_seq",
-  "expires_at", "history_from_sequence", "last_sequence", "next_before_sequence",
-  "original_processed_at_ns", "prev_seq", "processed_at_ns", "requested_at_ns", "seq", "sequence",
-  "time_ns", "trade_seq", "updated_at_ns",
+  "expires_at", "history_from_sequence", "last_sequence", "maintenance_at_ns",
+  "next_before_sequence", "original_processed_at_ns", "prev_seq", "processed_at_ns",
+  "requested_at_ns", "seq", "sequence", "time_ns", "trade_seq", "updated_at_ns",
 ]);
 
 export interface Order {
@@ -572,12 +572,13 @@ export interface Time {
 }
 
 export interface State {
-  readonly state: "ready" | "draining" | "lagging";
+  readonly state: "ready" | "draining" | "lagging" | "maintenance";
   readonly applied: bigint;
   readonly durable: bigint;
   readonly lag_ms: number;
   readonly history_from_sequence: bigint;
   readonly clock_gap_ns?: bigint;
+  readonly maintenance_at_ns?: bigint;
   readonly insurance_fund_deficit?: boolean;
   readonly text?: string;
   readonly head?: string;
@@ -614,6 +615,10 @@ export interface Sealed {
 
 export interface Handover {
   readonly node: string;
+}
+
+export interface Maintenance {
+  readonly maintenance_at_ns?: bigint;
 }
 
 export interface Window {

@@ -38,6 +38,10 @@ enum {
     NET_ADMIN_TOKEN_BYTES = 64, /* hexadecimal digits */
 };
 
+/* How far ahead maintenance is announced, at least and more than that at most. */
+#define NET_MAINTENANCE_AHEAD_NS (600 * UINT64_C(1000000000))
+#define NET_MAINTENANCE_MOST_NS  (366 * 86400 * UINT64_C(1000000000))
+
 /* The conditions of /readyz; a NET_NOT_* bit is set for each that is not met. */
 enum net_not {
     NET_NOT_RECOVERED = 1,  /* recovery */
@@ -59,6 +63,8 @@ struct net_facts {
     int64_t clock_gap_ns;    /* of the gap of the clock that is open; 0: none (R9) */
     uint32_t not_ready;      /* enum net_not bits; 0: /readyz is 200 */
     uint32_t replay_percent; /* progress of the replay at start; 100 afterwards */
+    uint64_t maintenance_ns; /* when the maintenance begins that is announced; 0: none is */
+    bool maintains;          /* that time has come */
     bool fund_deficit;       /* the fund's cash is below 0 (R7) */
     bool profits_wait;       /* the exchange is short (R10) */
 };
@@ -101,6 +107,8 @@ struct net_source {
     /* Orders a handover to the node, "" for any; `to` gets the one that is to lead. NULL
      * likewise. */
     enum net_handover (*handover)(void *context, const char *node, char to[CLUSTER_NODE_BYTES + 1]);
+    /* Announces maintenance at a time, unix ns; 0: withdraws it. */
+    void (*maintain)(void *context, uint64_t at_ns);
 };
 
 struct net_config {

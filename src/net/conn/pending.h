@@ -31,6 +31,7 @@ struct pending_local {
     bool elsewhere;                    /* ROUTE_PAGE: the page is at http://localhost */
     uint16_t port;                     /* with `elsewhere` */
     char node[CLUSTER_NODE_BYTES + 1]; /* ROUTE_HANDOVER: that is to lead */
+    uint64_t at_ns;                    /* ROUTE_MAINTENANCE: when it begins, 0: withdrawn */
     struct asset_choice asset;         /* ROUTE_PAGE, ROUTE_FILE */
     uint64_t address;                  /* of the connection */
 };

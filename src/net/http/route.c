@@ -181,6 +181,7 @@ void route_init(struct route_table *table, struct route_features features)
     seal->query = QUERY_seal;
     seal->method = HTTP_POST;
     add_read(table, "/admin/handover", ROUTE_HANDOVER, true)->method = HTTP_POST;
+    add_read(table, "/admin/maintenance", ROUTE_MAINTENANCE, true)->method = HTTP_POST;
 #define X(code, verb, text)                                                       \
     if (request_find(REQUEST_##code)->built &&                                    \
         (REQUEST_##code != REQUEST_faucet_credit || features.testnet)) {          \

@@ -34,8 +34,9 @@ enum route_kind {
     ROUTE_LIVEZ,   /* GET, admin listener only */
     ROUTE_READYZ,
     ROUTE_METRICS,
-    ROUTE_CLUSTER, /* with the admin token, as the next */
-    ROUTE_HANDOVER /* POST */
+    ROUTE_CLUSTER,  /* with the admin token, as the next */
+    ROUTE_HANDOVER, /* POST, as the next */
+    ROUTE_MAINTENANCE
 };
 
 #define ROUTE_LOGOUT_PATH "/api/v1/logout"

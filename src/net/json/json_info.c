@@ -27,6 +27,8 @@ void json_info_status(const struct net_facts *facts, const struct head_log *head
         state = "draining";
     else if ((facts->not_ready & NET_NOT_FOLLOWER) != 0)
         state = "lagging";
+    else if (facts->maintains)
+        state = "maintenance";
     WRITER_TEXT(writer, "{\"state\":\"");
     writer_text(writer, state);
     WRITER_TEXT(writer, "\",\"applied\":");
@@ -40,6 +42,10 @@ void json_info_status(const struct net_facts *facts, const struct head_log *head
     if (facts->clock_gap_ns != 0) {
         WRITER_TEXT(writer, ",\"clock_gap_ns\":");
         writer_int(writer, facts->clock_gap_ns);
+    }
+    if (facts->maintenance_ns != 0) {
+        WRITER_TEXT(writer, ",\"maintenance_at_ns\":");
+        writer_uint(writer, facts->maintenance_ns);
     }
     if (facts->fund_deficit)
         WRITER_TEXT(writer, ",\"insurance_fund_deficit\":true");

@@ -66,6 +66,16 @@ void admin_handover(struct writer *writer, const char *node)
     WRITER_TEXT(writer, "\"}");
 }
 
+void admin_maintenance(struct writer *writer, uint64_t at_ns)
+{
+    WRITER_TEXT(writer, "{");
+    if (at_ns != 0) {
+        WRITER_TEXT(writer, "\"maintenance_at_ns\":");
+        writer_uint(writer, at_ns);
+    }
+    WRITER_TEXT(writer, "}");
+}
+
 /* A stage summed over all net threads. */
 static void sum_stage(const struct net_metrics *metrics, enum net_stage number,
                       struct histogram *sum)

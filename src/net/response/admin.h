@@ -19,4 +19,7 @@ void admin_cluster(struct context *context, struct writer *writer);
 /* The answer of an order to hand over: the node that is to lead. */
 void admin_handover(struct writer *writer, const char *node);
 
+/* The answer of an announcement: when the maintenance begins, unix ns; 0: none is announced. */
+void admin_maintenance(struct writer *writer, uint64_t at_ns);
+
 #endif

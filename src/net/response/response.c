@@ -354,6 +354,9 @@ static void write_local(struct context *context, struct writer *writer,
     case ROUTE_HANDOVER:
         admin_handover(writer, local->node);
         break;
+    case ROUTE_MAINTENANCE:
+        admin_maintenance(writer, local->at_ns);
+        break;
     case ROUTE_TIME:
         json_info_time(context->unix_ns, writer);
         break;

@@ -235,8 +235,9 @@ static bool send_status(struct stream *stream, const struct net_facts *facts, co
 /* What a change of which is told at once. */
 static uint32_t shown_of(const struct net_facts *facts)
 {
-    return (facts->not_ready & (NET_NOT_ACCEPTING | NET_NOT_FOLLOWER)) << 2 |
-           (uint32_t)facts->fund_deficit << 1 | facts->profits_wait;
+    return (facts->not_ready & (NET_NOT_ACCEPTING | NET_NOT_FOLLOWER)) << 3 |
+           (uint32_t)facts->maintains << 2 | (uint32_t)facts->fund_deficit << 1 |
+           facts->profits_wait;
 }
 
 /* How many heads were ever made. */
@@ -250,6 +251,7 @@ static void note_status(struct streams *streams, const struct net_facts *facts, 
 {
     uint64_t now_ns = streams->pipeline->context->now_ns;
     streams->status_shown = shown_of(facts);
+    streams->maintenance_shown = facts->maintenance_ns;
     streams->heads_shown = heads;
     streams->status_beat_ns = now_ns + BEAT_NS;
     streams->look_ns = now_ns + LOOK_NS;
@@ -289,6 +291,7 @@ static void run_status(struct streams *streams)
     uint64_t heads = head_count(streams);
     read_facts(streams, &facts);
     bool is_due = shown_of(&facts) != streams->status_shown || heads != streams->heads_shown ||
+                  facts.maintenance_ns != streams->maintenance_shown ||
                   streams->status_beat_ns <= now_ns;
     if (is_due)
         note_status(streams, &facts, heads);

@@ -166,6 +166,7 @@ struct streams {
     uint64_t look_ns;          /* when the status is looked at again */
     uint64_t status_beat_ns;
     uint32_t status_shown;            /* what the last status frames said, packed */
+    uint64_t maintenance_shown;       /* and what they announced */
     uint64_t heads_shown;             /* heads that were made before those frames */
     bool behind;                      /* some stream is behind the log and may go on at once */
     struct stream_coded *coded;       /* [STREAM_CODED], events */

@@ -1,5 +1,6 @@
 #include "node/run/net_source.h"
 
+#include "base/log.h"
 #include "node/run/alarm_page.h"
 #include "node/run/cluster_page.h"
 #include "node/run/handover.h"
@@ -36,6 +37,10 @@ static void source_facts(void *context, struct net_facts *facts)
     *facts = (struct net_facts){ .clock_difference_ms = difference_ns / 1000000 };
     if (difference_ns > bound_ns || difference_ns < -bound_ns)
         facts->not_ready |= NET_NOT_CLOCK;
+    /* relaxed: shown only. */
+    facts->maintenance_ns = atomic_load_explicit(&node->maintenance_ns, memory_order_relaxed);
+    facts->maintains =
+        facts->maintenance_ns != 0 && facts->maintenance_ns <= clock_now_ns(&node->clock);
     if (phase != PHASE_OPEN)
         facts->not_ready |= NET_NOT_ACCEPTING;
     if (!phase_serves(phase)) {
@@ -83,6 +88,18 @@ static enum net_handover source_handover(void *context, const char *node,
                                          char to[CLUSTER_NODE_BYTES + 1])
 {
     return handover_ask(context, node, to);
+}
+
+static void source_maintain(void *context, uint64_t at_ns)
+{
+    struct node *node = context;
+
+    if (at_ns != 0)
+        log_line(LOG_INFO, "node", "maintenance is announced, maintenance_at_ns=%lu", at_ns);
+    else
+        log_line(LOG_INFO, "node", "no maintenance is announced any more");
+    /* relaxed: a number; nothing is ordered by it (pairs: source_facts). */
+    atomic_store_explicit(&node->maintenance_ns, at_ns, memory_order_relaxed);
 }
 
 static bool source_leads(void *context, const char **leader)
@@ -134,6 +151,7 @@ struct net_source net_source_of(struct node *node)
         .is_fresh = node->replicator != NULL ? source_is_fresh : NULL,
         .standing = node->replicator != NULL ? source_standing : NULL,
         .gave_up = node->replicator != NULL ? source_gave_up : NULL,
+        .maintain = source_maintain,
         .context = node,
         .durable = source_durable,
         .applied = source_applied,

@@ -93,11 +93,12 @@ struct node {
     _Atomic bool is_authored;                  /* by the matcher: the commands of the term */
     _Atomic bool is_held;                      /* likewise, in PHASE_HANDING: none will follow */
     uint64_t followed_ns;                      /* the first thread's: last clock_follow */
-    uint64_t given_up_ns;       /* the journal thread's: its replicator ended; 0: no */
-    uint64_t opened_sequence;   /* of the start's last command; before PHASE_OPEN */
-    uint64_t drain_end_ns;      /* clock_monotonic_ns; before PHASE_DRAINING */
-    uint64_t stop_end_ns;       /* the same; before PHASE_STOPPING */
-    _Atomic uint32_t nets_left; /* net threads that are not drained */
+    uint64_t given_up_ns;            /* the journal thread's: its replicator ended; 0: no */
+    uint64_t opened_sequence;        /* of the start's last command; before PHASE_OPEN */
+    uint64_t drain_end_ns;           /* clock_monotonic_ns; before PHASE_DRAINING */
+    uint64_t stop_end_ns;            /* the same; before PHASE_STOPPING */
+    _Atomic uint64_t maintenance_ns; /* announced, unix ns; 0: none */
+    _Atomic uint32_t nets_left;      /* net threads that are not drained */
     struct refusal refusal;
     CC_NO_SHARE struct histogram turn_ns; /* of the matcher's turns that did work */
     struct phase phase;

@@ -1,5 +1,5 @@
-/* command_cluster.c - how a cluster stands, as one of its nodes sees it, and the handover of its
- * lead. */
+/* command_cluster.c - what a node is asked and told with its admin token: how its cluster stands,
+ * the handover of its lead, and maintenance that it announces. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "perp/data/data_directory.h"
 #include "perp/print/report.h"
 #include "perp/request/client.h"
+#include "perp/request/instant.h"
 
 enum { SHOWN_MAX = 300, TARGET_MAX = 300, NODE_MAX = 64, LOOKS = 100, LOOK_US = 100 * 1000 };
 
@@ -145,6 +146,28 @@ int command_cluster_handover(struct context *context)
         read_member(&answer, "node", node);
         (void)await_leader(&asking, node);
     }
+    end(&asking);
+    return context->exit_code;
+}
+
+/* ---- maintenance ----------------------------------------------------------------------------- */
+
+int command_maintenance(struct context *context)
+{
+    const char *text = context->arguments->words[0];
+    struct asking asking;
+    struct client_answer answer;
+    char target[TARGET_MAX];
+    uint64_t at_ns = 0;
+
+    if (strcmp(text, "none") != 0 && !instant_parse(text, &at_ns))
+        (void)context_fail(context, EXIT_CODE_usage,
+                           "%.64s is no time: 2030-01-31T12:00:00Z, unix seconds, or none", text);
+    if (context->exit_code != 0 || !begin(&asking, context))
+        return context->exit_code;
+    snprintf(target, TARGET_MAX, "/admin/maintenance?at_ns=%lu", at_ns);
+    if (ask(&asking, "POST", target, &answer))
+        report_answer(stdout, answer.body, answer.body_count, context->arguments->json, NULL);
     end(&asking);
     return context->exit_code;
 }

@@ -574,12 +574,13 @@ class Time(TypedDict):
 
 
 class State(TypedDict):
-    state: Literal["ready", "draining", "lagging"]
+    state: Literal["ready", "draining", "lagging", "maintenance"]
     applied: int
     durable: int
     lag_ms: int
     history_from_sequence: int
     clock_gap_ns: NotRequired[int]
+    maintenance_at_ns: NotRequired[int]
     insurance_fund_deficit: NotRequired[bool]
     text: NotRequired[str]
     head: NotRequired[str]
@@ -616,6 +617,10 @@ class Sealed(TypedDict):
 
 class Handover(TypedDict):
     node: str
+
+
+class Maintenance(TypedDict):
+    maintenance_at_ns: NotRequired[int]
 
 
 class Window(TypedDict):
