@@ -138,7 +138,7 @@ struct query {
         const uint8_t *payload; /* pairings: what the request brings; the net thread keeps it
                                    unchanged until it has the reply */
     };
-    uint8_t zero2[8];
+    uint64_t address; /* of the client (rate_limit.h) */
 };
 
 static_assert(sizeof(struct query) == MESSAGE_SLOT_BYTES, "one slot");
@@ -154,6 +154,13 @@ enum reply_cause {
     REPLY_NOT_KEPT, /* the answer lies beyond the rows kept in memory: those from kept_from on */
 };
 
+/* And PROBLEM_rate_limited: who has so many pairings that one more must wait. */
+enum reply_owner {
+    REPLY_OF_ACCOUNT,
+    REPLY_OF_CLASS, /* the account's class and those below it (share_list.h) */
+    REPLY_OF_ADDRESS,
+};
+
 struct reply {
     uint64_t token;
     uint64_t applied; /* X-Sequence: the sequence the rows show */
@@ -166,7 +173,7 @@ struct reply {
     uint16_t buffer;  /* index in the pool, REPLY_NO_BUFFER for none; net gives it back */
     uint16_t problem; /* enum problem, 0 = rows */
     uint16_t kind;    /* enum query_kind */
-    uint8_t cause;    /* enum reply_cause, with PROBLEM_not_ready */
+    uint8_t cause;    /* enum reply_cause, with rate_limited enum reply_owner */
     uint8_t more;     /* wrapped lists: 1 when rows follow the last one */
     uint8_t zero[64];
 };

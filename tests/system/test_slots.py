@@ -13,7 +13,7 @@ import client
 from client import (CANCEL_ALL, CREATE_ACCOUNT, CREATE_API_KEY, DEPOSIT, JSON, PATHS, PLACE_LIMIT,
                     REVOKE_API_KEY, Ed25519Key, Secp256k1Key, account_body, api_key_body,
                     deposit_body, portfolio_bytes, request_bytes, revoke_key_body)
-from eip712 import CREATE_PORTFOLIO, CREATE_SUBACCOUNT, WITHDRAW
+from eip712 import CREATE_PORTFOLIO, CREATE_SUBACCOUNT, LOGIN, WITHDRAW
 from harness import Suite, Table
 from world import BTC, BTC_PRICE, USDC, perpd_program, run, seen
 
@@ -29,6 +29,7 @@ OPTIONS = {"funding_small": 10, "funding_full": 1000, "share_unfunded_ppm": 4000
 UNFUNDED_ACCOUNTS, UNFUNDED_CREDENTIALS = 16, 8
 PATHS.update({CREATE_SUBACCOUNT: "/api/v1/subaccounts/create",
               CREATE_PORTFOLIO: "/api/v1/portfolio/create",
+              LOGIN: "/api/v1/login",
               CONDITIONAL: "/api/v1/trading/order/place/conditional",
               WITHDRAW: "/api/v1/cash/withdraw"})
 
@@ -235,6 +236,29 @@ def unfunded(world):
     world.fund(account, 10)
     table.same("a third now", world.portfolio(account)["status"], DONE)
     table.same("a subaccount now", subaccount()[0], DONE)
+    return table.wrong
+
+
+@suite.case
+def pairings_of_the_unfunded(world):
+    """Of 16,384 pairings 65 are for the unfunded, a third of them for one address: there a funded
+    account opens one beside them. 22 is the least count whose double is not below what is left."""
+    table, answers = Table(), []
+
+    def device(account):
+        body = struct.pack("<QQi4x", account.id, 0, -1)
+        return world.exchange.ack(LOGIN, body, account.session)["device_key"]
+
+    def opened(key):
+        return world.exchange.kept(request_bytes("POST", "/api/v1/device-pairing", b"{}",
+                                                 [JSON, ("X-DEVICE-KEY", key)]))
+    for _ in range(3):
+        key = device(world.account(0))
+        answers += [opened(key) for _ in range(8)]
+    table.same("the unfunded", [answer.status for answer in answers], [201] * 22 + [429] * 2)
+    table.same("the address", answers[-1].json["detail"],
+               "this address has as many pairings open as is its share")
+    table.same("the maker", [opened(device(world.maker)).status], [201])
     return table.wrong
 
 

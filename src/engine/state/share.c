@@ -52,18 +52,21 @@ static void reclassify(struct engine *engine, uint32_t account, uint8_t class)
     classify(engine, account, class);
 }
 
+void share_bounds(const struct engine *engine, uint32_t size, uint32_t bound[SHARE_CLASS_COUNT])
+{
+    uint64_t small = size * state_option(engine, OPTION_limits_share_small_ppm) / SHARE_PPM;
+    uint64_t unfunded = size * state_option(engine, OPTION_limits_share_unfunded_ppm) / SHARE_PPM;
+
+    bound[SHARE_CLASS_unfunded] = (uint32_t)unfunded;
+    bound[SHARE_CLASS_small] = (uint32_t)small;
+    bound[SHARE_CLASS_full] = size;
+}
+
 static void set_bounds(struct engine *engine)
 {
-    for (uint32_t i = 0; i < SHARE_TABLE_COUNT; i++) {
-        uint64_t size = state_option(engine, size_of((enum share_table)i));
-        uint64_t small = size * state_option(engine, OPTION_limits_share_small_ppm) / SHARE_PPM;
-        uint64_t unfunded =
-            size * state_option(engine, OPTION_limits_share_unfunded_ppm) / SHARE_PPM;
-        uint32_t *bound = engine->share.tables[i].bound;
-        bound[SHARE_CLASS_unfunded] = (uint32_t)unfunded;
-        bound[SHARE_CLASS_small] = (uint32_t)small;
-        bound[SHARE_CLASS_full] = (uint32_t)size;
-    }
+    for (uint32_t i = 0; i < SHARE_TABLE_COUNT; i++)
+        share_bounds(engine, (uint32_t)state_option(engine, size_of((enum share_table)i)),
+                     engine->share.tables[i].bound);
 }
 
 static void count_all(struct engine *engine, uint32_t account, int32_t sign)

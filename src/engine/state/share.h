@@ -67,6 +67,9 @@ void share_refund(struct engine *engine, uint32_t account);
 CC_MUST_USE uint32_t share_cap(const struct engine *engine, uint32_t account,
                                enum share_table table);
 
+/* How many rows of a table of `size` rows each class and those below it may have. */
+void share_bounds(const struct engine *engine, uint32_t size, uint32_t bound[SHARE_CLASS_COUNT]);
+
 /* The size of a table, and of its rows those of accounts of the class. */
 uint32_t share_size(const struct engine *engine, enum share_table table);
 uint32_t share_used(const struct engine *engine, enum share_table table, enum share_class class);

@@ -41,6 +41,16 @@ static const char *not_found_detail(const struct reply *reply)
     return reply->kind >= QUERY_pairing_open ? "no such pairing" : "no such market";
 }
 
+/* Whose pairings are too many. */
+static const char *too_many_pairings(const struct reply *reply)
+{
+    if (reply->cause == REPLY_OF_ACCOUNT)
+        return "the account has 8 pairings open, as many as it may have";
+    if (reply->cause == REPLY_OF_CLASS)
+        return "accounts of this class have as many pairings open as is their share";
+    return "this address has as many pairings open as is its share";
+}
+
 void reply_problem(struct problem_detail *problem, const struct reply *reply)
 {
     static const char *const details[PROBLEM_END] = {
@@ -63,8 +73,8 @@ void reply_problem(struct problem_detail *problem, const struct reply *reply)
     else if (reply->problem == PROBLEM_not_ready)
         not_ready_problem(problem, reply);
     else if (reply->problem == PROBLEM_rate_limited)
-        (void)problem_detail_set_number(problem, PROBLEM_rate_limited, reply->lag_ms,
-                                        "too many pairings are open");
+        (void)problem_detail_set_number(problem, PROBLEM_rate_limited, reply->lag_ms, "%s",
+                                        too_many_pairings(reply));
     else if (reply->problem == PROBLEM_not_found)
         (void)problem_detail_set(problem, PROBLEM_not_found, NULL, "%s", not_found_detail(reply));
     else if (reply->problem == PROBLEM_internal_error && reply->kind == QUERY_receipt)

@@ -17,21 +17,28 @@ static void *map(size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+static void unmap(void *memory, size_t bytes)
+{
+    if (memory != NULL)
+        (void)munmap(memory, bytes);
+}
+
 int pairing_table_init(struct pairing_table *table)
 {
     *table = (struct pairing_table){
         .slots = map(sizeof *table->slots * PAIRING_SLOTS),
         .account_ids = map(sizeof *table->account_ids * PAIRING_SLOTS),
+        .addresses = map(sizeof *table->addresses * PAIRING_SLOTS),
     };
-    return table->slots == NULL || table->account_ids == NULL ? -ENOMEM : 0;
+    bool is_mapped = table->slots != NULL && table->account_ids != NULL && table->addresses != NULL;
+    return is_mapped ? 0 : -ENOMEM;
 }
 
 void pairing_table_free(struct pairing_table *table)
 {
-    if (table->slots != NULL)
-        (void)munmap(table->slots, sizeof *table->slots * PAIRING_SLOTS);
-    if (table->account_ids != NULL)
-        (void)munmap(table->account_ids, sizeof *table->account_ids * PAIRING_SLOTS);
+    unmap(table->slots, sizeof *table->slots * PAIRING_SLOTS);
+    unmap(table->account_ids, sizeof *table->account_ids * PAIRING_SLOTS);
+    unmap(table->addresses, sizeof *table->addresses * PAIRING_SLOTS);
     *table = (struct pairing_table){ 0 };
 }
 
@@ -52,40 +59,88 @@ static void show(const struct pairing *pairing, struct row_pairing *row)
     memcpy(row->session, pairing->keys + ECDH_BYTES, sizeof row->session);
 }
 
-/* Counts those of the account that may not have expired; *first_ns gets when the first of them
- * expires. */
-static uint32_t count_of(const struct pairing_table *table, uint64_t account_id, uint64_t *first_ns)
-{
-    uint32_t count = 0;
-    for (uint64_t at = table->oldest; at < table->opened; at++) {
-        uint64_t slot = at % PAIRING_SLOTS;
-        if (table->account_ids[slot] == account_id && count++ == 0)
-            *first_ns = table->slots[slot].expires_ns;
-    }
-    return count;
-}
-
 static uint64_t ms_until(uint64_t then_ns, uint64_t now_ns)
 {
     return then_ns > now_ns ? (then_ns - now_ns + 999999) / 1000000 : 1;
 }
 
-enum problem pairing_table_open(struct pairing_table *table, const struct query *query,
-                                uint64_t now_ns, struct row_pairing *row, uint64_t *retry_ms)
+static void drop_expired(struct pairing_table *table, uint64_t now_ns)
 {
-    uint64_t first_ns = 0;
-
     INVARIANT(table->oldest <= table->opened && table->opened - table->oldest <= PAIRING_SLOTS);
-    while (table->oldest < table->opened &&
-           is_expired(&table->slots[table->oldest % PAIRING_SLOTS], now_ns))
-        table->oldest++;
-    bool is_full = table->opened - table->oldest == PAIRING_SLOTS;
-    if (is_full)
-        first_ns = table->slots[table->oldest % PAIRING_SLOTS].expires_ns;
-    if (is_full || count_of(table, query->account_id, &first_ns) >= PAIRING_ACCOUNT_MAX) {
-        *retry_ms = ms_until(first_ns, now_ns);
-        return PROBLEM_rate_limited;
+    for (; table->oldest < table->opened; table->oldest++) {
+        const struct pairing *pairing = &table->slots[table->oldest % PAIRING_SLOTS];
+        if (!is_expired(pairing, now_ns))
+            return;
+        table->used[pairing->share_class]--;
     }
+}
+
+/* How many pairings more accounts of the class may open, and the class, that one or one above it,
+ * which bounds them: its pairings and those of the classes below it count. */
+static uint32_t room_of(const struct pairing_table *table, const struct read_share *share,
+                        uint8_t *bounding)
+{
+    uint32_t used = 0, room = UINT32_MAX;
+
+    for (uint8_t i = 0; i < SHARE_CLASS_COUNT; i++) {
+        used += table->used[i];
+        uint32_t left = share->bound[i] > used ? share->bound[i] - used : 0;
+        if (i < share->share_class || left >= room)
+            continue;
+        room = left;
+        *bounding = i;
+    }
+    return room;
+}
+
+/* Whether one that is at the slot makes room when it expires. */
+static bool counts(const struct pairing_table *table, const struct query *query, uint8_t cause,
+                   uint8_t bounding, uint64_t slot)
+{
+    if (cause == REPLY_OF_ACCOUNT)
+        return table->account_ids[slot] == query->account_id;
+    if (table->slots[slot].share_class <= bounding)
+        return true;
+    return cause == REPLY_OF_ADDRESS && table->addresses[slot] == query->address;
+}
+
+/* Whether the account may open one more. False: *wait says until when not. */
+static bool may_open(const struct pairing_table *table, const struct query *query,
+                     const struct read_share *share, uint64_t now_ns, struct pairing_wait *wait)
+{
+    uint32_t of_account = 0, of_address = 0;
+    uint8_t bounding = SHARE_CLASS_full;
+    uint32_t room = room_of(table, share, &bounding);
+
+    for (uint64_t at = table->oldest; at < table->opened; at++) {
+        of_account += table->account_ids[at % PAIRING_SLOTS] == query->account_id;
+        of_address += table->addresses[at % PAIRING_SLOTS] == query->address;
+    }
+    if (of_account >= PAIRING_ACCOUNT_MAX)
+        wait->cause = REPLY_OF_ACCOUNT;
+    else if (room == 0)
+        wait->cause = REPLY_OF_CLASS;
+    else if (2 * of_address >= room)
+        wait->cause = REPLY_OF_ADDRESS;
+    else
+        return true;
+    uint64_t at = table->oldest;
+    while (at < table->opened && !counts(table, query, wait->cause, bounding, at % PAIRING_SLOTS))
+        at++;
+    /* A share of nothing: none can expire. */
+    wait->retry_ms = at == table->opened
+                         ? PAIRING_LIFE_NS / 1000000
+                         : ms_until(table->slots[at % PAIRING_SLOTS].expires_ns, now_ns);
+    return false;
+}
+
+enum problem pairing_table_open(struct pairing_table *table, const struct query *query,
+                                const struct read_share *share, uint64_t now_ns,
+                                struct row_pairing *row, struct pairing_wait *wait)
+{
+    drop_expired(table, now_ns);
+    if (!may_open(table, query, share, now_ns, wait))
+        return PROBLEM_rate_limited;
     uint32_t slot = (uint32_t)(table->opened++ % PAIRING_SLOTS);
     struct pairing *pairing = &table->slots[slot];
     secret_wipe(pairing, sizeof *pairing);
@@ -96,7 +151,10 @@ enum problem pairing_table_open(struct pairing_table *table, const struct query 
     memcpy(pairing->token_hash, query->token_hash, sizeof pairing->token_hash);
     pairing->pin = query->pin;
     pairing->expires_ns = now_ns + PAIRING_LIFE_NS;
+    pairing->share_class = share->share_class;
     table->account_ids[slot] = query->account_id;
+    table->addresses[slot] = query->address;
+    table->used[share->share_class]++;
     show(pairing, row);
     return PROBLEM_none;
 }

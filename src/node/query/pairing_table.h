@@ -8,8 +8,12 @@
  * alone: a restart forgets every pairing.
  *
  * Owner. The follower's thread.
- * Bound. PAIRING_SLOTS at a time, PAIRING_ACCOUNT_MAX of an account; a further one is refused with
- *        rate_limited. The memory, 70 MB, is mapped at the start and resident where it was used.
+ * Bound. PAIRING_SLOTS at a time, PAIRING_ACCOUNT_MAX of an account; of each class and those below
+ *        it their share (W8, slots), where an account counts as it was when it opened the pairing.
+ *        An address may open one while it has less than half as many as its account's class may
+ *        still open: alone it has a third of the share, and however many come, one is left for the
+ *        next. A further one is refused with rate_limited. The memory, 70 MB, is mapped at the
+ *        start and resident where it was used.
  * Units. Times are unix ns of the node clock. */
 #ifndef NODE_QUERY_PAIRING_TABLE_H
 #define NODE_QUERY_PAIRING_TABLE_H
@@ -17,6 +21,7 @@
 #include "base/problem.h"
 #include "base/query_message.h"
 #include "base/row.h"
+#include "engine/view/read_share.h"
 
 #define PAIRING_LIFE_NS UINT64_C(120000000000)
 
@@ -31,16 +36,19 @@ struct pairing {
     int32_t pin;    /* of the device key that opened it; -1: none */
     uint8_t status; /* enum pairing_status */
     bool is_read;   /* the text was shown, which spends the token */
+    uint8_t share_class;
     uint8_t keys[QUERY_PAIRING_KEYS_BYTES];
     uint32_t text_bytes;
     char text[QUERY_PAIRING_TEXT_MAX];
 };
 
 struct pairing_table {
-    struct pairing *slots; /* [PAIRING_SLOTS] */
-    uint64_t *account_ids; /* [PAIRING_SLOTS], of the slots */
-    uint64_t opened;       /* ever; the next has slot opened % PAIRING_SLOTS */
-    uint64_t oldest;       /* the first that may not have expired, by the same count */
+    struct pairing *slots;            /* [PAIRING_SLOTS] */
+    uint64_t *account_ids;            /* [PAIRING_SLOTS], of the slots */
+    uint64_t *addresses;              /* [PAIRING_SLOTS], that opened them */
+    uint32_t used[SHARE_CLASS_COUNT]; /* that may not have expired, by class */
+    uint64_t opened;                  /* ever; the next has slot opened % PAIRING_SLOTS */
+    uint64_t oldest;                  /* the first that may not have expired, by the same count */
 };
 
 /* Maps the memory. 0 or -ENOMEM. */
@@ -49,11 +57,18 @@ CC_MUST_USE int pairing_table_init(struct pairing_table *table);
 /* Unmaps it. A table of zeros has none. */
 void pairing_table_free(struct pairing_table *table);
 
+/* When a pairing may be opened that was refused, and for whom it was: enum reply_owner. */
+struct pairing_wait {
+    uint64_t retry_ms;
+    uint8_t cause;
+};
+
 /* Opens a pairing for the account and the pin of the query, whose random bytes become its id.
- * PROBLEM_none with *row, or rate_limited with *retry_ms. */
+ * *share is the account's class, and what the classes may have of PAIRING_SLOTS. PROBLEM_none with
+ * *row, or rate_limited with *wait. */
 CC_MUST_USE enum problem pairing_table_open(struct pairing_table *table, const struct query *query,
-                                            uint64_t now_ns, struct row_pairing *row,
-                                            uint64_t *retry_ms);
+                                            const struct read_share *share, uint64_t now_ns,
+                                            struct row_pairing *row, struct pairing_wait *wait);
 
 /* Runs a query of another kind on the pairing of its id. A device key reaches pairings of its
  * account and its pin alone; deposit and result need the token. PROBLEM_none with *row and the
