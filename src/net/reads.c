@@ -178,12 +178,19 @@ static bool check_min_sequence(const struct conn *conn, struct problem_detail *p
 static void await_sequence(struct pipeline *pipeline, struct conn *conn, struct pending *pending,
                            uint64_t wanted)
 {
-    if (read_send_await(&pipeline->reads, conn, pending, wanted))
+    static const char *const details[] = {
+        [SEQUENCE_WAIT_FULL] = "too many reads wait for their X-Min-Sequence",
+        [SEQUENCE_WAIT_OF_ADDRESS] =
+            "as many reads of this address as may wait for their X-Min-Sequence",
+        [SEQUENCE_WAIT_OF_ACCOUNT] =
+            "as many reads of this account as may wait for their X-Min-Sequence",
+    };
+    enum sequence_wait_room room = read_send_await(&pipeline->reads, conn, pending, wanted);
+    if (room == SEQUENCE_WAIT_ROOM)
         return;
     pending->kind = PENDING_PROBLEM;
     pending_move(pending, PENDING_DONE);
-    (void)problem_detail_set(&pending->problem, PROBLEM_not_ready, NULL,
-                             "too many reads wait for their X-Min-Sequence");
+    (void)problem_detail_set(&pending->problem, PROBLEM_not_ready, NULL, "%s", details[room]);
 }
 
 void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head_text,

@@ -119,14 +119,16 @@ static bool must_wait(struct read_sender *sender, struct conn *conn, const struc
     return true;
 }
 
-bool read_send_await(struct read_sender *sender, struct conn *conn, struct pending *pending,
-                     uint64_t min_sequence)
+enum sequence_wait_room read_send_await(struct read_sender *sender, struct conn *conn,
+                                        struct pending *pending, uint64_t min_sequence)
 {
+    uint64_t account_id = pending->kind == PENDING_READ ? pending->query.account_id : 0;
     if (min_sequence <= durable(sender))
-        return true;
+        return SEQUENCE_WAIT_ROOM;
     pending->min_sequence = min_sequence;
     pending->deadline_ns = sender->context->now_ns + SEQUENCE_WAIT_NS;
-    return sequence_wait_add(&sender->sequences, conn, min_sequence, sender->context->now_ns);
+    return sequence_wait_add(&sender->sequences, conn, account_id, min_sequence,
+                             sender->context->now_ns);
 }
 
 /* Refuses a held request whose sequence did not come in time. */

@@ -32,9 +32,9 @@ CC_MUST_USE int read_send_init(struct read_sender *sender, struct context *conte
 void read_send_free(struct read_sender *sender);
 
 /* The newest request of the connection, held, waits for the sequence unless durable() has reached
- * it. False: too many wait; the caller refuses it. */
-CC_MUST_USE bool read_send_await(struct read_sender *sender, struct conn *conn,
-                                 struct pending *pending, uint64_t min_sequence);
+ * it. Another answer than SEQUENCE_WAIT_ROOM: it may not wait; the caller refuses it. */
+CC_MUST_USE enum sequence_wait_room read_send_await(struct read_sender *sender, struct conn *conn,
+                                                    struct pending *pending, uint64_t min_sequence);
 
 /* Sends the held reads of the connection that no unanswered write precedes. True if an outcome is
  * new: its key was revoked meanwhile, its sequence did not come in time, or no query is needed. */

@@ -1,24 +1,43 @@
 #include "net/response/sequence_wait.h"
 
-bool sequence_wait_add(struct sequence_wait *wait, struct conn *conn, uint64_t sequence,
-                       uint64_t now_ns)
+#define ADMIN_ADDRESS UINT64_MAX /* of no client: IPv6 has no host there */
+
+static enum sequence_wait_room room_for(const struct sequence_wait *wait, uint64_t address,
+                                        uint64_t account_id)
 {
-    uint32_t of_address = 0;
+    uint32_t of_address = 0, of_account = 0, free = SEQUENCE_WAIT_MAX - wait->count;
+
+    for (uint32_t i = 0; i < wait->count; i++) {
+        of_address += wait->waiters[i].address == address;
+        of_account += wait->waiters[i].account_id == account_id;
+    }
+    if (free == 0)
+        return SEQUENCE_WAIT_FULL;
+    if (2 * of_address >= free)
+        return SEQUENCE_WAIT_OF_ADDRESS;
+    if (account_id != 0 && 2 * of_account >= free)
+        return SEQUENCE_WAIT_OF_ACCOUNT;
+    return SEQUENCE_WAIT_ROOM;
+}
+
+enum sequence_wait_room sequence_wait_add(struct sequence_wait *wait, struct conn *conn,
+                                          uint64_t account_id, uint64_t sequence, uint64_t now_ns)
+{
+    uint64_t address = conn->admin ? ADMIN_ADDRESS : conn->address;
+    enum sequence_wait_room room = room_for(wait, address, account_id);
+
     INVARIANT(!conn->waits_sequence);
-    if (wait->count == SEQUENCE_WAIT_MAX)
-        return false;
-    for (uint32_t i = 0; i < wait->count; i++)
-        of_address += wait->waiters[i].address == conn->address;
-    if (of_address >= SEQUENCE_WAIT_ADDRESS_MAX)
-        return false;
+    if (room != SEQUENCE_WAIT_ROOM)
+        return room;
     wait->waiters[wait->count++] = (struct sequence_waiter){
         .sequence = sequence,
         .deadline_ns = now_ns + SEQUENCE_WAIT_NS,
-        .address = conn->address,
+        .address = address,
+        .account_id = account_id,
         .conn = conn->index,
     };
     conn->waits_sequence = true;
-    return true;
+    return SEQUENCE_WAIT_ROOM;
 }
 
 static void remove_at(struct sequence_wait *wait, struct conn *conn, uint32_t at)

@@ -5,7 +5,10 @@
  *
  * Owner. The net thread.
  * Units. Times are clock_monotonic_ns.
- * Bound. SEQUENCE_WAIT_MAX reads, SEQUENCE_WAIT_ADDRESS_MAX of one address, one of a connection. */
+ * Bound. SEQUENCE_WAIT_MAX reads, one of a connection. An address, and the account of a key, may
+ *        have one more while it has less than half as many as are free: alone a third of them,
+ *        two a half together, and what the ones before leave is for the next. What comes from
+ *        admin.listen counts as one address more. */
 #ifndef NET_RESPONSE_SEQUENCE_WAIT_H
 #define NET_RESPONSE_SEQUENCE_WAIT_H
 
@@ -13,13 +16,22 @@
 
 #define SEQUENCE_WAIT_NS UINT64_C(1000000000)
 
-enum { SEQUENCE_WAIT_MAX = 1024, SEQUENCE_WAIT_ADDRESS_MAX = 128 };
+enum { SEQUENCE_WAIT_MAX = 1024 };
+
+/* Whether a read may wait, or whose share of the places is used up. */
+enum sequence_wait_room {
+    SEQUENCE_WAIT_ROOM,
+    SEQUENCE_WAIT_FULL,
+    SEQUENCE_WAIT_OF_ADDRESS,
+    SEQUENCE_WAIT_OF_ACCOUNT,
+};
 
 struct sequence_waiter {
     uint64_t sequence;
     uint64_t deadline_ns;
     uint64_t address;
-    uint32_t conn; /* its index */
+    uint64_t account_id; /* 0: of no key */
+    uint32_t conn;       /* its index */
 };
 
 struct sequence_wait {
@@ -27,10 +39,11 @@ struct sequence_wait {
     struct sequence_waiter waiters[SEQUENCE_WAIT_MAX]; /* the earliest deadline first */
 };
 
-/* Lets the connection wait for the sequence. False: too many wait; nothing has changed. The
- * connection does not wait yet. */
-CC_MUST_USE bool sequence_wait_add(struct sequence_wait *wait, struct conn *conn, uint64_t sequence,
-                                   uint64_t now_ns);
+/* Lets the connection wait for the sequence with a read of the account, 0: of no key. Another
+ * answer than SEQUENCE_WAIT_ROOM: nothing has changed. The connection does not wait yet. */
+CC_MUST_USE enum sequence_wait_room sequence_wait_add(struct sequence_wait *wait, struct conn *conn,
+                                                      uint64_t account_id, uint64_t sequence,
+                                                      uint64_t now_ns);
 
 /* Ends the wait of a connection, if it waits. */
 void sequence_wait_remove(struct sequence_wait *wait, struct conn *conn);
