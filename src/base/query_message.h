@@ -99,6 +99,8 @@ enum {
 
 #define QUERY_NO_START UINT64_MAX
 
+#define QUERY_ADMIN_ADDRESS UINT64_MAX /* of no client: IPv6 has no host there */
+
 struct query {
     uint64_t token;
     uint64_t stamp; /* durable_seq loaded after the request was read: run when applied >= stamp */
@@ -138,7 +140,7 @@ struct query {
         const uint8_t *payload; /* pairings: what the request brings; the net thread keeps it
                                    unchanged until it has the reply */
     };
-    uint64_t address; /* of the client (rate_limit.h) */
+    uint64_t address; /* of the client (rate_limit.h), or QUERY_ADMIN_ADDRESS: of admin.listen */
 };
 
 static_assert(sizeof(struct query) == MESSAGE_SLOT_BYTES, "one slot");
@@ -151,6 +153,7 @@ enum { QUERY_POSITIONS_MAX = 2730 }; /* rows of positions that fit a buffer */
 enum reply_cause {
     REPLY_POOL_EMPTY,
     REPLY_LAG,      /* the follower is lag_ms behind */
+    REPLY_LONG,     /* the address has too many queries that need several turns */
     REPLY_NOT_KEPT, /* the answer lies beyond the rows kept in memory: those from kept_from on */
 };
 

@@ -13,6 +13,7 @@ enum {
     ACCOUNT = 1,
     TURNS = 400,
     PORTFOLIOS = 3500, /* of one account: 28,000 rows */
+    ADDRESSES = 8,
 };
 
 /* Fills of one account straight into the history: only their number matters here. */
@@ -51,6 +52,12 @@ static void rig_free(void)
     core_rig_free();
 }
 
+/* Eight queries in a row are of one address. */
+static uint64_t address_of(uint64_t token)
+{
+    return token / 8 % ADDRESSES;
+}
+
 /* Ten fills behind `offset` others. */
 static void send_query(struct core_rig_link *link, uint64_t token, uint64_t offset)
 {
@@ -64,6 +71,7 @@ static void send_query(struct core_rig_link *link, uint64_t token, uint64_t offs
                              .portfolio_index = QUERY_ANY_INDEX,
                              .pin = -1,
                              .limit = 10,
+                             .address = address_of(token),
                              .offset = offset,
                              .status = QUERY_ANY_STATUS };
     ring_publish(&link->queries);
@@ -73,7 +81,7 @@ static void send_query(struct core_rig_link *link, uint64_t token, uint64_t offs
 static bool check_reply(struct core_rig_link *link, const struct reply *reply, uint64_t offset)
 {
     if (reply->problem != PROBLEM_none) {
-        CHECK(reply->problem == PROBLEM_not_ready && reply->cause == REPLY_POOL_EMPTY);
+        CHECK(reply->problem == PROBLEM_not_ready && reply->cause == REPLY_LONG);
         CHECK(reply->buffer == REPLY_NO_BUFFER);
         return false;
     }
@@ -154,10 +162,14 @@ static void check_behind_deep(void)
     CHECK(answered == 8);
 }
 
-/* As many deep ones as there are credits: half of the buffers at most are theirs, the others are
- * told so at once, and pages that are not so deep are answered in their turn all the while. */
+/* As many deep ones as there are credits, of eight addresses: half of the buffers at most are
+ * theirs, the last address has one too, the others are told so at once, and pages that are not so
+ * deep are answered in their turn all the while. */
 static void check_many_deep(void)
 {
+    /* While the double of what it has is below what is left of 32, 24, 16, 10, 6, 4, 2 and 1. */
+    static const uint32_t wanted[ADDRESSES] = { 8, 8, 6, 4, 2, 2, 1, 1 };
+    uint32_t aside[ADDRESSES] = { 8, 8, 8, 8, 8, 8, 8, 8 };
     struct core_rig_link *link = &core_rig.links[0], *other = &core_rig.links[1];
     uint32_t answered = 0, pages = 0, front = 0;
     bool is_page;
@@ -167,10 +179,16 @@ static void check_many_deep(void)
     for (int turn = 0; turn < 2; turn++) { /* a turn begins 44: four use it up, 40 spare ones */
         CHECK(core_follow(&core_rig.core) > 0);
         CHECK(ring_ready(&link->queries) == (turn == 0 ? SLOTS - 44 : 0));
-        for (; take_reply(link, 44000, &is_page) != UINT64_MAX; answered++)
+        for (;; answered++) {
+            uint64_t token = take_reply(link, 44000, &is_page);
+            if (token == UINT64_MAX)
+                break;
             CHECK(!is_page);
+            aside[address_of(token)]--;
+        }
     }
     CHECK(answered == SLOTS - FOLLOWER_ASIDE_MAX);
+    CHECK(memcmp(aside, wanted, sizeof aside) == 0);
     for (int turn = 0; turn < TURNS && answered < SLOTS; turn++) {
         send_query(other, 7, 0);
         send_query(link, 1000, 5000);

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#define ADMIN_ADDRESS UINT64_MAX /* of no client: IPv6 has no host there */
-
 struct reply_address {
     uint64_t address;
     uint32_t next; /* in its chain, or in the list of free rows */
@@ -58,7 +56,7 @@ static uint32_t *chain_of(const struct reply_share *share, uint64_t address)
 
 static uint64_t address_of(const struct conn *conn)
 {
-    return conn->admin ? ADMIN_ADDRESS : conn->address;
+    return conn->admin ? QUERY_ADMIN_ADDRESS : conn->address;
 }
 
 /* The row of the address; PENDING_NONE: it has none. */

@@ -343,7 +343,7 @@ bool read_parameters_parse(const struct net_config *config, uint64_t unix_ns,
         .subaccount_index = QUERY_ANY_INDEX,
         .portfolio_index = QUERY_ANY_INDEX,
         .status = QUERY_ANY_STATUS,
-        .address = conn->address,
+        .address = conn->admin ? QUERY_ADMIN_ADDRESS : conn->address,
     };
     *caller = (struct keyring_key){ 0 };
     if (!config->source.ready(config->source.context))

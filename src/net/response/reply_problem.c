@@ -16,6 +16,10 @@ static void not_ready_problem(struct problem_detail *problem, const struct reply
             "sequence %llu",
             (unsigned long long)reply->kept_from);
         return;
+    case REPLY_LONG:
+        (void)problem_detail_set(problem, PROBLEM_not_ready, NULL,
+                                 "as many long reads of this address are being answered as may be");
+        return;
     case REPLY_POOL_EMPTY:
         break;
     }

@@ -1,6 +1,6 @@
 #include "net/response/sequence_wait.h"
 
-#define ADMIN_ADDRESS UINT64_MAX /* of no client: IPv6 has no host there */
+#include "base/query_message.h"
 
 static enum sequence_wait_room room_for(const struct sequence_wait *wait, uint64_t address,
                                         uint64_t account_id)
@@ -23,7 +23,7 @@ static enum sequence_wait_room room_for(const struct sequence_wait *wait, uint64
 enum sequence_wait_room sequence_wait_add(struct sequence_wait *wait, struct conn *conn,
                                           uint64_t account_id, uint64_t sequence, uint64_t now_ns)
 {
-    uint64_t address = conn->admin ? ADMIN_ADDRESS : conn->address;
+    uint64_t address = conn->admin ? QUERY_ADMIN_ADDRESS : conn->address;
     enum sequence_wait_room room = room_for(wait, address, account_id);
 
     INVARIANT(!conn->waits_sequence);

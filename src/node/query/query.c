@@ -384,6 +384,6 @@ bool query_step(struct query_task *task, const struct query_sources *sources,
 void query_give_up(struct query_task *task, struct reply_pool *pool)
 {
     task->reply.problem = PROBLEM_not_ready;
-    task->reply.cause = REPLY_POOL_EMPTY;
+    task->reply.cause = REPLY_LONG;
     complete(task, pool);
 }

@@ -37,7 +37,7 @@ CC_MUST_USE bool query_step(struct query_task *task, const struct query_sources 
 void query_refuse(struct query_task *task, const struct query_sources *sources,
                   const struct query *query, uint64_t lag_ns);
 
-/* Ends a query that is not complete: not_ready, as if the pool were empty. */
+/* Ends a query that is not complete: not_ready, too many of its address take so long. */
 void query_give_up(struct query_task *task, struct reply_pool *pool);
 
 #endif

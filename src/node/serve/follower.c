@@ -216,12 +216,23 @@ static void resume(struct follower *follower, uint32_t at, struct query_budget *
     }
 }
 
+/* An address may have a query aside while it has less than half as many as there are places left,
+ * as it has reply buffers: however many it sends, the next one's has a place. */
+static bool has_room(const struct follower_aside *aside, uint64_t address)
+{
+    uint32_t held = 0;
+
+    for (uint32_t i = 0; i < aside->count; i++)
+        held += aside->tasks[i].query.address == address;
+    return 2 * held < FOLLOWER_ASIDE_MAX - aside->count;
+}
+
 /* A query that needs more turns, or the refusal when too many do. */
 static void put_aside(struct follower *follower, uint32_t at, struct query_task *task)
 {
     struct follower_aside *aside = &follower->aside[at];
 
-    if (aside->count < FOLLOWER_ASIDE_MAX) {
+    if (has_room(aside, task->query.address)) {
         aside->tasks[aside->count++] = *task;
         published_add(&follower->counters.aside, 1);
         return;
