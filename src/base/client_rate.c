@@ -151,6 +151,21 @@ uint64_t client_rate_redeem(struct client_rate *rates, enum client_rate_kind kin
                    rates->depth_ns[kind], now_ns);
 }
 
+void client_rate_owe(struct client_rate *rates, enum client_rate_kind kind, uint64_t client,
+                     uint32_t cost, uint64_t now_ns)
+{
+    if (rates == NULL)
+        return;
+    struct row *row = claim(rates, name_of(rates, kind, client));
+    uint64_t cost_ns = cost * rates->interval_ns[kind];
+    uint64_t full_ns = load(&row->full_ns);
+
+    while (!atomic_compare_exchange_weak_explicit(&row->full_ns, &full_ns,
+                                                  (full_ns > now_ns ? full_ns : now_ns) + cost_ns,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
 uint32_t client_rate_refusals(const struct client_rate *rates, enum client_rate_kind kind,
                               uint64_t client)
 {
@@ -167,13 +182,14 @@ struct client_rate_state client_rate_state(const struct client_rate *rates,
     const struct row *row = find(rates, name_of(rates, kind, client));
     uint64_t full_ns = row == NULL ? 0 : load(&row->full_ns);
     uint64_t missing_ns = full_ns > now_ns ? full_ns - now_ns : 0;
+    uint64_t depth_ns = rates->depth_ns[kind];
 
-    /* Another thread may have charged at a later now_ns. */
-    if (missing_ns > rates->depth_ns[kind])
-        missing_ns = rates->depth_ns[kind];
     return (struct client_rate_state){
         .limit = rates->burst[kind],
-        .remaining = (uint32_t)((rates->depth_ns[kind] - missing_ns) / rates->interval_ns[kind]),
+        /* More is missing of a bucket that owes, or that was charged at a later now_ns. */
+        .remaining = missing_ns < depth_ns
+                         ? (uint32_t)((depth_ns - missing_ns) / rates->interval_ns[kind])
+                         : 0,
         .reset_s = (uint32_t)((missing_ns + SECOND_NS - 1) / SECOND_NS),
     };
 }

@@ -69,6 +69,11 @@ CC_MUST_USE uint64_t client_rate_again(struct client_rate *rates, enum client_ra
 CC_MUST_USE uint64_t client_rate_redeem(struct client_rate *rates, enum client_rate_kind kind,
                                         uint64_t client, uint64_t now_ns);
 
+/* Takes `cost` tokens for what was done already, whether the bucket has so many or not: what is
+ * missing it owes, and nobody takes from it until that is paid. NULL: there is no limit. */
+void client_rate_owe(struct client_rate *rates, enum client_rate_kind kind, uint64_t client,
+                     uint32_t cost, uint64_t now_ns);
+
 /* How often the bucket has refused since it last gave a token to one who had not waited. */
 CC_MUST_USE uint32_t client_rate_refusals(const struct client_rate *rates,
                                           enum client_rate_kind kind, uint64_t client);

@@ -173,12 +173,13 @@ struct reply {
     uint64_t kept_from; /* sequence, with REPLY_NOT_KEPT */
     uint32_t row_bytes; /* used bytes of the buffer */
     uint32_t row_count;
-    uint16_t buffer;  /* index in the pool, REPLY_NO_BUFFER for none; net gives it back */
-    uint16_t problem; /* enum problem, 0 = rows */
-    uint16_t kind;    /* enum query_kind */
-    uint8_t cause;    /* enum reply_cause, with rate_limited enum reply_owner */
-    uint8_t more;     /* wrapped lists: 1 when rows follow the last one */
-    uint8_t zero[64];
+    uint16_t buffer;       /* index in the pool, REPLY_NO_BUFFER for none; net gives it back */
+    uint16_t problem;      /* enum problem, 0 = rows */
+    uint16_t kind;         /* enum query_kind */
+    uint8_t cause;         /* enum reply_cause, with rate_limited enum reply_owner */
+    uint8_t more;          /* wrapped lists: 1 when rows follow the last one */
+    uint32_t rows_visited; /* to find the rows, those beside them too */
+    uint8_t zero[60];
 };
 
 static_assert(sizeof(struct reply) == MESSAGE_SLOT_BYTES, "one slot");

@@ -233,8 +233,7 @@ void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head
         pending->payload = payload;
         pending->has_secret = query.kind == QUERY_pairing_open;
         /* No request precedes it, and it does not wait: its key need not be checked again. */
-        if (conn->pending_count == 1 && wanted == 0)
-            caller.kind = 0;
+        pending->is_checked = conn->pending_count == 1 && wanted == 0;
         pending->caller = caller;
         await_sequence(pipeline, conn, pending, wanted);
     } else {

@@ -108,6 +108,23 @@ static void debts(void)
     client_rate_destroy(rates);
 }
 
+/* What was done already is owed beyond the bucket: 300 of a full one of 200, so after a second the
+ * hundred that were missing are paid, and 10 ms later there is one to take. */
+static void owed(void)
+{
+    struct client_rate *rates = make();
+    client_rate_owe(rates, CLIENT_RATE_PUBLIC, 1, 150, START);
+    CHECK(is_state(rates, 1, START, 50, 2));
+    client_rate_owe(rates, CLIENT_RATE_PUBLIC, 1, 150, START);
+    CHECK(is_state(rates, 1, START, 0, 3));
+    CHECK(client_rate_take(rates, CLIENT_RATE_PUBLIC, 1, 1, START) == 1010);
+    CHECK(client_rate_take(rates, CLIENT_RATE_PUBLIC, 1, 1, START + 1009 * MS) == 1);
+    CHECK(client_rate_take(rates, CLIENT_RATE_PUBLIC, 1, 1, START + 1010 * MS) == 0);
+    CHECK(client_rate_take(rates, CLIENT_RATE_READ, 1, 1, START) == 0); /* another bucket */
+    client_rate_owe(NULL, CLIENT_RATE_PUBLIC, 1, 1, START);
+    client_rate_destroy(rates);
+}
+
 static void *drain_some(void *context)
 {
     uintptr_t total = 0;
@@ -137,6 +154,7 @@ int main(void)
     refusals();
     stale_times();
     debts();
+    owed();
     for (int i = 0; i < 20; i++)
         threads();
     return 0;

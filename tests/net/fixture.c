@@ -344,6 +344,7 @@ uint32_t fixture_follow(struct fixture *fixture)
                                  .row_count = 1,
                                  .cause = (uint8_t)fixture->next_cause,
                                  .kept_from = 4242,
+                                 .rows_visited = fixture->next_visited,
                                  .kind = query->kind };
         if (reply->problem == PROBLEM_not_ready && reply->cause == REPLY_LAG)
             reply->lag_ms = 1400;

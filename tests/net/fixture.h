@@ -51,6 +51,7 @@ struct fixture {
     bool trades_lost;     /* history does not have them */
     uint64_t trades_stop; /* 0, or those after this seq cannot be read, as the next */
     enum reply_cause trades_cause;
+    uint32_t next_visited;             /* rows that it looked at */
     uint64_t private_from, private_to; /* seqs that history has of FIXTURE_ACCOUNT; to 0: none */
     bool privates_coming;              /* what it lacks is on its way there */
 

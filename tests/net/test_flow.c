@@ -410,6 +410,59 @@ static void not_ready(void)
     fixture_end(&fixture, protocol);
 }
 
+/* A GET of the target, with the account's key or without one: RateLimit-Remaining, or UINT32_MAX
+ * when it is refused. */
+static uint32_t left_after(struct wire *wire, const char *target, bool has_key)
+{
+    char text[512];
+    struct wire_answer answer;
+    unsigned left = UINT32_MAX;
+    int count = snprintf(text, sizeof text, "GET /api/v1/%s HTTP/1.1\r\nHost: x\r\n%s%s%s\r\n",
+                         target, has_key ? "X-API-KEY: " : "", has_key ? fixture.api_key : "",
+                         has_key ? "\r\n" : "");
+    wire_send(wire, text, (size_t)count, 0);
+    CHECK(wire_answer(wire, &answer, false));
+    const char *header = strstr(answer.head, "RateLimit-Remaining: ");
+    CHECK(header != NULL && sscanf(header, "RateLimit-Remaining: %u", &left) == 1);
+    CHECK(answer.status == 200 || (answer.status == 429 && left == 0));
+    return answer.status == 200 ? left : UINT32_MAX;
+}
+
+/* W8: who makes the follower look at many rows pays for them, one read for each full 10,000. */
+static void rows_looked_at_are_paid(void)
+{
+    const struct client_rate_limit limits[CLIENT_RATE_KINDS] = {
+        [CLIENT_RATE_PUBLIC] = { 1, 200 },
+        [CLIENT_RATE_SIGNATURE] = { 1, 1 },
+        [CLIENT_RATE_CREATION] = { 1, 1 },
+        [CLIENT_RATE_READ] = { 1, 20 },
+    };
+    struct wire wire;
+    struct client_rate *rates;
+    begin(1024, 1 << 20);
+    CHECK(client_rate_create(&rates, limits, fixture.config.hash_key) == 0);
+    protocol->config.client_rates = rates;
+    wire_open(&wire, &fixture, protocol, false);
+    fixture.next_visited = 39999;
+    CHECK(left_after(&wire, "orders", true) == 20 - 1 - 3);
+    CHECK(left_after(&wire, "orders?offset=20000", true) == 16 - 1 - 2 - 1);
+    CHECK(left_after(&wire, "orders?offset=30000", true) == 12 - 1 - 3);
+    CHECK(left_after(&wire, "account", true) == 8 - 1); /* no page */
+    CHECK(left_after(&wire, "markets/BTC-PERP/trades", false) == 200 - 1 - 3);
+    fixture.next_visited = 400000;
+    CHECK(left_after(&wire, "orders", true) == 0); /* it owes 34 */
+    fixture.next_visited = 0;
+    clock_advance(&fixture.clock, 34 * UINT64_C(1000000000));
+    CHECK(left_after(&wire, "orders", true) == UINT32_MAX);
+    clock_advance(&fixture.clock, UINT64_C(1000000000));
+    CHECK(left_after(&wire, "orders", true) == 0);
+    CHECK(left_after(&wire, "markets/BTC-PERP/trades", false) == 199);
+    wire_free(&wire);
+    protocol->config.client_rates = NULL;
+    client_rate_destroy(rates);
+    fixture_end(&fixture, protocol);
+}
+
 /* A connection that reads nothing is not read on; its output stays bounded. */
 static void slow_reader_is_paused(void)
 {
@@ -529,6 +582,7 @@ int main(void)
     forgers_delay_nobody();
     api_key_is_shown_once();
     not_ready();
+    rows_looked_at_are_paid();
     slow_reader_is_paused();
     full_pool_closes_the_oldest();
     return 0;

@@ -136,6 +136,7 @@ static void check_deep_page(void)
         CHECK(core_follow(&core_rig.core) > 0);
         CHECK(take_reply(&core_rig.links[1], 0, &is_page) == 3 && is_page);
     }
+    CHECK(((const struct reply *)ring_at(&link->replies, 0))->rows_visited == 44010);
     CHECK(take_reply(link, 44000, &is_page) == 1 && is_page);
     CHECK(core_follow(&core_rig.core) == 0); /* nothing is left, the thread may sleep */
 }

@@ -91,6 +91,7 @@ static struct pending *alloc(struct pending_pool *pool, const struct conn *conn,
     pending->by_device = false;
     pending->sets_cookie = false;
     pending->is_kept = false;
+    pending->is_checked = false;
     pending->wrote = false;
     pending->is_op = false;
     pending->is_page = false;

@@ -66,6 +66,7 @@ struct pending {
     bool by_device;   /* a plain write of a device key */
     bool sets_cookie; /* a login whose answer may set one */
     bool is_kept;     /* a read of the receipt of a write, whose answer is kept */
+    bool is_checked;  /* a read whose key need not be checked again */
     bool wrote;       /* a read that shows the result of its own write (plain_body.h) */
     bool pipelined;   /* a read sent before an earlier request was answered; counted in the pool */
     uint16_t payload; /* of a read: what its query brings, in context.bodies, or BODY_NONE */
@@ -103,7 +104,7 @@ struct pending {
                 struct query query;
                 struct reply reply;
             };
-            struct keyring_key caller; /* API key to check again; kind 0: none */
+            struct keyring_key caller; /* API key that asks; kind 0: none */
         };
         struct problem_detail problem;
         struct pending_local local;

@@ -58,17 +58,40 @@ static bool charge(struct context *context, struct conn *conn, enum client_rate_
     return problem_detail_set_number(problem, PROBLEM_rate_limited, wait_ms, "%s", details[kind]);
 }
 
+/* What passing over so many rows costs. */
+static uint32_t tokens_of(uint64_t offset)
+{
+    uint64_t more = offset / ROWS_A_TOKEN;
+    return (uint32_t)(more < ROWS_TOKENS_MAX ? more : ROWS_TOKENS_MAX);
+}
+
 bool charge_read(struct context *context, struct conn *conn, const struct keyring_key *caller,
                  uint64_t offset, struct problem_detail *problem)
 {
-    uint64_t more = offset / ROWS_A_TOKEN;
-    uint32_t cost = 1 + (uint32_t)(more < ROWS_TOKENS_MAX ? more : ROWS_TOKENS_MAX);
+    uint32_t cost = 1 + tokens_of(offset);
     if (caller != NULL && caller->kind != 0)
         context_prove(context, conn);
     if (caller == NULL || caller->kind == 0)
         return charge(context, conn, CLIENT_RATE_PUBLIC, conn->address, cost, problem);
     return charge(context, conn, CLIENT_RATE_READ, client_rate_of_key(caller->bytes), cost,
                   problem);
+}
+
+void charge_rows(struct context *context, const struct query *query,
+                 const struct keyring_key *caller, uint32_t rows, struct client_rate_state *state)
+{
+    struct client_rate *rates = context->config->client_rates;
+    enum client_rate_kind kind = caller->kind != 0 ? CLIENT_RATE_READ : CLIENT_RATE_PUBLIC;
+    uint64_t client = caller->kind != 0 ? client_rate_of_key(caller->bytes) : query->address;
+
+    if (rates == NULL || query->address == QUERY_ADMIN_ADDRESS || rows < ROWS_A_TOKEN ||
+        query_extent_of(query->kind) != QUERY_EXTENT_PAGE || query->kind == QUERY_private_events)
+        return;
+    uint32_t paid = tokens_of(query->offset);
+    if (rows / ROWS_A_TOKEN <= paid)
+        return;
+    client_rate_owe(rates, kind, client, rows / ROWS_A_TOKEN - paid, context->now_ns);
+    *state = client_rate_state(rates, kind, client, context->now_ns);
 }
 
 void charge_mistake(struct context *context, struct conn *conn, struct problem_detail *problem)

@@ -2,6 +2,7 @@
 
 #include "net/json/ack.h"
 #include "net/request/api_caller.h"
+#include "net/request/charge.h"
 
 enum {
     ANSWER_BYTES = 4096, /* of one record, with its head */
@@ -93,7 +94,7 @@ static void send_or_wait(struct read_sender *sender, const struct conn *conn,
 static bool may_still_ask(struct read_sender *sender, struct pending *pending)
 {
     struct keyring_row row;
-    if (pending->caller.kind == 0 ||
+    if (pending->caller.kind == 0 || pending->is_checked ||
         api_caller_is_live(sender->context->config, sender->context->unix_ns, &pending->caller,
                            &row))
         return true;
@@ -257,6 +258,7 @@ struct pending *read_send_reply(struct read_sender *sender, const struct reply *
     INVARIANT(sender->queries_out > 0);
     sender->queries_out--;
     context->metrics.counters.replies++;
+    charge_rows(context, &pending->query, &pending->caller, reply->rows_visited, &pending->rate);
     if (pending->conn == CONN_NONE) {
         if (reply->buffer != REPLY_NO_BUFFER)
             reply_pool_free(context->config->reply_pool, reply->buffer);

@@ -128,6 +128,7 @@ void stream_op_query(struct stream *stream, const struct query *query,
         pending_add(&pipeline->context->pendings, stream->conn, PENDING_READ, PENDING_HELD);
     pending->query = *query;
     pending->query.end_ns = UINT64_MAX;
+    pending->query.address = stream->conn->address;
     pending->query.received_ticks = stream->conn->received_ticks;
     pending->payload = BODY_NONE;
     pending->is_page = query->kind == QUERY_private_events;

@@ -178,7 +178,8 @@ static bool is_over(const struct follower *follower)
 }
 
 /* Takes what a step has used of its own budget from the turn's. */
-static void charge(struct query_budget *budget, const struct query_budget *own, uint32_t given)
+static void charge(struct query_task *task, struct query_budget *budget,
+                   const struct query_budget *own, uint32_t given)
 {
     uint32_t used = given - own->rows + own->owed;
     uint32_t of_rows = used < budget->rows ? used : budget->rows;
@@ -187,6 +188,7 @@ static void charge(struct query_budget *budget, const struct query_budget *own, 
     budget->rows -= of_rows;
     budget->spare -= of_spare;
     budget->holders = own->holders;
+    task->reply.rows_visited += used;
 }
 
 /* Continues the queries that are aside, the longest waiting first, each by a slice and then the
@@ -206,7 +208,7 @@ static void resume(struct follower *follower, uint32_t at, struct query_budget *
         uint32_t given = own.rows;
         struct query_task task = aside->tasks[0];
         bool done = query_step(&task, &sources, link->pool, &own);
-        charge(budget, &own, given);
+        charge(&task, budget, &own, given);
         aside->count--;
         memmove(&aside->tasks[0], &aside->tasks[1], aside->count * sizeof task);
         if (done)
@@ -256,7 +258,7 @@ static bool begin_task(struct query_task *task, const struct query_sources *sour
     own.owed = 0;
     uint32_t given = own.rows;
     bool done = query_begin(task, sources, query, pool, &own);
-    charge(budget, &own, given);
+    charge(task, budget, &own, given);
     return done;
 }
 
