@@ -252,8 +252,9 @@ def trade(number):
 
 
 async def refuse(peer):
-    """A stream that refuses what it is first asked for."""
-    _, data = await peer.receive()
-    await peer.send(op="subscribe", id=json.loads(data)["id"],
-                    problem={"status": 400, "code": "invalid_parameter", "detail": "no"})
+    """A stream that has no token for what it is first asked for, and then refuses it."""
+    for problem in ({"status": 429, "code": "rate_limited", "detail": "", "retry_after_ms": 20},
+                    {"status": 400, "code": "invalid_parameter", "detail": "no"}):
+        _, data = await peer.receive()
+        await peer.send(op="subscribe", id=json.loads(data)["id"], problem=problem)
     await peer.receive()

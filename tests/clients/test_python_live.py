@@ -326,6 +326,7 @@ async def silence(table, here):
         ex.stream = Stream(Origin(fake.url))
         refused = await raised(perpd.Problem, anext(ex.watch_mark(await ex.market("BTC-PERP"))))
         table.same("refused", refused and refused.code, "invalid_parameter")
+        table.same("on one connection", fake.connections, 1)
         await ex.stream.close()
 
 

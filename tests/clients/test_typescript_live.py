@@ -233,6 +233,7 @@ async def silence(table, here):
     async with FakeStream(refuse) as fake:
         table.same("refused", await said("refused", here.url, fake.url),
                    [["Problem", "invalid_parameter"]])
+        table.same("on one connection", fake.connections, 1)
     async with FakeStream(hurry) as fake:
         (got, error), = await said("overrun", here.url, fake.url, 2_000)
     table.same("in order", got, list(range(6, 6 + len(got))))

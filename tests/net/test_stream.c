@@ -447,6 +447,56 @@ static void check_candles(struct fixture *fixture, struct protocol *protocol)
     wire_free(&stream);
 }
 
+/* W8: each subscribe, resume and unsubscribe costs a read, of the address and behind a login of its
+ * key. Of the address five: the handshake takes one. An unsubscribe is done without a token. */
+static void check_rates(struct fixture *fixture, struct protocol *protocol)
+{
+    static const char trades[] = "\"channel\":\"trades\",\"market\":\"BTC-PERP\"}";
+    static const char refused[] = "{\"op\":\"subscribe\",\"problem\":{";
+    const struct client_rate_limit limits[CLIENT_RATE_KINDS] = {
+        [CLIENT_RATE_PUBLIC] = { 1, 5 },
+        [CLIENT_RATE_SIGNATURE] = { 1, 1 },
+        [CLIENT_RATE_CREATION] = { 1, 1 },
+        [CLIENT_RATE_READ] = { 1, 2 },
+    };
+    struct wire stream;
+    struct client_rate *rates;
+    char text[160];
+    CHECK(client_rate_create(&rates, limits, fixture->config.hash_key) == 0);
+    protocol->config.client_rates = rates;
+    open_stream(&stream, fixture, protocol);
+    for (unsigned i = 0; i < 2; i++) {
+        ask(&stream, "{\"op\":\"subscribe\",\"channel\":\"status\"}");
+        CHECK(has_come(&stream, "{\"op\":\"subscribe\",\"channel\":\"status\""));
+    }
+    resume(&stream, "9000");
+    CHECK(has_come(&stream, "{\"op\":\"resume\""));
+    (void)snprintf(text, sizeof text, "{\"op\":\"unsubscribe\",%s", trades);
+    ask(&stream, text);
+    CHECK(has_come(&stream, "{\"op\":\"unsubscribe\""));
+    for (unsigned i = 0; i < 2; i++) {
+        (void)snprintf(text, sizeof text, "{\"op\":\"%s\",%s", i == 0 ? "subscribe" : "unsubscribe",
+                       trades);
+        ask(&stream, text);
+        CHECK(has_come(&stream, i == 0 ? refused : "{\"op\":\"unsubscribe\",\"channel\""));
+    }
+    (void)snprintf(text, sizeof text, "{\"op\":\"login\",\"api_key\":\"%s\"}", fixture->api_key);
+    ask(&stream, text);
+    CHECK(has_come(&stream, "{\"op\":\"login\",\"account_id\""));
+    for (unsigned i = 0; i < 3; i++) {
+        ask(&stream, "{\"op\":\"subscribe\",\"channel\":\"status\"}");
+        CHECK(has_come(&stream, i < 2 ? "{\"op\":\"subscribe\",\"channel\"" : refused));
+    }
+    CHECK(has_come(&stream, "\"code\":\"rate_limited\"") &&
+          has_come(&stream, "\"retry_after_ms\":1000"));
+    clock_advance(&fixture->clock, SECOND_NS);
+    ask(&stream, "{\"op\":\"subscribe\",\"channel\":\"status\"}");
+    CHECK(has_come(&stream, "{\"op\":\"subscribe\",\"channel\":\"status\""));
+    wire_free(&stream);
+    protocol->config.client_rates = NULL;
+    client_rate_destroy(rates);
+}
+
 int main(void)
 {
     static struct fixture fixture;
@@ -461,6 +511,7 @@ int main(void)
     check_orders(&fixture, protocol);
     check_candles(&fixture, protocol);
     check_private(&fixture, protocol);
+    check_rates(&fixture, protocol);
     fixture_end(&fixture, protocol);
     fixture_init(&fixture, true, FIXTURE_SLOTS); /* a private log without events */
     protocol = fixture_protocol(&fixture, CONNECTIONS);

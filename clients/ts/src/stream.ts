@@ -296,6 +296,17 @@ export class Stream {
     }
   }
 
+  /** Asks once more behind the wait, unless the connection or the subscription has ended. */
+  #askLater(subscription: Subscription, waitMs: number): void {
+    const socket = this.#socket;
+    subscription.heardMs = performance.now() + waitMs;
+    pause(waitMs * (1 + 0.2 * Math.random()), this.#closing.signal).then(() => {
+      if (socket === undefined || this.#socket !== socket) return;
+      if (this.#subscriptions.get(subscription.key) !== subscription) return;
+      this.#ask(socket, subscription);
+    }).catch(() => undefined);
+  }
+
   async #take(message: Readonly<Record<string, unknown>>): Promise<void> {
     if ("op" in message) {
       this.#reply(message);
@@ -337,7 +348,11 @@ export class Stream {
     const problem = message["problem"] as Readonly<Record<string, unknown>> | undefined;
     if (problem !== undefined && subscription !== undefined) {
       const status = Number(problem["status"]);
-      if (status === TOO_MANY || status >= SERVER_FAULT) { // it may pass
+      if (status === TOO_MANY) { // its bucket has no token (W8)
+        this.#askLater(subscription, Number(problem["retry_after_ms"] ?? 1000));
+        return;
+      }
+      if (status >= SERVER_FAULT) { // it may pass
         throw new Lost(`a subscription was answered ${status} ${String(problem["code"])}`, true);
       }
       this.#subscriptions.delete(subscription.key);

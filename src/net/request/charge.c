@@ -77,6 +77,14 @@ bool charge_read(struct context *context, struct conn *conn, const struct keyrin
                   problem);
 }
 
+bool charge_subscription(struct context *context, struct conn *conn,
+                         const struct keyring_key *login, struct problem_detail *problem)
+{
+    if (login->kind == 0)
+        return charge(context, conn, CLIENT_RATE_PUBLIC, conn->address, 1, problem);
+    return charge(context, conn, CLIENT_RATE_READ, client_rate_of_key(login->bytes), 1, problem);
+}
+
 void charge_rows(struct context *context, const struct query *query,
                  const struct keyring_key *caller, uint32_t rows, struct client_rate_state *state)
 {

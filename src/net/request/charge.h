@@ -19,6 +19,12 @@ CC_MUST_USE bool charge_read(struct context *context, struct conn *conn,
                              const struct keyring_key *caller, uint64_t offset,
                              struct problem_detail *problem);
 
+/* Charges a subscription of a stream, one read, to the key of its login, to its address where
+ * *login has kind 0. False: *problem has 429. */
+CC_MUST_USE bool charge_subscription(struct context *context, struct conn *conn,
+                                     const struct keyring_key *login,
+                                     struct problem_detail *problem);
+
 /* Charges a page of the query that has been answered for the rows that were looked at to find it,
  * to the same bucket: one for each full 10,000, less what its offset has cost. The bucket may owe
  * them. *state becomes the bucket's, if anything was charged. */

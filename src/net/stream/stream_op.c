@@ -5,6 +5,7 @@
 #include "net/json/json_candle.h"
 #include "net/json/json_field.h"
 #include "net/request/api_caller.h"
+#include "net/request/charge.h"
 #include "net/stream/stream.h"
 #include "net/stream/stream_feed.h"
 #include "net/stream/stream_orders.h"
@@ -111,13 +112,17 @@ static void write_epoch(struct stream *stream, struct writer *writer)
 
 /* ---- subscriptions --------------------------------------------------------------------------- */
 
-static bool may_subscribe(const struct stream *stream, struct problem_detail *problem)
+/* Whether there is room for one more, of `status` for it or another in its place. It costs a read
+ * of the login's key, or of the address. */
+static bool may_subscribe(struct stream *stream, bool is_status, struct problem_detail *problem)
 {
-    uint32_t most = stream->owner->pipeline->context->config->stream_subscriptions;
-    if (stream->sub_count + stream->has_status + stream->private_events.live < most)
-        return true;
-    return problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
-                              "a connection has at most %u subscriptions", most);
+    struct context *context = stream->owner->pipeline->context;
+    uint32_t most = context->config->stream_subscriptions;
+    uint32_t others = stream->sub_count + stream->private_events.live;
+    if (others + (stream->has_status && !is_status) >= most)
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
+                                  "a connection has at most %u subscriptions", most);
+    return charge_subscription(context, stream->conn, &stream->login.key, problem);
 }
 
 void stream_op_query(struct stream *stream, const struct query *query,
@@ -132,9 +137,7 @@ void stream_op_query(struct stream *stream, const struct query *query,
     pending->query.received_ticks = stream->conn->received_ticks;
     pending->payload = BODY_NONE;
     pending->is_page = query->kind == QUERY_private_events;
-    pending->caller.kind = 0;
-    if (caller != NULL)
-        pending->caller = *caller;
+    pending->caller = caller != NULL ? *caller : (struct keyring_key){ 0 };
     pipeline_advance(pipeline, stream->conn);
 }
 
@@ -186,12 +189,10 @@ static void subscribe_private(struct stream *stream, const struct op *op, enum o
     if (login->key.kind == 0)
         (void)problem_detail_set(&problem, PROBLEM_invalid_api_key, NULL,
                                  "private needs a login before it");
-    else if (may_subscribe(stream, &problem)) {
-        const struct query query = {
-            .kind = QUERY_account,
-            .account_id = login->account_id,
-            .pin = -1,
-        };
+    else if (may_subscribe(stream, false, &problem)) {
+        const struct query query = { .kind = QUERY_account,
+                                     .account_id = login->account_id,
+                                     .pin = -1 };
         stream->private_events.awaited = true;
         stream->resumes = kind == OP_RESUME;
         stream->resume_seq = op->from_seq;
@@ -211,7 +212,7 @@ static void subscribe_market(struct stream *stream, const struct op *op, enum op
 {
     struct problem_detail problem;
     stream_subs_remove(stream, find(stream, op));
-    if (!may_subscribe(stream, &problem)) {
+    if (!may_subscribe(stream, false, &problem)) {
         refuse(stream, op_names[kind], op, &problem);
         return;
     }
@@ -228,7 +229,7 @@ static void subscribe_market(struct stream *stream, const struct op *op, enum op
 static void subscribe_status(struct stream *stream, const struct op *op)
 {
     struct problem_detail problem;
-    if (!stream->has_status && !may_subscribe(stream, &problem)) {
+    if (!may_subscribe(stream, true, &problem)) {
         refuse(stream, op_names[OP_SUBSCRIBE], op, &problem);
         return;
     }
@@ -241,8 +242,12 @@ static void subscribe_status(struct stream *stream, const struct op *op)
     stream_feed_status(stream);
 }
 
+/* Costs what a subscribe costs, but is done without a token too: it makes less work. */
 static void unsubscribe(struct stream *stream, const struct op *op)
 {
+    struct problem_detail problem;
+    (void)!charge_subscription(stream->owner->pipeline->context, stream->conn, &stream->login.key,
+                               &problem);
     struct writer writer = stream_reply_begin(stream, op_names[OP_UNSUBSCRIBE], op->has_id, op->id);
     if (op->channel == CHANNEL_STATUS) {
         stream->owner->status_count -= stream->has_status;

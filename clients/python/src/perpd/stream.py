@@ -4,6 +4,7 @@ checks the order of frames, and takes silence for death.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import random
 import time
@@ -213,6 +214,7 @@ class Stream:
         self._number, self.epoch, self.reconnections = 0, 0, 0
         self._socket: WebSocket | None = None
         self._task: asyncio.Task[None] | None = None
+        self._waits: set[asyncio.Task[None]] = set()
         self._events: deque[Event] = deque(maxlen=_EVENTS_KEPT)
         self._signal = Signal()
 
@@ -261,6 +263,8 @@ class Stream:
         self._signal.tell()
 
     async def close(self) -> None:
+        for wait in self._waits:
+            wait.cancel()
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -316,6 +320,22 @@ class Stream:
         subscription.seq, subscription.heard_s = None, time.monotonic()
         await socket.send(subscription.op("subscribe", self._number))
 
+    def _ask_later(self, subscription: Subscription, wait_s: float) -> None:
+        """Asks once more behind the wait, unless the connection or the subscription has ended."""
+        socket = self._socket
+        subscription.heard_s = time.monotonic() + wait_s
+
+        async def ask() -> None:
+            await asyncio.sleep(wait_s * random.uniform(1, 1.2))
+            if socket is not None and self._socket is socket and \
+                    self._subscriptions.get(subscription.key) is subscription:
+                with contextlib.suppress(Lost):
+                    await self._ask(socket, subscription)
+
+        task = asyncio.ensure_future(ask())
+        self._waits.add(task)
+        task.add_done_callback(self._waits.discard)
+
     async def _take(self, message: dict[str, Any]) -> None:
         if "op" in message:
             self._reply(message)
@@ -350,7 +370,10 @@ class Stream:
         subscription = self._asked.pop(message.get("id", 0), None)
         if "problem" in message and subscription is not None:
             status = message["problem"]["status"]
-            if status == 429 or status >= 500:  # it may pass
+            if status == 429:  # its bucket has no token (W8)
+                self._ask_later(subscription, message["problem"].get("retry_after_ms", 1000) / 1e3)
+                return
+            if status >= 500:  # it may pass
                 raise Lost(f"a subscription was answered {status}", True)
             self._subscriptions.pop(subscription.key, None)
             subscription.sink.fail(Problem(status, message["problem"]))
