@@ -105,9 +105,74 @@ static void cancels_have_credits_of_their_own(void)
     fixture_end(&fixture, protocol);
 }
 
+/* How many commands the ring has, and which of them is the first of the code; the count if none. */
+static unsigned place_of(uint16_t code, unsigned *count)
+{
+    uint64_t ready = ring_ready(&fixture.commands);
+    unsigned place = UINT32_MAX;
+    *count = 0;
+    for (uint64_t at = 0; at < ready; ++*count) {
+        const struct command *command = ring_at(&fixture.commands, at);
+        if (command->code == code && place == UINT32_MAX)
+            place = *count;
+        at += command->slot_count;
+    }
+    return place;
+}
+
+/* An address whose orders wait for credits, and behind them a request of another one: it has the
+ * second that comes back, not the fifteenth. Those of the first are in their order, and one that
+ * has waited for its time is dropped, also behind one that came later. */
+static void addresses_have_credits_in_turn(void)
+{
+    enum { CREDITS = 56, MORE = 14 };
+    static char text[65536];
+    struct wire flood, other;
+    struct wire_answer answer;
+    unsigned count, dropped = 0;
+    begin(64, 1 << 20);
+    fixture_widen_commands(&fixture, 1024);
+    wire_open(&flood, &fixture, protocol, false);
+    wire_open(&other, &fixture, protocol, false);
+    other.conn->address = flood.conn->address + 1;
+    for (unsigned i = 0; i < CREDITS + MORE; i++)
+        wire_feed(&flood, text, fixture_order_post(&fixture, text, sizeof text));
+    clock_advance(&fixture.clock, 1000000);
+    wire_feed(&other, text, cancel_post(text, sizeof text));
+    CHECK(protocol->sender.commands_out == CREDITS);
+    CHECK(fixture_match(&fixture) == CREDITS);
+    wire_turn_net(&flood);
+    CHECK(place_of(REQUEST_cancel_all_orders, &count) == 1 && count == MORE + 1);
+    CHECK(fixture_match(&fixture) == MORE + 1);
+    for (unsigned i = 0; i < CREDITS; i++)
+        wire_feed(&flood, text, fixture_order_post(&fixture, text, sizeof text));
+    wire_feed(&flood, text, fixture_order_post(&fixture, text, sizeof text));
+    wire_feed(&flood, text, fixture_order_post(&fixture, text, sizeof text));
+    clock_advance(&fixture.clock, 1000000);
+    wire_feed(&other, text, fixture_order_post(&fixture, text, sizeof text));
+    clock_advance(&fixture.clock, 1000000);
+    wire_turn_net(&flood); /* both of the first, between which the other one waits */
+    CHECK(protocol->context.metrics.counters.commands_dropped == 2);
+    CHECK(fixture_match(&fixture) == CREDITS);
+    wire_turn_net(&flood);
+    CHECK(fixture_match(&fixture) == 1);
+    wire_turn_net(&flood);
+    wire_turn_net(&other);
+    for (count = 0; wire_answer(&flood, &answer, false); count++)
+        dropped += wire_has(&answer, "\"request_dropped\"");
+    CHECK(count == CREDITS + MORE + CREDITS + 2 && dropped == 2);
+    for (count = 0; wire_answer(&other, &answer, false); count++)
+        CHECK(wire_has(&answer, "\"request_completed\""));
+    CHECK(count == 2);
+    wire_free(&flood);
+    wire_free(&other);
+    fixture_end(&fixture, protocol);
+}
+
 int main(void)
 {
     no_credit_drops_after_its_time();
     cancels_have_credits_of_their_own();
+    addresses_have_credits_in_turn();
     return 0;
 }

@@ -64,6 +64,47 @@ static bool has_credit(const struct command_sender *sender)
     return sender->commands_out < sender->answer_credits && is_kept_for(first->code);
 }
 
+/* The turn of a job that begins to wait: one behind the last of its address. */
+static uint64_t turn_of(const struct job_table *jobs, const struct job *job)
+{
+    uint64_t last = jobs->turn;
+    for (uint32_t at = jobs->good.head; at != jobs->lined_up; at++) {
+        const struct job *other = &jobs->items[jobs->good.items[at % JOBS_MAX]];
+        if (other->address == job->address && other->turn > last)
+            last = other->turn;
+    }
+    return last + 1;
+}
+
+/* Puts the jobs that came since the last time behind those of their turn and before. */
+static void line_up(struct job_table *jobs)
+{
+    struct job_queue *good = &jobs->good;
+    for (; jobs->lined_up != good->tail; jobs->lined_up++) {
+        uint16_t number = good->items[jobs->lined_up % JOBS_MAX];
+        uint32_t at = jobs->lined_up;
+        jobs->items[number].turn = turn_of(jobs, &jobs->items[number]);
+        for (; at != good->head; at--) {
+            uint16_t before = good->items[(at - 1) % JOBS_MAX];
+            if (jobs->items[before].turn <= jobs->items[number].turn)
+                break;
+            good->items[at % JOBS_MAX] = before;
+        }
+        good->items[at % JOBS_MAX] = number;
+    }
+}
+
+/* Removes the first job of the queue. Those that never waited have no turn. */
+static uint32_t pop_first(struct job_table *jobs)
+{
+    uint32_t number = job_queue_pop(&jobs->good);
+    if (jobs->lined_up + 1 == jobs->good.head)
+        jobs->lined_up = jobs->good.head;
+    else
+        jobs->turn = jobs->items[number].turn;
+    return number;
+}
+
 /* Pushes as many jobs as credits and ring allow, and publishes once. */
 static uint32_t push_good(struct command_sender *sender)
 {
@@ -71,13 +112,15 @@ static uint32_t push_good(struct command_sender *sender)
     struct context *context = jobs->context;
     struct ring *ring = context->config->commands;
     uint32_t pushed = 0, done = 0;
+    if (jobs->lined_up != jobs->good.head)
+        line_up(jobs); /* some wait: who has come since may be before them */
     while (has_credit(sender)) {
         uint32_t number = job_queue_first(&jobs->good);
         struct job *job = &jobs->items[number];
         struct command *command = job_command(job);
         struct pending *pending = job_pending(sender->jobs, job);
         if (command->slot_count == 0 && !complete(sender, job)) {
-            jobs->good.head++;
+            (void)pop_first(jobs);
             job_refuse(jobs, job, STEP_STATUS(not_ready));
             job_free(jobs, number);
             done++;
@@ -90,16 +133,44 @@ static uint32_t push_good(struct command_sender *sender)
         net_metrics_stamp(&context->metrics, NET_STAGE_verified, command->verified_ticks);
         net_metrics_stamp(&context->metrics, NET_STAGE_pushed, command->pushed_ticks);
         memcpy(slots, command, command_bytes(command));
-        jobs->good.head++;
+        (void)pop_first(jobs);
         pending_move(pending, PENDING_SENT);
         sender->commands_out++;
         pushed++;
         job_free(jobs, number);
     }
+    line_up(jobs);
     if (pushed > 0)
         ring_publish(ring);
     context->metrics.counters.commands_pushed += pushed;
     return pushed + done;
+}
+
+static void drop(struct job_table *jobs, uint32_t number)
+{
+    job_refuse(jobs, &jobs->items[number], STEP_STATUS(no_credit));
+    job_free(jobs, number);
+    jobs->context->metrics.counters.commands_dropped++;
+}
+
+/* Refuses those behind the first that waited too long; their turns may be late, their time is
+ * not. */
+static uint32_t drop_behind(struct job_table *jobs)
+{
+    struct job_queue *good = &jobs->good;
+    uint32_t kept = good->head + 1, dropped = 0;
+    uint16_t late[JOBS_MAX];
+    for (uint32_t at = kept; at != good->tail; at++) {
+        uint16_t number = good->items[at % JOBS_MAX];
+        if (jobs->items[number].deadline_ns > jobs->context->now_ns)
+            good->items[kept++ % JOBS_MAX] = number;
+        else
+            late[dropped++] = number;
+    }
+    good->tail = jobs->lined_up = kept;
+    for (uint32_t i = 0; i < dropped; i++)
+        drop(jobs, late[i]);
+    return dropped;
 }
 
 /* R11 step 13: refuses jobs that waited net.credit_wait_ms for a credit, up to one that may have
@@ -116,14 +187,12 @@ static uint32_t drop_late(struct command_sender *sender)
                 context->now_ns + (uint64_t)context->config->credit_wait_ms * UINT64_C(1000000);
     }
     while (job_queue_count(&jobs->good) > 0) {
-        uint32_t number = job_queue_first(&jobs->good);
-        struct job *job = &jobs->items[number];
-        if (job->deadline_ns > context->now_ns || has_credit(sender))
+        const struct job *job = &jobs->items[job_queue_first(&jobs->good)];
+        if (has_credit(sender))
             break;
-        jobs->good.head++;
-        job_refuse(jobs, job, STEP_STATUS(no_credit));
-        job_free(jobs, number);
-        context->metrics.counters.commands_dropped++;
+        if (job->deadline_ns > context->now_ns)
+            return dropped + drop_behind(jobs);
+        drop(jobs, pop_first(jobs));
         dropped++;
     }
     return dropped;
@@ -243,7 +312,12 @@ uint64_t command_send_deadline_ns(const struct command_sender *sender)
     const struct job_table *jobs = sender->jobs;
     if (job_queue_count(&jobs->good) == 0)
         return UINT64_MAX;
-    return jobs->items[job_queue_first(&jobs->good)].deadline_ns;
+    uint64_t deadline_ns = UINT64_MAX;
+    for (uint32_t at = jobs->good.head; at != jobs->good.tail; at++) {
+        const struct job *job = &jobs->items[jobs->good.items[at % JOBS_MAX]];
+        deadline_ns = job->deadline_ns < deadline_ns ? job->deadline_ns : deadline_ns;
+    }
+    return deadline_ns;
 }
 
 bool command_send_has_work(const struct command_sender *sender)

@@ -1,6 +1,7 @@
 /* command_send.h - pushes verified commands into the command ring, and handles their answers.
  *
- * Order.  First in, first out.
+ * Order.  First in, first out. While jobs wait for credits addresses have them in turn, the jobs of
+ *         one are in their order.
  * Wait.   A job without a credit stays in its slot; after net.credit_wait_ms it is refused with
  *         request_dropped. The last eighth of the credits is for cancels, reductions and operators.
  * Owner.  The net thread. */

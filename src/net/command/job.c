@@ -343,7 +343,7 @@ struct pending *job_accept_plain(struct job_table *jobs, struct conn *conn, uint
     struct pending *pending =
         pending_add(&jobs->context->pendings, conn, PENDING_WRITE, PENDING_QUEUED);
     pending->ack_form = ACK_BRIEF;
-    (void)add_plain(jobs, pending, code, body, body_bytes);
+    add_plain(jobs, pending, code, body, body_bytes)->address = conn->address;
     return pending;
 }
 
@@ -353,5 +353,6 @@ void job_accept_end(struct job_table *jobs, const uint8_t arm_id[16], uint64_t a
     struct job *job =
         add_plain(jobs, pending, REQUEST_cancel_on_disconnect, arm_id, REQUEST_ID_BYTES);
     job_command(job)->armed_sequence = armed_sequence;
+    job->address = 0;              /* nobody's */
     job->deadline_ns = UINT64_MAX; /* it is not dropped, however long it waits */
 }

@@ -2,7 +2,7 @@
  *
  *   slot ── envelope, admission ── keyring ──┬─ fresh: this turn's batch ─┐  verify.h
  *                                            └─ slow: one a turn ─────────┤
- *   command ring <── good: first in, first out, while there are credits <─┘  command_send.h
+ *   command ring <── good: addresses in turn, while there are credits <───┘  command_send.h
  *
  * A job is slow if a master key signed it, if its key is unknown, or if the newest verified
  * signature of its connection was wrong. Slow jobs are verified one a turn and hold at most half
@@ -40,6 +40,7 @@ struct job {
     const struct ed25519_table *table; /* of its key, found in this turn; or NULL */
     uint64_t address;                  /* its client's (rate_limit.h) */
     uint64_t deadline_ns;              /* end of its wait for a credit; 0: it does not wait */
+    uint64_t turn;                     /* of those that wait for a credit, the least is first */
     uint32_t pending;
     bool key_sent; /* the client sent the key; a passkey may leave it to its credential id */
     bool known;    /* its key was known when the request was accepted */
@@ -62,6 +63,8 @@ struct job_table {
     struct job_queue fresh; /* known Ed25519 keys, not verified; writes without a signature */
     struct job_queue slow;  /* not verified, one a turn */
     struct job_queue good;  /* verified, to be pushed */
+    uint32_t lined_up;      /* those of `good` before it are in the order of their turns */
+    uint64_t turn;          /* of the last one that was pushed of those that waited */
 };
 
 /* 0 or -ENOMEM. */
