@@ -2,6 +2,7 @@
 that end, lie, leave frames out or refuse; then a perpd that is killed while book, trades and
 account are watched; and perp top on it.
 """
+import atexit
 import fcntl
 import json
 import os
@@ -25,6 +26,13 @@ exchange = Exchange()
 STREAM = "/api/v1/stream"
 BOOK = {"op": "subscribe", "channel": "book", "market": "BTC-PERP", "depth": 10}
 watch = ["watch", "book", "BTC-PERP", "--url", exchange.url]
+started = []  # what still watches when a check fails ends with the test
+
+
+@atexit.register
+def end_started():
+    for process in started:
+        process.kill()
 
 
 def crc32c(data):
@@ -66,6 +74,7 @@ def streams(*scripts):
             try:
                 script(peer)
             except SystemExit:
+                end_started()
                 os._exit(1)
         return run
 
@@ -137,8 +146,9 @@ for lie in (wrong("update", 9, 8, data={"bids": [], "asks": []}),
 
 
 def start(*words, **files):
-    return subprocess.Popen([perp.program, *words], cwd=perp.folder, env={
-        "HOME": str(perp.folder)}, **files)
+    started.append(subprocess.Popen([perp.program, *words], cwd=perp.folder, env={
+        "HOME": str(perp.folder)}, **files))
+    return started[-1]
 
 
 # Ctrl-C and SIGTERM end it well.
