@@ -39,6 +39,8 @@
     X("2",   duplicates_full,       retry_required, \
       "no room in the duplicate set, of which an eighth is kept for codes 1, 3, 4, 7 and those of " \
       "operators; peek") \
+    X("2",   walks_owed,            rejected_rate_limited, \
+      "codes 0, 2, 5 and a batch with an op 0 or 2: the account owes for refused walks (W8); peek") \
     X("3",   credential,            rejected_unauthorized, \
       "key unknown, expired (expires_at <= t) or revoked for the body's account; its kind, " \
       "scope or pin does not reach the code") \

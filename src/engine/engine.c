@@ -11,6 +11,7 @@
 #include "engine/state/evidence.h"
 #include "engine/state/window.h"
 #include "engine/trade/batch.h"
+#include "engine/trade/walk_debt.h"
 #include "engine/work/work.h"
 
 size_t engine_bytes(const struct option_engine *capacity)
@@ -98,7 +99,7 @@ void engine_image(struct engine *engine, struct image_sink *sink)
     image_write(engine, sink);
 }
 
-/* --- peek: rows window to duplicates_full ----------------------------------------------------- */
+/* --- peek: rows window to walks_owed ----------------------------------------------------- */
 
 static void load_id(const struct command *command, uint64_t id[2])
 {
@@ -199,6 +200,15 @@ static bool is_kept_for(uint16_t code)
            request_find(code)->signer == SIGNER_OPERATOR;
 }
 
+/* Whether a command may enter an order, which then walks. */
+static bool may_walk(const struct command *command)
+{
+    return command->code == REQUEST_place_limit_order ||
+           command->code == REQUEST_order_replacement ||
+           command->code == REQUEST_place_market_order ||
+           (command->code == REQUEST_order_batch && batch_enters(command));
+}
+
 /* True if one of these rows answers; then *result is the answer. */
 static bool peek_answers(const struct engine *engine, const struct command *command, uint64_t t_ns,
                          struct engine_result *result)
@@ -225,7 +235,13 @@ static bool peek_answers(const struct engine *engine, const struct command *comm
         result->status = ROW_STATUS(duplicates_full);
         return true;
     }
-    return false;
+    if (!may_walk(command))
+        return false;
+    result->retry_after_ms = walk_debt_wait_ms(engine, account_id_slot(account), t_ns);
+    if (CC_LIKELY(result->retry_after_ms == 0))
+        return false;
+    result->status = ROW_STATUS(walks_owed);
+    return true;
 }
 
 void engine_set_grant(struct engine *engine, uint32_t ids)
@@ -398,6 +414,8 @@ void engine_apply(struct engine *engine, const struct command *command, struct e
                                           : access_refusal(command->code);
     }
     result->status = (uint8_t)status;
+    if (CC_UNLIKELY(engine->applying.unpaid > WALK_DEBT_FREE))
+        walk_debt_add(engine, engine->applying.account, engine->applying.unpaid - WALK_DEBT_FREE);
     risk_flush(engine);
     mmp_freeze(engine);
     if (command->kind != COMMAND_UNSIGNED)

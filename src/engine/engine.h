@@ -1,6 +1,6 @@
 /* engine.h - the deterministic state machine: it applies commands and emits effects and answers.
  *
- *   peek: R11, rows window to duplicates_full ── answered, no trace
+ *   peek: R11, rows window to walks_owed ── answered, no trace
  *        │ not answered
  *   apply: sequence + 1 ─ timers due ─ check-on-touch ─ own effect ─ 2100 ─ deferred work
  *
@@ -42,7 +42,7 @@ struct engine *engine_init(void *memory, size_t bytes, struct mix_key key,
 /* Returns t of the command that is sequenced next: max(previous + 1, clock), in unix ns (R3). */
 uint64_t engine_time_next(const struct engine *engine, uint64_t clock_ns);
 
-/* Checks rows window to duplicates_full of a signed command at time t. True: *result is its answer,
+/* Checks rows window to walks_owed of a signed command at time t. True: *result is its answer,
  * and it gets no sequence. False: apply it. It changes nothing. */
 CC_MUST_USE bool engine_peek(const struct engine *engine, const struct command *command,
                              uint64_t t_ns, struct engine_result *result);

@@ -355,7 +355,7 @@ static void test_queue(void)
     host_close(&host);
 }
 
-/* A batch of 64 that all cross: each item meets at most makers_max makers. */
+/* A batch of 64 that all cross: together they meet makers_max makers. */
 static void test_worst(void)
 {
     open_host("engine.makers_max=2\n");
@@ -366,11 +366,72 @@ static void test_worst(void)
     CHECK(basket_send(&basket, &host, 1) == TRADE_OK);
     for (uint32_t k = 0; k < MESSAGE_ITEMS_MAX; k++)
         CHECK(basket_result(&host, k) == TRADE_OK);
-    /* 50 items take the 100 makers and end (match_limit; the 50th meets no third and rests) */
-    CHECK(trade_effects(&host, EFFECT_trade) == 100 && trade_size(&host, 1) == 10000);
-    CHECK(trade_portfolio(&host, 1)->open_order_count == 15);
+    CHECK(trade_last_state(&host).reason == REASON_match_limit);
+    /* the first takes two makers, the others would cross and meet nobody: none of them rests */
+    CHECK(trade_effects(&host, EFFECT_trade) == 2 && trade_size(&host, 1) == 200);
+    CHECK(trade_portfolio(&host, 1)->open_order_count == 0);
     trade_check_figures(&host);
     host_close(&host);
+}
+
+/* What the items of a batch share of makers_max: filled makers, those of a refused walk, dead ones
+ * that a post-only order has passed. */
+static void test_share_of_makers(void)
+{
+    struct batch_item *item;
+
+    open_host("engine.makers_max=6\n");
+    for (uint32_t k = 0; k < 9; k++)
+        trade_rest(&host, 2, -100, M + 10);
+    uint64_t expiry = engine_time_next(host.engine, host.clock_ns) + 100;
+    for (uint32_t k = 0; k < 2; k++)
+        CHECK(trade_tif(&host, 3, -100, M, expiry) == TRADE_OK);
+    host.clock_ns = expiry;
+    basket_post(&basket, &host, 100, M); /* passes 2 dead ones: 4 are left */
+    item = basket_place(&basket, &host, 200, M + 10);
+    item->expiry = TRADE_FOK; /* 2 are left */
+    item = basket_place(&basket, &host, 300, M + 10);
+    item->expiry = TRADE_FOK; /* met 2 of the 3 that it wanted */
+    item = basket_place(&basket, &host, 100, M + 10);
+    item->expiry = TRADE_IOC;
+    basket_place(&basket, &host, 100, M + 10);
+    basket_place(&basket, &host, 100, M + 9); /* would not cross */
+    basket_post(&basket, &host, 100, M + 10); /* the first that it would meet is alive */
+    CHECK(basket_send(&basket, &host, 1) == TRADE_OK);
+    static const enum status wanted[] = { TRADE_OK,
+                                          TRADE_OK,
+                                          STATUS_rejected_f_o_k_not_fully_filled_low_liquidity,
+                                          TRADE_OK,
+                                          TRADE_OK,
+                                          TRADE_OK,
+                                          STATUS_rejected_post_only_would_cross_book };
+    for (uint32_t k = 0; k < CC_COUNT(wanted); k++)
+        CHECK(basket_result(&host, k) == wanted[k]);
+    CHECK(trade_effects(&host, EFFECT_trade) == 2 && trade_size(&host, 1) == 200);
+    CHECK(trade_portfolio(&host, 1)->open_order_count == 2);
+    /* the next command has all six again */
+    CHECK(trade_tif(&host, 4, 600, M + 10, TRADE_FOK) == TRADE_OK);
+    host_close(&host);
+}
+
+/* The same of an atomic batch: its items share one, however often they pass the same dead ones. */
+static void test_share_of_atomic(void)
+{
+    for (uint32_t dead = 3; dead <= 4; dead++) {
+        open_host("engine.makers_max=6\n");
+        uint64_t expiry = engine_time_next(host.engine, host.clock_ns) + 100;
+        for (uint32_t k = 0; k < dead; k++)
+            CHECK(trade_tif(&host, 3, -100, M, expiry) == TRADE_OK);
+        host.clock_ns = expiry;
+        for (uint32_t k = 0; k < 2; k++)
+            basket_post(&basket, &host, 100, M + k);
+        basket.atomic = 1;
+        enum status wanted = 2 * dead <= 6 ? TRADE_OK : STATUS_rejected_post_only_would_cross_book;
+        CHECK(basket_send(&basket, &host, 1) == wanted);
+        CHECK(basket_result(&host, 0) == TRADE_OK && basket_result(&host, 1) == wanted);
+        CHECK(trade_portfolio(&host, 1)->open_order_count == (wanted == TRADE_OK ? 2 : 0));
+        host_close(&host);
+    }
 }
 
 int main(void)
@@ -388,5 +449,7 @@ int main(void)
     test_list_of_own_command();
     test_queue();
     test_worst();
+    test_share_of_makers();
+    test_share_of_atomic();
     return 0;
 }

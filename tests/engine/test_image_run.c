@@ -12,7 +12,7 @@ enum { COMMANDS = 20000 };
 
 static_assert(ENGINE_RULES_VERSION == 7, "the hashes below are those of this version");
 
-static const char image_hash[] = "31221ae2814f715fec6f4c2339cf893ba4b16f81ce20cd2ecc58395e5fc6c76a";
+static const char image_hash[] = "d444bc4135a30696a6a712b1ac4007ca1324240fa3413b975633f3c2fb10d230";
 static const char effects_hash[] =
     "7cd93aa0419ddb0b680e8629d14cf0fa66b205ed7cc5b508bd485a2e2b9fc392";
 

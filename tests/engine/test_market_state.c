@@ -264,14 +264,14 @@ static void fill_book(const char *options)
 static void test_list(void)
 {
     static const uint64_t order[] = { 1001, 1000, 1002, 1003 };
-    uint32_t seen = 0;
+    uint32_t seen = 0, passed;
 
     fill_book("engine.work_per_command=1\n");
     CHECK(set(HOST_BTC, MARKET_REDUCE_ONLY) == TRADE_OK);
     /* none of them can be met any more, whatever has been released yet */
     CHECK(host_cancel(&host, 3, plain[3].bytes) == STATUS_rejected_order_not_found);
     CHECK(trade_remaining(&host, 3, plain[3]) == 1003); /* until removed it counts in the sums */
-    CHECK(match_best_live(host.engine, 0, ORDER_LONG) == 960000);
+    CHECK(match_best_live(host.engine, 0, ORDER_LONG, &passed) == 960000 && passed == 2);
     host_close(&host);
     fill_book("engine.work_per_command=1\n");
     CHECK(set(HOST_BTC, MARKET_REDUCE_ONLY) == TRADE_OK);

@@ -108,11 +108,12 @@ class Batch:
     def one_by_one(self):
         exchange = self.exchange
         for item in self.items:
-            exchange.reason = 0
+            exchange.reason = exchange.walks.met = 0
             exchange.item = item.number
             status = self.id_refused(item)
             uses = not status and item.op == OP_PLACE
             status = status or self.form_refused(item) or self.run(item)
+            exchange.walks.of_batch += exchange.walks.met
             if uses:
                 self.use_id(item, status)
             risk.flush(exchange)
@@ -151,9 +152,12 @@ class Batch:
         acting = sorted(items, key=lambda item: item.op != OP_CANCEL)
         exchange.orders_needed = len(exchange.orders) + sum(item.op == OP_PLACE for item in items)
         trial = Trial(exchange, self.portfolio, items)
-        refused = {}
+        refused, walks = {}, exchange.walks
         for item in acting:
+            walks.met = 0
             status, action = self.judge(item)
+            if not first_refused[item.number]:
+                walks.of_batch += walks.met
             status = first_refused[item.number] or status
             if status:
                 refused[item.number] = status
@@ -161,8 +165,10 @@ class Batch:
                 action(True)
         status = refused[min(refused)] if refused else self.margin_refused(trial)
         trial.undo()
-        exchange.orders_needed = 0
+        exchange.orders_needed, looked = 0, walks.of_batch
+        walks.of_batch, walks.tried = 0, set()
         if status:
+            walks.refused += looked
             self.abort(first_refused)
             exchange.counts["atomic aborted " + ("by an item" if refused else "by margin")] += 1
             exchange.reason = REASON["batch_aborted"]
@@ -218,8 +224,10 @@ class Batch:
             exchange.reason = 0
             trial = Trial(exchange, self.portfolio, [item])
             status, action = self.id_refused(item), None
+            exchange.walks.met = 0
             if not status:
                 status, action = self.judge(item)
+            exchange.walks.of_batch += exchange.walks.met
             if action and status in (0, S["order_rejected_internal"]):  # 31 to 33 come before 34
                 action(True)
                 status = self.margin_refused(trial) or status
@@ -230,6 +238,8 @@ class Batch:
                 self.use_id(item, status)
             self.note(item, status or -1)
             self.tell(item, status)
+        exchange.walks.refused += exchange.walks.of_batch
+        exchange.walks.tried = set()
         exchange.subject = None
 
     def judge(self, item):
@@ -246,13 +256,16 @@ class Batch:
         if case:
             return S[status_of(case)], None
         walk = Walk(exchange, order, self.portfolio)
-        if cross_refused(walk):
+        crosses = cross_refused(walk)
+        exchange.walks.met = walk.met
+        if crosses:
             return S["rejected_post_only_would_cross_book"], None
         return 0, lambda quiet: self.enter(walk, quiet)
 
     def enter(self, walk, quiet):
         if quiet:
             walk.actions = []
+            self.exchange.walks.tried.add(walk.order)
         act(self.exchange, walk)
 
     def target(self, item):
@@ -288,6 +301,7 @@ class Batch:
         rest = old.remaining
         take_out_of_sums(old)
         status, walk = judge(exchange, new, item.quantity, old, (rest, None), False)
+        exchange.walks.met = walk.met if walk else 0
         put_back(old, rest)
         if status:
             return status, None
@@ -299,6 +313,7 @@ class Batch:
             return
         if quiet:
             walk.actions = []
+            self.exchange.walks.tried.add(walk.order)
         enter_again(self.exchange, old, walk)
 
 
@@ -311,7 +326,7 @@ class Trial:
         self.rests = {key: (holding.buy, holding.sell)
                       for key, holding in portfolio.holdings.items()}
         self.simple = {name: getattr(exchange, name) for name in
-                       ("effects", "id_index", "entered", "item", "subject", "walk_met")}
+                       ("effects", "id_index", "entered", "item", "subject")}
         self.copies = {name: getattr(exchange, name).copy() for name in
                        ("counts", "ends", "changed", "orders", "private_seq")}
         exchange.effects = []

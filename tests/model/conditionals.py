@@ -299,7 +299,7 @@ class Conditionals:
         status = enter(exchange, order)
         self.firing = None
         exchange.counts["fired and " + ("rejected" if status else "accepted")] += 1
-        return exchange.walk_met
+        return exchange.walks.met
 
     # ---- a fired order that met makers_max (R3)
 

@@ -5,10 +5,10 @@ from walk import MODES
 
 STATES = "OPEN FILLED CANCELED REJECTED UNTRIGGERED PARTIALLY_FILLED EXPIRED".split()
 
-# Statuses that the built commands cannot give: of keys of other kinds and of the network thread;
+# Statuses that the built commands cannot give: of keys of other kinds;
 # and of a portfolio beyond 2^60 micro-USDC, for which the streams are too poor (tests/engine has
 # it).
-UNREACHABLE = """rejected_rate_limited order_rejected_internal master_key_added master_key_removed
+UNREACHABLE = """order_rejected_internal master_key_added master_key_removed
 master_key_rejected_invalid master_key_rejected_unauthorized master_key_rejected_self_removal
 master_key_rejected_last_key""".split()
 
@@ -151,6 +151,8 @@ REQUIRED.update(dict.fromkeys(
     + ["account taken", "account passed over", "no room for an account",
        "row of a key given back", "row of a withdrawal given back"], 10))
 REQUIRED["rows stop a fall: conditionals"] = 1
+# Refused walks (W8).
+REQUIRED.update({"owes for walks": 300, "waits for walks": 40})
 # What a run has to meet a thousand times.
 REQUIRED.update(dict.fromkeys(
     ["trigger", "oco", "mmp", "market state", "status duplicate_request_id"]

@@ -83,6 +83,26 @@ class BatchCommands:
                                 item[4] or 1))
         return item
 
+    def make_walk(self, exchange):
+        """A batch of large orders that mostly walk far and are refused."""
+        rng = self.random
+        account = self.account()
+        market = exchange.markets[1 + rng.choice(self.regime["records"])]
+        if not market.mark:
+            return self.make_oracle(exchange)
+        side, atomic = rng.choice((1, -1)), rng.random() < 0.15
+        price = market.mark * (1000 + 90 * side) // 1000 // market.tick * market.tick
+        size = min(10**15 // price, market.max_size) // market.lot * market.lot
+        items = []
+        for _ in range(rng.choice((1, 8, 64, 64))):
+            expiry = rng.choice((FOK, FOK, FOK, GTC))
+            post_only = int(atomic or expiry == GTC and rng.random() < 0.5)
+            items.append([PLACE, post_only, 0, rng.randrange(4), market.id, 0, price, side * size,
+                          GTC if post_only else expiry, self.fresh_id(), 0, 0])
+        body = wire.BATCH_HEAD.pack(account, 0, 0, len(items), int(atomic), bytes(5)) + b"".join(
+            wire.BATCH_ITEM.pack(*item) for item in items)
+        return self.signed(BATCH, body, self.key_of(account))
+
     # ---- protection
 
     def make_schedule(self, exchange):

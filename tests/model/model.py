@@ -6,6 +6,7 @@ Exchange.apply takes what the pipe takes and gives (sequence, t, status, origina
 list of effects (code, 48 bytes) in the order of wire.md W3c."""
 from base64 import b64decode
 from collections import Counter
+from functools import partial
 from heapq import heappop, heappush
 
 import amend
@@ -27,7 +28,7 @@ from place import place, place_market
 from protection import Protection, REDUCE_ONLY_LIST
 from reclaim import Reclaim
 from shares import Shares
-from walk import MODES
+from walks import Walks
 from wire import (ADD, ALL16, AMEND, ARM, BATCH, BOOT, BOOT_BODY, CANCEL, CANCELED, CANCEL_ALL,
                   CANCEL_ONLY, CASH_DEPOSIT, CASH_FAUCET, CASH_TRANSFER, CLOCK_CONFIRM, CLOSED,
                   CLOSE_ACCOUNT, CLOSE_PORTFOLIO, CLOSE_SUBACCOUNT, CONDITIONAL, CONDITIONAL_CANCEL,
@@ -75,7 +76,7 @@ class Exchange:
         self.shares = Shares(self)
         self.orders_needed = 0  # rows that an atomic batch needs, while it is judged
         self.entered = self.item = 0  # orders that this command has entered; item of a batch
-        self.walk_met = 0  # makers that the last walk met
+        self.walks = Walks(self)
         self.accounts = self.fee_account = 0  # accounts: the last that was made
         self.work = Work(self)
         self.changed = []         # portfolios to check
@@ -113,6 +114,9 @@ class Exchange:
             SUSPEND: self.hierarchy.suspend, FEE_TIER: self.hierarchy.set_fee_tier,
             CREATE_SESSION: self.credentials.create_session,
             REVOKE_ALL: self.credentials.revoke_all, REVOKE_KEY: self.credentials.revoke_key}
+        self.placing = {
+            PLACE: partial(place, self), MARKET_ORDER: partial(place_market, self),
+            BATCH: partial(batches.place_batch, self), CONDITIONAL: self.conditionals.place}
         self.plain = {  # give (status, reason)
             LEVERAGE: self.set_leverage, CLOSE_PORTFOLIO: self.hierarchy.close_portfolio,
             REOPEN_PORTFOLIO: self.hierarchy.reopen_portfolio, RENAME: self.hierarchy.rename,
@@ -135,13 +139,6 @@ class Exchange:
             if code == 2104 and (fields[6] in ARRIVING
                                  or (fields[6] == CASH_TRANSFER and fields[3] < 0)):
                 self.private_seq[account] += 1  # W9: the balance, then the transfer
-
-    def note_walk(self, walk, status):
-        if walk.contact:
-            self.counts["contact " + MODES[walk.order.stp]] += 1
-        if walk.filled and not status:
-            kind = ("IOC", "FOK", "resting kinds")[min(walk.order.expiry, 2)]
-            self.counts["filled " + kind] += 1
 
     def note_tiers(self, maker, taker, maker_fee):
         counts = self.counts
@@ -524,9 +521,9 @@ class Exchange:
         self.t_now = t = max(self.t + 1, clock)
         self.effects = []
         self.id_index = self.reason = self.rule = self.entered = self.item = 0
-        self.subject = None  # the order that the command made or found
-        self.own_order = None  # not of the work behind it
+        self.subject = self.own_order = None  # made or found; the second: not by the work behind it
         self.extra = extra
+        self.walks.begin()
         if kind == 0:
             self.t = t
             self.sequence += 1
@@ -550,16 +547,15 @@ class Exchange:
         if account is not None:
             if entry in self.seen:
                 return 0, t, S["duplicate_request_id"], self.seen[entry][0]
-            uses = 1 + (batches.id_count(body) if code == BATCH else 0)
-            kept = 0 if code in KEPT_FOR or code >= ORACLE else self.slots // 8
-            if len(self.seen) + uses > self.slots - kept:
-                return 0, t, S["retry_required"], 0
+            if refusal_of_peek := self.peek(code, body, account, t):
+                return 0, t, S[refusal_of_peek], 0
         self.t = t
         self.sequence += 1
         self.queue_timers()
         self.shares.release()
         self.drop_slices(t)
         status = self.execute(code, body, key, request_id, refused, extra)
+        self.walks.end(account)
         if account is not None:
             self.remember(entry, status, milliseconds)
         else:
@@ -575,25 +571,28 @@ class Exchange:
         self.protection.freeze()
         return self.sequence, t, status, 0
 
+    def peek(self, code, body, account, t):
+        """Row 2."""
+        uses = 1 + (batches.id_count(body) if code == BATCH else 0)
+        kept = 0 if code in KEPT_FOR or code >= ORACLE else self.slots // 8
+        if len(self.seen) + uses > self.slots - kept:
+            return "retry_required"
+        return "rejected_rate_limited" if self.walks.owes(code, body, account, t) else None
+
     def execute(self, code, body, key, request_id, refused, extra):
         if refused:
             return S[refusal(code)]
         if code < ORACLE and self.credentials.suspended(code, int.from_bytes(body[:8], "little")):
             return S["rejected_account_suspended"]
-        if code in (PLACE, MARKET_ORDER):
-            return (place if code == PLACE else place_market)(self, request_id, body)
-        if code == BATCH:
-            return batches.place_batch(self, request_id, body)
-        if code == CONDITIONAL:
-            return self.conditionals.place(request_id, body)
+        if code in self.placing:
+            return self.placing[code](request_id, body)
         if code in SIGNUPS:
             self.counts["accounts of passkeys"] += code == CREATE_PASSKEY_ACCOUNT
             return self.credentials.create_account(body, key)
         if code == CREATE_KEY:
             return self.credentials.create_key(body, extra[-32:])
         if code in (LOGIN, REVOKE_SESSION):
-            done = (self.credentials.login if code == LOGIN
-                    else self.credentials.revoke_session)
+            done = self.credentials.login if code == LOGIN else self.credentials.revoke_session
             return done(body, extra[-32:] if code == LOGIN else extra)
         if code in ADDING or code in REMOVING:
             return self.credentials.change_keys(code, body)

@@ -111,8 +111,11 @@ def place_market(exchange, request_id, body):
     order.reduce_only, order.stp = reduce_only, stp
     if case := market_rows(exchange, order, quantity, portfolio, slippage):
         exchange.counts["market row " + case] += 1
+        exchange.walks.refused += exchange.walks.passed
         return refuse_row(exchange, order, case)
     status = enter(exchange, order)
+    if status:
+        exchange.walks.refused += exchange.walks.passed
     if not status:
         book = market.side(-order.side)
         exchange.counts["market " + (
@@ -125,8 +128,7 @@ def enter(exchange, order):
     """Rows 28 to 35 of a placement."""
     walk = Walk(exchange, order, order.owner)
     status = decide(exchange, walk)
-    exchange.walk_met = walk.met
-    exchange.note_walk(walk, status)
+    exchange.walks.note(walk, status)
     if status:
         return refuse(exchange, order, status)
     act(exchange, walk)

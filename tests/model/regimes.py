@@ -192,6 +192,14 @@ REGIMES = {
     # Batches, all or none and one by one, with orders of each kind in them.
     "batches": {"accounts": 7, "spread_ppm": 2000, "options": {"engine.work_per_command": "6"},
                 "weights": dict(CALM["weights"], place=22, batch=30, oracle=7, conditional=5)},
+    # Batches that walk far and are refused; who owes for it waits. What rests expires at once.
+    "walkers": {"accounts": 9, "deposit": (2, 40), "size": 0.03, "step_ms": (1, 3),
+                "spread_ppm": 900, "tif": (50, 5, 5, 40), "gtt_ms": (20, 900),
+                "options": {"engine.makers_max": "150", "engine.work_per_command": "2",
+                            "limits.share_unfunded_ppm": "1000000",
+                            "limits.share_small_ppm": "1000000"},
+                "weights": dict(CALM["weights"], place=60, batch=12, walk=14, cancel=2,
+                                cancel_all=0.1, deposit=0.1)},
     # Deadlines, windows and disconnects end orders while others are entered.
     "protected": {"accounts": 8, "post_only": 0.5, "spread_ppm": 1800, "step_ms": (1, 30),
                   "options": {"engine.work_per_command": "4"},

@@ -205,16 +205,16 @@ def slippage_limit(market, side, ppm):
 
 def best_live(exchange, side):
     """The best price of a live order, 0 when there is none within makers_max dead ones."""
-    passed = 0
+    walks = exchange.walks
     for level in side.all():
         for order in level.orders:
             if not exchange.dead_state(order):
                 return level.price
-            passed += 1
-            if passed == exchange.makers_max:
+            walks.passed += 1
+            if walks.passed == exchange.makers_max:
                 exchange.counts["row 22 meets makers_max"] += 1
                 return 0
-    if passed:
+    if walks.passed:
         exchange.counts["row 22 all dead"] += 1
     return 0
 
@@ -241,6 +241,7 @@ def market_rows(exchange, order, quantity, portfolio, slippage):
         return "21"
     if slippage > market.slippage:
         return "22 parameter"
+    exchange.walks.passed = 0
     best = best_live(exchange, market.side(-order.side))
     if best and (best - order.price) * order.side > 0:
         return "22 best price"

@@ -31,7 +31,7 @@ class Walk:
         self.runs = {}       # maker's holding -> its state in this walk
         self.rest_before = 0  # of a replacement: what the order had, unless reduce-only
         self.met = 0
-        self.most = exchange.makers_max
+        self.most = exchange.walks.left()
         self.forced = None   # an order of the engine's own (forced.py)
 
     def run(self):
@@ -223,21 +223,33 @@ def beyond_limits(walk, holding, size, worst):
 
 
 def cross_refused(walk):
-    """Row 28; the dead orders that it passes over go when the order is accepted."""
-    exchange, order = walk.exchange, walk.order
+    """Row 28; the dead orders that it passes over go when the order is accepted. What an atomic
+    batch has tried so far is looked at behind the book."""
+    exchange, order, crosses = walk.exchange, walk.order, False
     opposite = order.market.side(-order.side)
     for level in opposite.crossing(order.price):
         for maker in level.orders:
+            if maker in exchange.walks.tried:
+                crosses = True
+                continue
             state = exchange.dead_state(maker)
-            if not state or walk.met == exchange.makers_max:
+            if not state or walk.met == walk.most:
                 return True
             walk.met += 1
             walk.actions.append((DROP, maker, state))
-    return False
+    return crosses
 
 
 def decide(exchange, walk, initial_before=None):
-    """Rows 28 to 33."""
+    """Rows 28 to 33, and what the walk costs."""
+    status = decide_rows(walk, initial_before)
+    exchange.walks.met = walk.met
+    if status:
+        exchange.walks.refused += walk.met
+    return status
+
+
+def decide_rows(walk, initial_before):
     order = walk.order
     if order.post_only:
         if cross_refused(walk):

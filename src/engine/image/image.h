@@ -20,7 +20,7 @@ struct engine;
 #define IMAGE_SECTION_LIST(X) \
     X(engine,            1, 4) /* sequence, t, boot, sums, effects lanes */ \
     X(configuration,     2, 1) /* body of the last 2013 */ \
-    X(accounts,          3, 6) /* by account id */ \
+    X(accounts,          3, 7) /* by account id */ \
     X(credentials,       4, 1) /* by creation */ \
     X(portfolios,        5, 3) /* by creation number */ \
     X(holdings,          6, 2) /* by portfolio, market */ \

@@ -24,6 +24,7 @@
     X(accounts,       4,       account_load) \
     X(accounts,       5,       account_load) \
     X(accounts,       6,       account_load) \
+    X(accounts,       7,       account_load) \
     X(subaccounts,    1,       subaccount_load) \
     X(portfolios,     1,       portfolio_load) \
     X(portfolios,     2,       portfolio_load) \

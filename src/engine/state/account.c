@@ -223,6 +223,8 @@ bool account_load(struct engine *engine, struct image_read *read)
         row_bytes = 0 ACCOUNT_FIELDS_4(IMAGE_READ_BYTES);
     if (read->version == 5)
         row_bytes = 0 ACCOUNT_FIELDS_5(IMAGE_READ_BYTES);
+    if (read->version == 6)
+        row_bytes = 0 ACCOUNT_FIELDS_6(IMAGE_READ_BYTES);
 
     share_clear(engine);
     for (table->count = 0; image_read_begins(read, row_bytes); read->row++) {
@@ -249,6 +251,8 @@ bool account_load(struct engine *engine, struct image_read *read)
             ACCOUNT_FIELDS_4(IMAGE_READ)
         } else if (read->version == 5) {
             ACCOUNT_FIELDS_5(IMAGE_READ)
+        } else if (read->version == 6) {
+            ACCOUNT_FIELDS_6(IMAGE_READ)
         } else {
             ACCOUNT_FIELDS(IMAGE_READ)
         }

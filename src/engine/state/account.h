@@ -41,13 +41,15 @@ struct account {
     bool suspended;           /* by operator 1005 */
     bool cancel_queued;       /* its cancellation list is in the queue (account_list.h) ... */
     uint16_t cancel_market;   /* ... for this market, or ACCOUNT_MARKETS_ALL; ... */
+    uint64_t walk_paid_ns;    /* until then it pays for refused walks (walk_debt.h); of account 0:
+                                 all unfunded accounts together */
     uint32_t master_head;     /* its live master keys, oldest first (credential.h) */
     uint32_t counts[SHARE_TABLE_COUNT]; /* its rows in each table (share.h), dead orders too */
     uint8_t share_class;                /* enum share_class */
     uint8_t zero[3];
     uint32_t generation;   /* of its slot, of which others may have had it (account_id.h) */
-    int128 cash;           /* of its portfolios */
     uint64_t private_seq;  /* of its newest private event (W9, private_event.h) */
+    int128 cash;           /* of its portfolios */
     uint64_t faucet_ns;    /* t of the first credit of the faucet's 24 h (W7), 0: none */
     int64_t faucet_amount; /* credited since then */
     uint64_t volume[ACCOUNT_VOLUME_DAYS]; /* by UTC day mod 14 (R6) */
@@ -62,13 +64,18 @@ struct account {
     uint64_t unfunded_ns;  /* t at which it was made, last became unfunded, or was passed over */
     uint32_t ended_head;   /* its credentials that are not live and still kept (credential.h) */
     uint32_t holding_head; /* of more than one portfolio: its holdings (account_position.h) */
-    uint8_t pad[40];
+    uint8_t pad[32];
 };
 
 static_assert(sizeof(struct account) == 6 * CC_CACHE_LINE, "rows stay on lines");
 
 /* clang-format off */
 #define ACCOUNT_FIELDS(X) \
+    X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
+    X(api_key_count) X(status) X(fee_tier) X(tier_override) X(suspended) X(faucet_ns) \
+    X(faucet_amount) X(volume_tier) X(net_deposits) X(private_seq) X(funding) X(generation) \
+    X(unfunded_ns) X(walk_paid_ns)
+#define ACCOUNT_FIELDS_6(X) \
     X(created_sequence) X(created_ns) X(label) X(volume) X(volume_day) X(subaccount_count) \
     X(api_key_count) X(status) X(fee_tier) X(tier_override) X(suspended) X(faucet_ns) \
     X(faucet_amount) X(volume_tier) X(net_deposits) X(private_seq) X(funding) X(generation) \

@@ -49,6 +49,8 @@ struct applying {
     uint32_t resting;      /* the order whose evidence is wanted, while it rests, else ORDER_NONE */
     uint32_t untriggered;  /* likewise, while it waits (conditional.h), else CONDITIONAL_NONE */
     uint32_t makers;       /* that the last walk met */
+    uint32_t batch_makers; /* that the items of a batch have met so far, else 0 */
+    uint32_t unpaid;       /* makers met by what was refused (walk_debt.h) */
     uint32_t batch_orders; /* orders that an atomic batch would make, while it is checked */
     struct engine_result *answer; /* that the evidence goes to */
 };

@@ -36,6 +36,18 @@ uint32_t batch_id_count(const struct command *command)
     return ids;
 }
 
+bool batch_enters(const struct command *command)
+{
+    if (!batch_is_whole(command))
+        return false;
+    for (uint32_t i = 0; i < count_of(command); i++) {
+        uint8_t op = command_body(command)[HEAD_BYTES + i * sizeof(struct batch_item)];
+        if (op == BATCH_PLACE || op == BATCH_REPLACE)
+            return true;
+    }
+    return false;
+}
+
 void batch_decode(const struct command *command, uint32_t number, struct batch_item *item)
 {
     memcpy(item, command_body(command) + HEAD_BYTES + number * sizeof *item, sizeof *item);
@@ -217,6 +229,7 @@ static enum status apply_item(struct engine *engine, const struct command *comma
 
     batch_decode(command, number, &item);
     engine->applying.order_count = number; /* the number of the order that the item places */
+    engine->applying.makers = 0;
     if (item.op == BATCH_PLACE) {
         status = batch_check_id(engine, command, &item);
         is_new = status == STATUS_request_completed;
@@ -225,6 +238,7 @@ static enum status apply_item(struct engine *engine, const struct command *comma
     } else {
         status = apply_other(engine, &item, &reason);
     }
+    engine->applying.batch_makers += engine->applying.makers;
     risk_flush(engine);
     if (is_new)
         batch_use_id(engine, &item, status);
@@ -258,5 +272,6 @@ enum status batch_apply(struct engine *engine, const struct command *command,
         for (uint32_t i = 0; i < count; i++)
             result->results[i] = (uint8_t)apply_item(engine, command, i);
     engine->applying.order_count = count;
+    engine->applying.batch_makers = 0;
     return status;
 }

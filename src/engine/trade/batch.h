@@ -6,8 +6,7 @@
  *
  * Order.  Items act in their order. In a batch that is not atomic an item sees the results of those
  *         before it, and the portfolio is checked after each.
- * Bound.  MESSAGE_ITEMS_MAX items. Each has the bound of the single command: a batch meets at most
- *         64 times engine.makers_max makers. */
+ * Bound.  MESSAGE_ITEMS_MAX items, which share one engine.makers_max (applying.batch_makers). */
 #ifndef ENGINE_TRADE_BATCH_H
 #define ENGINE_TRADE_BATCH_H
 
@@ -38,6 +37,9 @@ static_assert(sizeof(struct batch_item) == 64, "W3: OrderBatch");
 
 /* True if the body has at most MESSAGE_ITEMS_MAX items and is as long as its count says. */
 CC_MUST_USE bool batch_is_whole(const struct command *command);
+
+/* True if a whole batch has an item that may enter an order: an op 0 or 2. */
+CC_MUST_USE bool batch_enters(const struct command *command);
 
 /* Returns the number of ids that a batch adds to the duplicate set: its own and those of its
  * placements. They are reserved together (row duplicates_full). The body may have any length. */

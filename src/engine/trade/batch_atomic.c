@@ -195,7 +195,7 @@ static bool crosses_book(struct engine *engine, const struct check *check,
     const struct book *book = &request->market->book;
     enum order_side other = book_opposite((enum order_side)request->side);
     uint32_t limit = book_mirror(book, request->tick);
-    uint64_t dead = 0;
+    uint64_t most = state_option(engine, OPTION_engine_makers_max);
 
     for (uint32_t tick = book_best(book, other); tick <= limit && tick != BOOK_TICK_NONE;
          tick = book_next(book, other, tick)) {
@@ -207,9 +207,9 @@ static bool crosses_book(struct engine *engine, const struct check *check,
             if (holding->portfolio == request->portfolio && !stands(check, at))
                 continue;
             if (!resting_is_dead(engine, order, at, holding, owner) ||
-                dead == state_option(engine, OPTION_engine_makers_max))
+                engine->applying.batch_makers == most)
                 return true;
-            dead++;
+            engine->applying.batch_makers++;
         }
     }
     return false;
@@ -454,6 +454,9 @@ static enum status check_all(struct engine *engine, struct check *check)
     if (status == STATUS_request_completed && !margin_holds(engine, check, &before))
         status = ROW_STATUS(margin_to_place);
     engine->applying.batch_orders = 0;
+    if (status != STATUS_request_completed)
+        engine->applying.unpaid += engine->applying.batch_makers;
+    engine->applying.batch_makers = 0;
     put_back(engine, check);
     return status;
 }
@@ -473,7 +476,13 @@ static enum status alone(struct engine *engine, const struct command *command,
     if (item->op == BATCH_REDUCE)
         return reduce_of(engine, item, &order);
     enum status status = terms_of(engine, command, item, &request);
-    return status != STATUS_request_completed ? status : order_plan_decide(engine, &request, &plan);
+    if (status != STATUS_request_completed)
+        return status;
+    status = order_plan_decide(engine, &request, &plan);
+    engine->applying.batch_makers += engine->applying.makers;
+    if (status == STATUS_request_completed) /* but the batch is refused */
+        engine->applying.unpaid += engine->applying.makers;
+    return status;
 }
 
 /* --- the act ---------------------------------------------------------------------------------- */
@@ -482,7 +491,7 @@ static enum status alone(struct engine *engine, const struct command *command,
 static void plan_rest(struct engine *engine, const struct order_request *request,
                       struct order_plan *plan)
 {
-    plan->taker = order_plan_taker(request);
+    plan->taker = order_plan_taker(engine, request);
     bool crosses = match_crosses(engine, &plan->taker, &plan->match);
     INVARIANT(!crosses || request->keeps_priority); /* in its place it meets nobody (I5) */
 }

@@ -10,7 +10,8 @@
  * end. It reads the books and does not change them.
  *
  * Bound. Two walks over the portfolio's orders (margin), and for each item that enters an order one
- *        over the dead orders at or through its limit, at most engine.makers_max. */
+ *        over the dead orders at or through its limit. The items share one engine.makers_max in the
+ *        check, and one more where each is judged alone. */
 #ifndef ENGINE_TRADE_BATCH_ATOMIC_H
 #define ENGINE_TRADE_BATCH_ATOMIC_H
 

@@ -263,8 +263,7 @@ void match_walk(struct engine *engine, const struct match_taker *taker, struct m
         .match = match,
         .reducible = taker->reduce_only ? margin_abs(taker->position) : UINT64_MAX,
         .stamp = ++engine->recheck.walk_count,
-        .makers_most = taker->makers_most != 0 ? taker->makers_most
-                                               : state_option(engine, OPTION_engine_makers_max),
+        .makers_most = taker->makers_most,
         .house = taker->house,
         .equity = margin_equity(state_portfolio(engine, taker->portfolio)),
         .fee_tier = engine->accounts.rows[taker->account].fee_tier,
@@ -305,18 +304,19 @@ static uint32_t first_live(const struct engine *engine, uint32_t at, uint64_t *l
     return ORDER_NONE;
 }
 
-uint64_t match_best_live(const struct engine *engine, uint32_t market, enum order_side side)
+uint64_t match_best_live(const struct engine *engine, uint32_t market, enum order_side side,
+                         uint32_t *passed)
 {
     const struct book *book = &engine->markets.rows[market].book;
-    uint64_t left = state_option(engine, OPTION_engine_makers_max);
+    uint64_t most = state_option(engine, OPTION_engine_makers_max), left = most;
+    uint32_t at = ORDER_NONE;
 
-    for (uint32_t tick = book_best(book, side); tick != BOOK_TICK_NONE && left != 0;
-         tick = book_next(book, side, tick)) {
-        uint32_t at = first_live(engine, book_head(book, side, tick), &left);
-        if (at != ORDER_NONE)
-            return resting_price(engine, &engine->orders.hot[at]);
-    }
-    return 0;
+    for (uint32_t tick = book_best(book, side);
+         tick != BOOK_TICK_NONE && left != 0 && at == ORDER_NONE;
+         tick = book_next(book, side, tick))
+        at = first_live(engine, book_head(book, side, tick), &left);
+    *passed = (uint32_t)(most - left);
+    return at == ORDER_NONE ? 0 : resting_price(engine, &engine->orders.hot[at]);
 }
 
 bool match_crosses(struct engine *engine, const struct match_taker *taker, struct match *match)
@@ -336,7 +336,7 @@ bool match_crosses(struct engine *engine, const struct match_taker *taker, struc
             const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
             if (!resting_is_dead(engine, maker, at, holding, portfolio))
                 return true;
-            if (match->makers == state_option(engine, OPTION_engine_makers_max))
+            if (match->makers == taker->makers_most)
                 return true;
             if (match->makers++ >= MATCH_LONG)
                 fetch_for_walk(engine, at, false);

@@ -5,8 +5,8 @@
  *
  * Order.  Best price first, then arrival. The act meets the same makers in the same order and ends
  *         with the walk's quantity and notional (INVARIANT).
- * Bound.  A taker meets at most engine.makers_max makers, or makers_most if that is set; dead and
- *         canceled ones count. The first meeting brings a maker's portfolio to the current marks.
+ * Bound.  A taker meets at most makers_most makers; dead and canceled ones count. The first meeting
+ *         brings a maker's portfolio to the current marks.
  *         Otherwise the cost of a maker does not depend on its positions and orders.
  * Units.  Quantities and prices raw, amounts micro-USDC. */
 #ifndef ENGINE_TRADE_MATCH_H
@@ -20,7 +20,7 @@ enum match_stop {
     MATCH_REDUCED, /* reduce-only: the position is closed */
     MATCH_SELF,    /* own maker under EXPIRE_TAKER: it stays in the book */
     MATCH_BOTH,    /* own maker under EXPIRE_BOTH: it is canceled too */
-    MATCH_MAX,     /* makers_max or makers_most reached */
+    MATCH_MAX,     /* makers_most reached */
 };
 
 enum match_stp { STP_EXPIRE_TAKER, STP_EXPIRE_MAKER, STP_EXPIRE_BOTH, STP_DECREMENT };
@@ -33,7 +33,7 @@ struct match_taker {
     int64_t position; /* of the portfolio in the market */
     uint64_t quantity;
     uint32_t limit_tick;  /* in the other side's ladder */
-    uint32_t makers_most; /* most makers that it meets; 0: engine.makers_max */
+    uint32_t makers_most; /* most makers that it meets */
     uint8_t side;         /* enum order_side */
     uint8_t stp;          /* enum match_stp */
     bool reduce_only;
@@ -62,15 +62,16 @@ struct match {
 void match_walk(struct engine *engine, const struct match_taker *taker, struct match *match);
 
 /* Decides row post_only_crosses: true if a live order is at or through the limit, or if more than
- * engine.makers_max dead orders are. Else match->makers is the number of dead ones, for
+ * makers_most dead orders are. match->makers is the number of dead ones that it passed, for
  * match_act. */
 CC_MUST_USE bool match_crosses(struct engine *engine, const struct match_taker *taker,
                                struct match *match);
 
-/* Returns the best raw price of a live order, for row slippage. It passes over dead orders. 0 if
- * there is no live one, or if engine.makers_max dead ones come first; then the walk decides. */
+/* Returns the best raw price of a live order, for row slippage. It passes over dead orders, *passed
+ * of them. 0 if there is no live one, or if engine.makers_max dead ones come first; then the walk
+ * decides. */
 CC_MUST_USE uint64_t match_best_live(const struct engine *engine, uint32_t market,
-                                     enum order_side side);
+                                     enum order_side side, uint32_t *passed);
 
 /* Executes a walk for the taker's `order`, which is in no book: a placement has just made it, or a
  * replacement has lifted it. Its holding exists. The caller then ends or rests it. */

@@ -7,8 +7,11 @@
 
 #define FEES_MAX ((INT64_C(1) << 62) - (INT64_C(1) << 52)) /* room for one command's */
 
-struct match_taker order_plan_taker(const struct order_request *request)
+struct match_taker order_plan_taker(const struct engine *engine,
+                                    const struct order_request *request)
 {
+    uint64_t most = state_option(engine, OPTION_engine_makers_max);
+
     return (struct match_taker){
         .market = request->market_index,
         .portfolio = request->portfolio,
@@ -16,6 +19,7 @@ struct match_taker order_plan_taker(const struct order_request *request)
         .position = request->position,
         .quantity = request->quantity,
         .limit_tick = book_mirror(&request->market->book, request->tick),
+        .makers_most = (uint32_t)most - engine->applying.batch_makers,
         .side = request->side,
         .stp = request->stp,
         .reduce_only = request->reduce_only != 0,
@@ -101,12 +105,13 @@ static bool has_room(const struct engine *engine, const struct order_request *re
     return !rests(request, match) || ladder_fits(engine, request);
 }
 
-enum status order_plan_decide(struct engine *engine, const struct order_request *request,
-                              struct order_plan *plan)
+static enum status decide(struct engine *engine, const struct order_request *request,
+                          struct order_plan *plan)
 {
     struct match *match = &plan->match;
 
-    plan->taker = order_plan_taker(request);
+    plan->taker = order_plan_taker(engine, request);
+    engine->applying.makers = 0;
     if (request->keeps_priority) { /* the other side has no order at its price (I5) */
         *match = (struct match){ .remaining = request->quantity, .stop = MATCH_BOOK };
         return check_margin(engine, request, match);
@@ -127,6 +132,16 @@ enum status order_plan_decide(struct engine *engine, const struct order_request 
     if (status != STATUS_request_completed)
         return status;
     return has_room(engine, request, match) ? STATUS_request_completed : ROW_STATUS(room);
+}
+
+enum status order_plan_decide(struct engine *engine, const struct order_request *request,
+                              struct order_plan *plan)
+{
+    enum status status = decide(engine, request, plan);
+
+    if (status != STATUS_request_completed)
+        engine->applying.unpaid += engine->applying.makers;
+    return status;
 }
 
 /* --- row completed ---------------------------------------------------------------------------- */

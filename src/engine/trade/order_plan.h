@@ -19,9 +19,11 @@ struct order_plan {
 };
 
 /* Returns the request as a taker. */
-CC_MUST_USE struct match_taker order_plan_taker(const struct order_request *request);
+CC_MUST_USE struct match_taker order_plan_taker(const struct engine *engine,
+                                                const struct order_request *request);
 
-/* Rows post_only_crosses to room. applying.makers gets how many makers the walk met. */
+/* Rows post_only_crosses to room. applying.makers gets how many makers the walk met; a refusal adds
+ * them to applying.unpaid. */
 CC_MUST_USE enum status order_plan_decide(struct engine *engine,
                                           const struct order_request *request,
                                           struct order_plan *plan);

@@ -297,14 +297,14 @@ static bool is_too_small(const struct order_request *request)
 }
 
 /* For market kinds. An empty side is no reason: the order is canceled (row completed). */
-static bool exceeds_slippage(struct engine *engine, const struct order_request *request)
+static bool exceeds_slippage(struct engine *engine, struct order_request *request)
 {
     enum order_side other = book_opposite((enum order_side)request->side);
     uint64_t ppm = slippage_ppm(request), mark = request->market->mark;
 
     if (ppm > request->market->record.max_slippage_ppm)
         return true;
-    uint64_t best = match_best_live(engine, request->market_index, other);
+    uint64_t best = match_best_live(engine, request->market_index, other, &request->passed);
     if (best == 0)
         return false;
     return request->side == ORDER_LONG ? best * MONEY_PPM > mark * (MONEY_PPM + ppm)
@@ -471,6 +471,7 @@ enum status order_request_count_of_wait(struct engine *engine, const struct orde
 
 enum status order_request_terms(struct engine *engine, struct order_request *request)
 {
+    request->passed = 0;
     enum status status = check_size(engine, request);
 
     if (status != STATUS_request_completed)

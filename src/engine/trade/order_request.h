@@ -44,6 +44,7 @@ struct order_request {
     uint64_t quantity; /* unsigned */
     uint64_t notional;
     int64_t position;
+    uint32_t passed;       /* dead orders that row slippage has passed */
     uint64_t out_quantity; /* old rest of the replaced order, 0: a placement */
     uint64_t out_price;
 };

@@ -99,8 +99,10 @@ enum status place_request(struct engine *engine, const struct place_name *name,
 
     if (status == STATUS_request_completed)
         status = order_plan_decide(engine, request, &plan);
-    if (status != STATUS_request_completed)
+    if (status != STATUS_request_completed) {
+        engine->applying.unpaid += request->passed;
         return status;
+    }
     uint32_t order = place_alloc(engine, name, request);
     order_plan_act(engine, request, &plan, order, name->hash, result);
     return ROW_STATUS(completed);
