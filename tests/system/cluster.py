@@ -81,6 +81,12 @@ class Etcd:
         self.processes[number].kill()
         self.processes[number].wait()
 
+    def kill_leader(self):
+        """Its number, with which start() brings it back."""
+        member, = until(lambda: [i for i in [self.leader()] if i is not None], "leader of etcd")
+        self.kill(member)
+        return member
+
     def insist(self, path, body):
         """The answer of etcd's leader, asked again while there is none."""
         def ask():
@@ -176,6 +182,11 @@ class Node:
         self.process.wait()
         self.state = None
 
+    def rejoin(self):
+        """Starts it and waits until it follows or leads."""
+        self.start()
+        until(lambda: self.state, "rejoin: " + self.log()[-2000:])
+
     def log(self):
         return (self.folder.parent / f"{self.name}.log").read_text(errors="replace")
 
@@ -234,6 +245,12 @@ class Cluster:
 
     def leader(self, seconds=WAIT_S):
         return until(lambda: self.leaders(), "leader: " + self.tails(), seconds)[0]
+
+    def kill_leader(self):
+        """The node, which rejoin() brings back."""
+        leader = self.leader()
+        leader.kill()
+        return leader
 
     def tails(self):
         return "\n".join(node.log()[-600:] for node in self.nodes if node.starts)

@@ -19,7 +19,7 @@ import time
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
 
 import test_cluster
-from cluster import Cluster, until
+from cluster import Cluster, Node, until
 from harness import perpd_program
 
 TAKEOVERS = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 10
@@ -61,18 +61,9 @@ def takeovers(world):
     """Kills whoever leads, again and again."""
     cluster = world.cluster
 
-    def kill_leader():
-        leader = cluster.leader()
-        leader.kill()
-        return leader
-
-    def start(node):
-        node.start()
-        until(lambda: node.state, "rejoin: " + node.log()[-2000:])
-
     world.begin()
     for _ in range(TAKEOVERS):
-        world.stall("leader", kill_leader, start)
+        world.stall("leader", cluster.kill_leader, Node.rejoin)
     return []
 
 
@@ -104,8 +95,7 @@ def one_is_off(world, clocks):
         world.await_acks()
         if cluster.leader() is away:
             problems.append(f"{away.name} leads, whose clock is {OFF_MS} ms behind")
-        leader.start()
-        until(lambda: leader.state, "rejoin: " + leader.log()[-2000:])
+        leader.rejoin()
     start_with(OFFSETS_MS[away.name])
     print(f"cluster clocks: the alarm after {took:.2f} s")
     until(lambda: any("clocks of all nodes agree again" in node.log() for node in cluster.nodes),

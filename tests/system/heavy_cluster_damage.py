@@ -50,8 +50,7 @@ def drill(world):
     until(lambda: world.acks() > 400, "load")
     node.kill()
     damaged = damage(node)
-    node.start()
-    until(lambda: node.state, "rejoin: " + node.log()[-2000:])
+    node.rejoin()
     world.await_acks()
     if not any(frame.number > damaged for frame in test_cluster.chain_of(node.folder)):
         problems.append(f"{node.name} has no frame behind {damaged}, which was damaged")

@@ -19,7 +19,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
 
 import client
 import test_cluster
-from cluster import Cluster, until
+from cluster import Cluster, Node
 from harness import perpd_program
 from world import BTC_PRICE
 
@@ -78,24 +78,10 @@ def alone():
 def stalls(world):
     cluster = world.cluster
 
-    def kill_leader():
-        leader = cluster.leader()
-        leader.kill()
-        return leader
-
-    def start(node):
-        node.start()
-        until(lambda: node.state, "rejoin: " + node.log()[-2000:])
-
-    def kill_etcd():
-        member, = until(lambda: [i for i in [cluster.etcd.leader()] if i is not None], "etcd")
-        cluster.etcd.kill(member)
-        return member
-
     for _ in range(COUNT):
-        world.stall("leader killed", kill_leader, start)
+        world.stall("leader killed", cluster.kill_leader, Node.rejoin)
     for _ in range(COUNT):
-        world.stall("etcd's leader killed", kill_etcd, cluster.etcd.start)
+        world.stall("etcd's leader killed", cluster.etcd.kill_leader, cluster.etcd.start)
         time.sleep(1)
     handed = 0
     while handed < COUNT:

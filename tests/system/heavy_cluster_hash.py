@@ -115,8 +115,7 @@ def differ(world, where, name, price, sentence):
         load.ends = True
         load.join(60)
     node.may_end = True
-    node.start()
-    until(lambda: node.state, "rejoin: " + node.log()[-2000:])
+    node.rejoin()
     make_room(cluster)
     print(f"cluster hash: {where}: {name} ended after sequence {sequence}, "
           f"{time.monotonic() - begun:.0f} s")

@@ -70,8 +70,7 @@ def drill(world, other):
     leader = cluster.leader()  # of a later term than the copy's
     leader.kill()
     world.await_acks()
-    leader.start()
-    until(lambda: leader.state, "rejoin: " + leader.log()[-2000:])
+    leader.rejoin()
     world.await_acks()
     test_cluster.end_load(world)
     last = max(ack[2] or 0 for worker in world.workers for ack in worker.acked)

@@ -21,7 +21,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
 
 import client
 from client import Account
-from cluster import Cluster, Rule, until
+from cluster import Cluster, Node, Rule, until
 from cluster_chain import chain_of, out_of_order, requests_of
 from harness import PRODUCED, Suite, perpd_program
 from world import BTC, BTC_PRICE, USDC
@@ -121,25 +121,10 @@ def kills(world):
     """A leader, etcd's leader and a standby are killed: there is always a next acknowledgement."""
     cluster = world.cluster
 
-    def kill_leader():
-        leader = cluster.leader()
-        leader.kill()
-        return leader
-
     def kill_standby():
         node = next(node for node in cluster.nodes if node is not cluster.leader())
         node.kill()
         return node
-
-    def start(node):
-        node.start()
-        until(lambda: node.state, "rejoin: " + node.log()[-2000:])
-
-    def kill_etcd():
-        member, = until(lambda: [i for i in [cluster.etcd.leader()] if i is not None],
-                        "leader of etcd")
-        cluster.etcd.kill(member)
-        return member
 
     def stop_member():
         member = next(i for i in range(3) if i != cluster.etcd.leader())
@@ -154,9 +139,9 @@ def kills(world):
     if COUNT > 1:  # of a run by night: it is long
         world.stall("etcd member apart", stop_member, let_go)
     for _ in range(COUNT):
-        world.stall("leader", kill_leader, start)
-        world.stall("standby", kill_standby, start)
-        world.stall("etcd", kill_etcd, cluster.etcd.start)
+        world.stall("leader", cluster.kill_leader, Node.rejoin)
+        world.stall("standby", kill_standby, Node.rejoin)
+        world.stall("etcd", cluster.etcd.kill_leader, cluster.etcd.start)
     return [f"more than one node says that it leads: {len(cluster.leaders())}"] \
         if len(cluster.leaders()) > 1 else []
 
@@ -303,8 +288,7 @@ def stopped_leader(world):
             problems.append(f"{name} of a leader that was stopped: {answer!r}")
     if (code := old.process.wait(60)) != 5:
         problems.append(f"a leader that was stopped: exit {code}, {old.log()[-600:]}")
-    old.start()
-    until(lambda: old.state, "rejoin: " + old.log()[-2000:])
+    old.rejoin()
     return problems
 
 
@@ -458,8 +442,7 @@ def apart(world):
     old.proxy.tell("pass")
     if (code := old.process.wait(60)) != 5:
         problems.append(f"a leader that was apart from etcd: exit {code}, {old.log()[-600:]}")
-    old.start()
-    until(lambda: old.state, "rejoin: " + old.log()[-2000:])
+    old.rejoin()
     return problems
 
 
