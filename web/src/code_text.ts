@@ -43,7 +43,7 @@ export const CODE_TEXT: Record<Code, string> = {
   rejected_invalid_uuid: 'this is no id of an order',
   rejected_mark_price_zero: 'the market has no price yet, or its last one is old',
   rejected_invalid_order_flags: 'these terms of an order do not go together',
-  invalid_reduce_only_order: 'there is no position that it would reduce',
+  invalid_reduce_only_order: 'no position is left for it to reduce beside the ones that rest',
   rejected_slippage_exceeds_maximum: 'the best price is further away than a market order may pay',
   rejected_self_transfer: 'both sides of the transfer are the same',
   self_trade_prevention: 'it would trade with an order of your own',
