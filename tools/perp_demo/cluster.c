@@ -124,7 +124,7 @@ static void describe(struct cluster *cluster, const struct server *origin, int n
     *server = *origin;
     server_set_ports(server, port, admin_port);
     server->ready = false;
-    snprintf(server->data, sizeof server->data, "n%d", node);
+    snprintf(server->data, sizeof server->data, "n%u", (unsigned)node % CLUSTER_NODES);
     for (int i = 0; i < CLUSTER_NODES; i++)
         used += (size_t)snprintf(texts[0] + used, CLUSTER_LIST_MAX - used, "%s127.0.0.1:%u",
                                  i == 0 ? "" : ",", cluster->clients[(node + i) % CLUSTER_NODES]);
