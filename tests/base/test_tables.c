@@ -173,7 +173,7 @@ static const struct { int line; const char *name, *statuses[6]; } rules[] = {
 #define R(...) { __LINE__, __VA_ARGS__ }
     R("0",   { "request_dropped" }),
     R("1",   { "duplicate_request_id" }),
-    R("2",   { "rejected_rate_limited", "retry_required" }),
+    R("2",   { "rejected_rate_limited", "retry_required", "rejected_rate_limited" }),
     R("3",   { "rejected_unauthorized", "session_rejected", "master_key_rejected_unauthorized" }),
     R("4",   { "rejected_account_suspended" }),
     R("5",   { "rejected_invalid_portfolio_id" }),
