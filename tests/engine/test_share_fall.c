@@ -28,9 +28,11 @@ static void give(uint32_t n, enum share_table table, uint32_t rows)
     share_count(host.engine, n, table, (int32_t)rows - (int32_t)has);
 }
 
-/* Account RICH has 2,000 USDC, SMALL 900, POOR nothing. */
+/* Account RICH has 2,000 USDC, SMALL 900, POOR nothing. The exchange before it ends. */
 static void begin(void)
 {
+    if (host.memory != NULL)
+        host_close(&host);
     trade_open(&host, CLASSES "engine.orders=1024\nengine.positions=1024\n"
                               "engine.credentials=1024\nengine.deposits=1024\n");
     for (uint32_t n = RICH; n <= POOR; n++)
@@ -198,5 +200,6 @@ int main(void)
     test_keys();
     test_portfolios();
     test_customer_leaves();
+    host_close(&host);
     return 0;
 }
