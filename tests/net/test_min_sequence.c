@@ -151,16 +151,19 @@ static void close_ends_the_wait(void)
     }
 }
 
-/* How many reads of targets[kind] wait, in `wires` from `from` on, before one is refused with
- * *answer. Each is of the address, or of one of its own: 0. */
-static unsigned let_wait(unsigned from, size_t kind, uint64_t address, struct wire_answer *answer)
+/* How many reads of targets[kind] wait, in `wires` from `from` on, before one is refused in these
+ * words. Each is of the address, or of one of its own: 0. */
+static unsigned let_wait(unsigned from, size_t kind, uint64_t address, const char *words)
 {
+    struct wire_answer answer;
+
     for (unsigned i = from;; i++) {
         CHECK(i < WIRES);
         wire_open(&wires[i], &fixture, protocol, false);
         wires[i].conn->address = address != 0 ? address : 1000000 + i;
         ask_for(&wires[i], targets[kind], NOW + 1 + i);
-        if (wire_answer(&wires[i], answer, false)) {
+        if (wire_answer(&wires[i], &answer, false)) {
+            CHECK(says(&answer, 503, words)); /* its bytes are the wire's */
             wire_free(&wires[i]);
             return i - from;
         }
@@ -175,15 +178,15 @@ static void few_wait(void)
     struct wire_answer answer;
     unsigned waiting = 0;
     fixture.applied = fixture.durable = NOW;
-    waiting += let_wait(waiting, 1, 1, &answer);
-    CHECK(waiting == 342 && says(&answer, 503, "as many reads of this address"));
-    waiting += let_wait(waiting, 0, 0, &answer);
-    CHECK(waiting == 342 + 228 && says(&answer, 503, "as many reads of this account"));
-    CHECK(let_wait(waiting, 0, 2, &answer) == 0);
-    waiting += let_wait(waiting, 1, 2, &answer);
-    CHECK(waiting == 342 + 228 + 152 && says(&answer, 503, "as many reads of this address"));
-    waiting += let_wait(waiting, 1, 0, &answer);
-    CHECK(waiting == SEQUENCE_WAIT_MAX && says(&answer, 503, "too many reads wait for their"));
+    waiting += let_wait(waiting, 1, 1, "as many reads of this address");
+    CHECK(waiting == 342);
+    waiting += let_wait(waiting, 0, 0, "as many reads of this account");
+    CHECK(waiting == 342 + 228);
+    CHECK(let_wait(waiting, 0, 2, "as many reads of this account") == 0);
+    waiting += let_wait(waiting, 1, 2, "as many reads of this address");
+    CHECK(waiting == 342 + 228 + 152);
+    waiting += let_wait(waiting, 1, 0, "too many reads wait for their");
+    CHECK(waiting == SEQUENCE_WAIT_MAX);
     fixture.applied = NOW + WIRES;
     for (unsigned i = 0; i < waiting; i++) {
         fixture.durable = NOW + 1 + i;
