@@ -9,7 +9,7 @@
 #ifndef BASE_HASH_VOTE_H
 #define BASE_HASH_VOTE_H
 
-#include "base/published.h"
+#include "base/compiler.h"
 
 enum { HASH_POINT_BYTES = 40, HASH_POINT_WORDS = HASH_POINT_BYTES / 8 };
 
@@ -37,8 +37,9 @@ static inline void hash_board_set(struct hash_board *board, const struct hash_po
 
     atomic_store_explicit(&board->version, version + 1, memory_order_relaxed);
     /* Release: who sees a word sees the odd version too (pairs: hash_board_get). */
-    atomic_thread_fence(memory_order_release);
-    published_words_set(board->words, point, HASH_POINT_WORDS);
+    for (size_t i = 0; i < HASH_POINT_WORDS; i++)
+        atomic_store_explicit(&board->words[i], cc_load64((const uint8_t *)point + 8 * i),
+                              memory_order_release);
     /* Release: every word before the even version (pairs: hash_board_get). */
     atomic_store_explicit(&board->version, version + 2, memory_order_release);
 }
@@ -49,9 +50,10 @@ CC_MUST_USE static inline bool hash_board_get(const struct hash_board *board,
 {
     uint64_t before = atomic_load_explicit(&board->version, memory_order_acquire);
 
-    published_words_get(board->words, point, HASH_POINT_WORDS);
     /* Acquire: the words before the second look at the version (pairs: hash_board_set). */
-    atomic_thread_fence(memory_order_acquire);
+    for (size_t i = 0; i < HASH_POINT_WORDS; i++)
+        cc_store64((uint8_t *)point + 8 * i,
+                   atomic_load_explicit(&board->words[i], memory_order_acquire));
     return before != 0 && before % 2 == 0 &&
            before == atomic_load_explicit(&board->version, memory_order_relaxed);
 }
