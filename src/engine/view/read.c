@@ -479,7 +479,7 @@ void read_market_health(const struct engine *engine, uint32_t k, struct read_mar
     INVARIANT(k < engine->markets.count);
     uint32_t index = engine->markets.sorted[k];
     const struct market *market = &engine->markets.rows[index];
-    uint8_t state = market_own_state(engine, index);
+    uint8_t state = (uint8_t)market_own_state(engine, index);
     memcpy(health->symbol, market->record.symbol, sizeof market->record.symbol);
     health->publish_ns =
         state == MARKET_CLOSED || market->index_price == 0 ? 0 : market->publish_ns;
