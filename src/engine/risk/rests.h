@@ -7,10 +7,16 @@
 
 #include "engine/risk/margin.h"
 
+/* The side whose orders oppose the position, which is not 0. */
+static inline enum order_side rests_opposing(int64_t size)
+{
+    return size < 0 ? ORDER_LONG : ORDER_SHORT;
+}
+
 /* By how much this quantity of reduce-only orders exceeds a position that they oppose. */
 static inline int64_t rests_beyond(int64_t size, int64_t reduce)
 {
-    int64_t magnitude = size < 0 ? -size : size;
+    int64_t magnitude = (int64_t)margin_abs(size);
 
     return reduce > magnitude ? reduce - magnitude : 0;
 }
@@ -21,7 +27,7 @@ static inline int64_t rests_excess(const struct holding *holding)
     if (CC_LIKELY((holding->sides[0].reduce_size | holding->sides[1].reduce_size) == 0) ||
         holding->size == 0)
         return 0;
-    return rests_beyond(holding->size, holding->sides[holding->size > 0].reduce_size);
+    return rests_beyond(holding->size, holding->sides[rests_opposing(holding->size)].reduce_size);
 }
 
 /* worst = max(|s|, |s + B|, |s - S|). */
@@ -39,12 +45,6 @@ struct rests {
     int64_t buys;
     int64_t sells;
 };
-
-/* The side whose orders oppose the position, which is not 0. */
-static inline enum order_side rests_opposing(int64_t size)
-{
-    return size < 0 ? ORDER_LONG : ORDER_SHORT;
-}
 
 /* What rests now, with the excess of the reduce-only orders. */
 static inline struct rests rests_now(const struct holding *holding)
