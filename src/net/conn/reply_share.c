@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "base/fair_share.h"
+
 struct reply_address {
     uint64_t address;
     uint32_t next; /* in its chain, or in the list of free rows */
@@ -110,7 +112,7 @@ static void end_if_unused(struct reply_share *share, uint32_t row)
 
 static bool may_hold(const struct reply_share *share, uint32_t held)
 {
-    return 2 * held < share->buffers - share->held;
+    return fair_share_has_room(held, share->buffers - share->held);
 }
 
 static void hold(struct reply_share *share, uint32_t row, struct pending *pending)

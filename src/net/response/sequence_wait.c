@@ -1,5 +1,6 @@
 #include "net/response/sequence_wait.h"
 
+#include "base/fair_share.h"
 #include "base/query_message.h"
 
 static enum sequence_wait_room room_for(const struct sequence_wait *wait, uint64_t address,
@@ -13,9 +14,9 @@ static enum sequence_wait_room room_for(const struct sequence_wait *wait, uint64
     }
     if (free == 0)
         return SEQUENCE_WAIT_FULL;
-    if (2 * of_address >= free)
+    if (!fair_share_has_room(of_address, free))
         return SEQUENCE_WAIT_OF_ADDRESS;
-    if (account_id != 0 && 2 * of_account >= free)
+    if (account_id != 0 && !fair_share_has_room(of_account, free))
         return SEQUENCE_WAIT_OF_ACCOUNT;
     return SEQUENCE_WAIT_ROOM;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "base/fair_share.h"
 #include "base/uuid.h"
 #include "crypto/secret.h"
 
@@ -120,7 +121,7 @@ static bool may_open(const struct pairing_table *table, const struct query *quer
         wait->cause = REPLY_OF_ACCOUNT;
     else if (room == 0)
         wait->cause = REPLY_OF_CLASS;
-    else if (2 * of_address >= room)
+    else if (!fair_share_has_room(of_address, room))
         wait->cause = REPLY_OF_ADDRESS;
     else
         return true;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/fair_share.h"
 #include "engine/view/audit.h"
 #include "node/recover/replay.h"
 
@@ -218,15 +219,14 @@ static void resume(struct follower *follower, uint32_t at, struct query_budget *
     }
 }
 
-/* An address may have a query aside while it has less than half as many as there are places left,
- * as it has reply buffers: however many it sends, the next one's has a place. */
+/* Whether the address may have one more query aside. */
 static bool has_room(const struct follower_aside *aside, uint64_t address)
 {
     uint32_t held = 0;
 
     for (uint32_t i = 0; i < aside->count; i++)
         held += aside->tasks[i].query.address == address;
-    return 2 * held < FOLLOWER_ASIDE_MAX - aside->count;
+    return fair_share_has_room(held, FOLLOWER_ASIDE_MAX - aside->count);
 }
 
 /* A query that needs more turns, or the refusal when too many do. */
