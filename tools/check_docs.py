@@ -12,6 +12,8 @@
 4. CHANGELOG.md has the headings Wire, Journal format and Performance under its newest version.
 5. In code, tests, tools and documents every name of a document, every section named after it, every
    mark of docs/spec, every row of R11 and every decision resolves (references.py).
+6. A block between `<!-- example PATH -->` and `<!-- end -->` is the file at PATH, which tests of
+   clients/ run. README.md has such a block for each quickstart of clients/. --write makes it.
 """
 import pathlib
 import re
@@ -85,6 +87,27 @@ def readme(root, name, inner, write):
         yield from made(root, name, "files", files_table(root / name), write)
 
 
+def examples(root, write):
+    """Blocks that are files, and the quickstarts that README.md must show."""
+    for path in documents(root):
+        name = path.parent.relative_to(root)
+        for file in re.findall(r"^<!-- example (\S+) -->$", path.read_text(), re.M):
+            if not (root / file).exists():
+                yield f"{path.relative_to(root)}: example {file} is not there"
+                continue
+            text = f"```{file.rpartition('.')[2]}\n{(root / file).read_text()}```\n"
+            yield from made(root, name, f"example {file}", text, write)
+    front = (root / "README.md").read_text() if (root / "README.md").exists() else ""
+    for file in sorted(root.glob("clients/*/examples/quickstart*")):
+        if f"<!-- example {file.relative_to(root)} -->" not in front:
+            yield f"README.md: it does not show {file.relative_to(root)}"
+
+
+def documents(root):
+    return [path for path in sorted(root.rglob("*.md"))
+            if not {"build", "node_modules"} & set(path.relative_to(root).parts)]
+
+
 def folders(root):
     """(folder, its rooms that have a file)"""
     may = Rooms(root).may
@@ -155,9 +178,9 @@ def main(arguments):
     names = [argument for argument in arguments if argument != "--write"]
     root = pathlib.Path(names[0] if names else ".").resolve()
     wrong = [text for name, inner in folders(root) for text in readme(root, name, inner, write)]
-    for path in sorted(root.rglob("*.md")):
-        if not {"build", "node_modules"} & set(path.relative_to(root).parts):
-            wrong += paths(root, path)
+    for path in documents(root):
+        wrong += paths(root, path)
+    wrong += examples(root, write)
     wrong += decisions(root)
     wrong += decision_index(root)
     wrong += changelog(root)

@@ -119,6 +119,8 @@ PLANTED = [  # name, file, text, what the check says (None: nothing)
     ("decision in a decision", FIRST, DECISION + "As 00" + "54 says.\n", GONE),
 ]
 
+MAKER = "clients/x/examples/quickstart_maker.py"
+EXAMPLE = {MAKER: "import perpd\n", "README.md": f"# x\n<!-- example {MAKER} -->\n<!-- end -->\n"}
 check = SOURCE / "tools" / "check_docs.py"
 with Tree(CLEAN_DOCS) as tree:
     expect("tables made", None, tree.check(check, "--write", tree.root))
@@ -149,6 +151,21 @@ with Tree(CLEAN_DOCS | ROOM) as tree:
     (tree.root / "src/net/README.md").write_text(READMES["src/net/README.md"])
     expect("folder that hides its rooms", "no table between <!-- rooms -->",
            tree.check(check, tree.root))
+with Tree(CLEAN_DOCS | EXAMPLE) as tree:
+    expect("example made", None, tree.check(check, "--write", tree.root))
+    expect("example", None, tree.check(check, tree.root))
+    shown = (tree.root / "README.md").read_text()
+    if "```py\nimport perpd\n```\n<!-- end -->" not in shown:
+        expect("block of an example", None, (1, shown))
+    (tree.root / MAKER).write_text("import perpd.sync\n")
+    expect("example that has changed", "README.md: its table is old",
+           tree.check(check, tree.root))
+    (tree.root / "README.md").write_text("# x\n")
+    expect("quickstart that is not shown", f"README.md: it does not show {MAKER}",
+           tree.check(check, tree.root))
+    (tree.root / "README.md").write_text(EXAMPLE["README.md"] + shown)
+    (tree.root / MAKER).unlink()
+    expect("example that is gone", f"example {MAKER} is not there", tree.check(check, tree.root))
 with Tree(CLEAN_DOCS) as tree:
     (tree.root / "docs/spec/roles.md").unlink()
     expect("document that must exist", "docs/spec/roles.md: missing", tree.check(check, tree.root))

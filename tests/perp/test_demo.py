@@ -15,6 +15,7 @@ import sys
 import tempfile
 import termios
 import time
+import urllib.request
 
 from fake import Sample, check
 from house import forget_memory
@@ -179,24 +180,30 @@ def test_forgetful():
 
 
 def begin(folder):
-    """A demo that trades, and the lines that it told to try."""
+    """A demo that trades, the lines that it told to try, and the addresses of its pages."""
     child = subprocess.Popen([folder / "perp-demo", "--plain"], stdout=subprocess.PIPE, text=True)
-    hints = []
+    hints, pages = [], {}
     for line in child.stdout:
+        if page := re.fullmatch(r"  (console|operator) (http://localhost:\d+/)\n", line):
+            pages[page[1]] = page[2]
         if line.startswith("    "):
             hints += [hint.strip() for hint in line.split(";")]
         if re.search(r" takes [1-9]", line):
-            return child, hints
+            return child, hints, pages
     check(False, "the demo did not begin to trade")
 
 
 def test_interrupt():
     """Ctrl-C: everything is settled, compared and gone."""
     folder = place()
-    child, hints = begin(folder)
+    child, hints, pages = begin(folder)
     check(len(hints) == 13, hints)
     profile = next(folder.glob("demo.*")) / "perp.ini"
     check(hints[0] == f"export PERP_CONFIG={profile}", hints)
+    for name, title in (("console", b"<title>perpd console"),
+                        ("operator", b"<title>perpd operator")):
+        with urllib.request.urlopen(pages[name], timeout=300) as answer:
+            check(title in answer.read(), name, pages)
     # Meanwhile somebody does all that is proposed, and trades by hand; the demo winds that up too.
     by_hand = [f"{folder}/perp order BTC-PERP sell 0.01 109000",
                f"{folder}/perp order ETH-PERP buy 0.5 3600"]
@@ -269,7 +276,7 @@ def test_screen():
 def test_kill():
     """Whatever kills the stage, nothing survives it."""
     folder = place()
-    child, _ = begin(folder)
+    child, *_ = begin(folder)
     check(len(processes(folder)) >= 12, processes(folder))
     child.kill()
     child.wait()

@@ -9,6 +9,14 @@ enum { STOP_MS = 120000, TIMEOUT_MS = 3000, EACH_S = 10, LAST_S = 5 };
 
 #define NS_PER_S UINT64_C(1000000000)
 
+/* The addresses that are shown are those of the leader. */
+static void show_pages(struct server *shown, const struct server *leader)
+{
+    snprintf(shown->console_url, sizeof shown->console_url, "%s", leader->console_url);
+    snprintf(shown->operator_url, sizeof shown->operator_url, "%s", leader->operator_url);
+    snprintf(shown->admin_url, sizeof shown->admin_url, "%s", leader->admin_url);
+}
+
 bool scene_cluster_begin(struct scene *scene)
 {
     struct crew_member *perpd = &scene->members[SCENE_PERPD];
@@ -29,8 +37,7 @@ bool scene_cluster_begin(struct scene *scene)
     if (!provision_profile(&scene->provision, server->url, &scene->you, path))
         return false;
     const struct server *leader = &scene->cluster.nodes[scene->cluster.leader];
-    snprintf(server->console_url, sizeof server->console_url, "%s", leader->console_url);
-    snprintf(server->admin_url, sizeof server->admin_url, "%s", leader->admin_url);
+    show_pages(server, leader);
     snprintf(scene->provision.durability, sizeof scene->provision.durability, "replicated");
     printf("  cluster: n0, n1, n2 on ports %u, %u, %u; n%d leads; etcd on ports %u, %u, %u\n",
            scene->cluster.nodes[0].port, scene->cluster.nodes[1].port, scene->cluster.nodes[2].port,
@@ -55,7 +62,7 @@ bool scene_cluster_aim(struct scene *scene)
     scene->aimed = cluster->terms;
     client_close(&scene->client);
     client_close(&scene->admin);
-    snprintf(scene->server.admin_url, sizeof scene->server.admin_url, "%s", leader->admin_url);
+    show_pages(&scene->server, leader);
     snprintf(url, sizeof url, "http://127.0.0.1:%u", leader->port);
     snprintf(data, sizeof data, "%s/%s", scene->folder, leader->data);
     return client_init(&scene->client, url, TIMEOUT_MS) &&

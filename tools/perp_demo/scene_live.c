@@ -32,7 +32,6 @@ bool scene_live_begin(struct scene *scene)
     snprintf(view->tries[0], VIEW_TEXT, "try: export PERP_CONFIG=%.160s/perp.ini", folder);
     snprintf(view->tries[1], VIEW_TEXT, "%s%.160s/perp order BTC-PERP buy 0.01 101000 --explain",
              bin[0] == '/' ? "" : "./", bin);
-    snprintf(view->address, VIEW_TEXT, "%s", scene->server.console_url);
     view->durability = scene->provision.durability;
     return true;
 }
@@ -114,6 +113,8 @@ void scene_live_show(struct scene *scene)
     }
     view->elapsed_s = (instant_monotonic_ns() - scene->begin_ns) / 1000000000;
     view->journal_bytes = (double)scene->scrape.journal_record_bytes;
+    snprintf(view->address, VIEW_TEXT, "%s", scene->server.console_url);
+    snprintf(view->operator_page, VIEW_TEXT, "operator %s", scene->server.operator_url);
     fill_keys(scene, view->keys);
     fill_markets(scene, view);
     fill_stages(scene, view);

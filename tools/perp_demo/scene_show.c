@@ -202,7 +202,7 @@ void scene_show_hints(const struct scene *scene)
     const char *bin = scene->bin, *data = shown->data[0] != '\0' ? shown->data : "data";
     char url[64];
     snprintf(url, sizeof url, "http://127.0.0.1:%u", shown->port);
-    printf("  console %s\n", shown->console_url);
+    printf("  console %s\n  operator %s\n", shown->console_url, shown->operator_url);
     printf("  try, in another terminal (you are account %llu, with 100,000 USDC):\n",
            (unsigned long long)scene->you.account_id);
     if (scene->seconds != 0)

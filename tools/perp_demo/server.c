@@ -41,6 +41,7 @@ void server_set_ports(struct server *server, uint16_t port, uint16_t admin_port)
     server->admin_port = admin_port;
     snprintf(server->admin_url, sizeof server->admin_url, "http://127.0.0.1:%u", admin_port);
     snprintf(server->console_url, sizeof server->console_url, "http://localhost:%u/", port);
+    snprintf(server->operator_url, sizeof server->operator_url, "http://localhost:%u/", admin_port);
 }
 
 void server_choose_ports(struct server *server, uint16_t wanted)

@@ -22,9 +22,10 @@ struct server {
     uint16_t port, admin_port;
     char url[SERVER_URL_MAX]; /* of a cluster: all, with commas between */
     char admin_url[64];
-    char console_url[64]; /* of the web console: browsers give passkeys to localhost alone */
-    bool ready;           /* it leads, or is alone */
-    bool stands_by;       /* of a cluster */
+    char console_url[64];  /* of the web console: browsers give passkeys to localhost alone */
+    char operator_url[64]; /* of the operator's page */
+    bool ready;            /* it leads, or is alone */
+    bool stands_by;        /* of a cluster */
 };
 
 /* The first port from `from` on that is free now and that the kernel does not give to others at any

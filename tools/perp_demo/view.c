@@ -59,6 +59,12 @@ static void draw_bar(double part, double whole, int columns)
 
 /* ---- the upper rows -------------------------------------------------------------------------- */
 
+/* At the right end of the row. */
+static void draw_right(int row, int columns, const char *text)
+{
+    mvprintw(row, columns - (int)strlen(text) - 1, "%s", text);
+}
+
 static void draw_headline(const struct view *view, int columns)
 {
     char p50[16], p99[16], text[VIEW_TEXT];
@@ -80,6 +86,8 @@ static void draw_headline(const struct view *view, int columns)
     mvprintw(1, 0, " %s", view->address);
     mvprintw(1, (int)strlen(view->address) + 3, "%.*s", columns - (int)strlen(view->address) - 4,
              view->keys);
+    if (columns >= WIDE)
+        draw_right(1, columns, view->operator_page);
 }
 
 static void draw_market(const struct view *view, uint32_t place, int row, bool is_wide)

@@ -58,8 +58,9 @@ struct view {
     uint64_t elapsed_s, accepted, rejected, takes;
     double trades_s, journal_bytes;
     const char *durability;
-    char address[VIEW_TEXT]; /* of the exchange */
-    char keys[VIEW_TEXT];    /* what keys do, and what happened */
+    char address[VIEW_TEXT];       /* of the web console */
+    char operator_page[VIEW_TEXT]; /* of the operator's page; shown where there is room */
+    char keys[VIEW_TEXT];          /* what keys do, and what happened */
     struct view_market markets[LISTING_MARKETS];
     uint32_t chosen;                                        /* market */
     struct view_level bids[VIEW_LEVELS], asks[VIEW_LEVELS]; /* best first */
