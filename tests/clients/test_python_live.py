@@ -14,6 +14,7 @@ from python_library import PYTHON, ROOT, installed
 from harness import Suite, Table  # noqa: E402  (python_library finds the folders)
 from peers import BTC, FATES, BookFaults, FakeStream, Proxy, move  # noqa: E402
 from peers import quotes_follow, refuse, run_live, trade  # noqa: E402
+import ccxt_python  # noqa: E402
 import client  # noqa: E402
 import client_wheel  # noqa: E402
 import world  # noqa: E402
@@ -474,6 +475,12 @@ def waits(here):
     table.same("no thread is left", [one.name for one in threading.enumerate()
                                      if one.name == "perpd"], [])
     return table.wrong
+
+
+@case
+async def ccxt(table, here):
+    """The class of ccxt (perpd/ccxt.py)."""
+    await ccxt_python.trades(table, here)
 
 
 async def example(here, name, *words):

@@ -1,0 +1,494 @@
+"""ccxt.py - a class for users of ccxt: `perpd` is a ccxt.async_support.Exchange. What it makes
+obeys the shapes of ccxt; what it sends goes through Client alone. It needs ccxt: `perpd[ccxt]`.
+"""
+from __future__ import annotations
+
+import asyncio
+import importlib
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+from uuid import UUID
+
+from . import _types_gen as records
+from .amount import Amount
+from .client import Client, connect
+from .errors import Lost, NotExecuted, NotOnGrid, PerpdError, Problem, Rejected, WrongExchange
+from .ids import id_time_ms
+from .market import Market
+from .order import Direction, Order
+from .requests import OutcomePending
+from .trading import TimeInForce
+
+Dict = dict[str, Any]
+Number = str | int | float
+Result = TypeVar("Result")
+_ccxt: Any = importlib.import_module("ccxt.async_support")
+
+if TYPE_CHECKING:
+    class _Exchange:
+        """What of ccxt.async_support.Exchange is used here."""
+        has: Dict
+        options: Dict
+        urls: Dict
+        apiKey: str
+        privateKey: str
+        timeout: int
+
+        def __init__(self, config: Dict | None = None) -> None: ...
+        def deep_extend(self, *parts: Dict) -> Dict: ...
+        def describe(self) -> Dict: ...
+        async def load_markets(self, reload: bool = False) -> Dict: ...
+        def market(self, symbol: str) -> Dict: ...
+        def safe_symbol(self, market_id: str) -> str: ...
+        def number_to_string(self, value: Number) -> str: ...
+        def parse_number(self, text: str | None) -> float: ...
+        def iso8601(self, ms: int) -> str: ...
+        def safe_market_structure(self, market: Dict) -> Dict: ...
+        def safe_ticker(self, ticker: Dict, market: Dict | None = None) -> Dict: ...
+        def safe_trade(self, trade: Dict, market: Dict | None = None) -> Dict: ...
+        def safe_order(self, order: Dict, market: Dict | None = None) -> Dict: ...
+        def safe_position(self, position: Dict) -> Dict: ...
+        def safe_balance(self, balance: Dict) -> Dict: ...
+        def parse_order_book(self, book: Dict, symbol: str, timestamp: int) -> Dict: ...
+        def filter_by_symbol_since_limit(self, rows: list[Dict], symbol: str | None,
+                                         since: int | None, limit: int | None) -> list[Dict]: ...
+        def filter_by_array(self, rows: list[Dict], key: str,
+                            values: Sequence[str] | None) -> Dict: ...
+        async def close(self) -> None: ...
+else:
+    _Exchange = _ccxt.Exchange
+
+_QUOTE, _LIMIT_MAX = "USDC", 1000
+_FRAMES = ("1m", "5m", "15m", "1h", "4h", "1d")
+_HAS = ("cancelAllOrders", "cancelOrder", "createLimitOrder", "createMarketOrder", "createOrder",
+        "editOrder", "fetchBalance", "fetchCanceledOrders", "fetchClosedOrders",
+        "fetchFundingHistory", "fetchFundingRate", "fetchFundingRateHistory", "fetchL2OrderBook",
+        "fetchMarkets", "fetchMyTrades", "fetchOHLCV", "fetchOpenOrders", "fetchOrder",
+        "fetchOrderBook", "fetchOrders", "fetchPositions", "fetchStatus", "fetchTicker",
+        "fetchTickers", "fetchTime", "fetchTrades", "setLeverage", "swap")
+_HAS_NOT = ("CORS", "spot", "margin", "future", "option", "createMarketOrderWs", "fetchCurrencies")
+_FAILURES = tuple((re.compile(words), name) for words, name in (
+    ("^rate_limited|rejected_rate_limited|too_many_connections", "RateLimitExceeded"),
+    ("invalid_(signature|api_key|device_key)|unauthorized|signature_type_mismatch",
+     "AuthenticationError"),
+    ("read_only_key|not_permitted", "PermissionDenied"),
+    ("insufficient", "InsufficientFunds"),
+    ("order_not_found|conditional_order_not_found", "OrderNotFound"),
+    ("post_only_would_cross_book", "OrderImmediatelyFillable"),
+    ("market_(halted|closed|reduce_only|post_only|cancel_only)|mark_price_zero", "MarketClosed"),
+    ("invalid_market|market_not_found", "BadSymbol"),
+    ("account_suspended", "AccountSuspended"),
+    ("not_ready|internal_error", "ExchangeNotAvailable"),
+    ("order|invalid_(price|size)|size_|trigger|slippage|self_trade", "InvalidOrder")))
+_STATE = {"OPEN": "open", "PARTIALLY_FILLED": "open", "UNTRIGGERED": "open", "FILLED": "closed",
+          "CANCELED": "canceled", "REJECTED": "rejected", "EXPIRED": "expired"}
+_SIDE: dict[str, Direction] = {"LONG": "buy", "SHORT": "sell"}
+
+
+def _raise(error: PerpdError | ValueError | TypeError) -> NoReturn:
+    """As ccxt's class for it, which names the cause."""
+    name = "ExchangeError"
+    if isinstance(error, NotOnGrid):
+        name = "InvalidOrder"
+    elif isinstance(error, (Problem, Rejected)):
+        code = error.code if isinstance(error, Problem) else error.status
+        name = next((name for words, name in _FAILURES if words.search(code)), name)
+    elif isinstance(error, OutcomePending):
+        name = "RequestTimeout"
+    elif isinstance(error, Lost):
+        name = "NetworkError"
+    elif isinstance(error, (ValueError, TypeError)):
+        name = "BadRequest"
+    else:
+        assert isinstance(error, (NotExecuted, WrongExchange, PerpdError))
+    made = getattr(_ccxt, name)(f"perpd {error}")
+    made.request_id = getattr(error, "request_id", None)
+    raise made from error
+
+
+def _none(params: Dict | None) -> None:
+    if params:
+        raise _ccxt.BadRequest(f"perpd no such parameter: {', '.join(params)}")
+
+
+class perpd(_Exchange):
+    """Config: apiKey, privateKey (the text of a session's key file, or the Base64 of its seed),
+    urls.api, options.subaccount, options.portfolio, options.allowPlain. Amounts as strings are
+    exact; a float is taken by its shortest decimal, and one between two steps raises InvalidOrder
+    with both neighbours."""
+
+    def __init__(self, config: Dict | None = None) -> None:
+        super().__init__(config or {})
+        self._opened: Client | None = None
+        self._opening = asyncio.Lock()
+        self._least: int | None = None  # the sequence of the newest own request
+
+    def describe(self) -> Dict:
+        return self.deep_extend(super().describe(), {
+            "id": "perpd", "name": "perpd", "countries": [], "precisionMode": 4, "rateLimit": 5,
+            "has": {**dict.fromkeys(_HAS, True), **dict.fromkeys(_HAS_NOT, False)},
+            "timeframes": {frame: frame for frame in _FRAMES},
+            "requiredCredentials": {"apiKey": True, "secret": False, "privateKey": True},
+            "urls": {"api": "http://127.0.0.1:8080"}})
+
+    async def _client(self) -> Client:
+        async with self._opening:
+            if self._opened is None:
+                key, api_key, options = self.privateKey, self.apiKey, self.options
+                self._opened = await connect(
+                    str(self.urls["api"]), key=(lambda: key) if key else None,
+                    api_key=(lambda: api_key) if api_key else None,
+                    subaccount=int(options.get("subaccount", 0)),
+                    portfolio=int(options.get("portfolio", 0)),
+                    allow_plain=options.get("allowPlain") is True,
+                    timeout_s=self.timeout / 1000).__aenter__()
+            return self._opened
+
+    async def _with(self, work: Callable[[Client], Awaitable[Result]]) -> Result:
+        """Runs work on the client, which the first one connects. Errors are those of ccxt."""
+        try:
+            return await work(await self._client())
+        except (PerpdError, ValueError, TypeError) as error:
+            _raise(error)
+
+    async def _at(self, symbol: str,
+                  work: Callable[[Client, Market], Awaitable[Result]]) -> Result:
+        """Runs work on a market, given by its symbol."""
+        await self.load_markets()
+        name = str(self.market(symbol)["id"])
+
+        async def there(client: Client) -> Result:
+            return await work(client, await client.market(name))
+        return await self._with(there)
+
+    async def _perhaps_at(self, symbol: str | None,
+                          work: Callable[[Client, Market | None], Awaitable[Result]]) -> Result:
+        if symbol is not None:
+            return await self._at(symbol, work)
+        await self.load_markets()
+        return await self._with(lambda client: work(client, None))
+
+    async def close(self) -> None:
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            await opened.__aexit__(None, None, None)
+        await super().close()
+
+    async def fetch_time(self, params: Dict | None = None) -> int:
+        _none(params)
+
+        async def work(client: Client) -> int:
+            await client.session.get("/time")
+            return int(client.session.clock.now_ms())
+        return await self._with(work)
+
+    async def fetch_status(self, params: Dict | None = None) -> Dict:
+        _none(params)
+        info = await self._with(lambda client: client.status())
+        return {"status": "ok" if info["state"] == "ready" else "maintenance", "updated": None,
+                "eta": None, "url": None, "info": info}
+
+    async def fetch_markets(self, params: Dict | None = None) -> list[Dict]:
+        _none(params)
+        markets = await self._with(lambda client: client.markets())
+        return [self._market(market.record) for market in markets]
+
+    def _market(self, record: records.Market) -> Dict:
+        number, base, fees = self.parse_number, record["base"], record["fees"]
+        return self.safe_market_structure({
+            "id": record["market"], "symbol": f"{base}/{_QUOTE}:{_QUOTE}", "base": base,
+            "quote": _QUOTE, "settle": _QUOTE, "baseId": base, "quoteId": _QUOTE,
+            "settleId": _QUOTE, "type": "swap", "spot": False, "margin": False, "swap": True,
+            "future": False, "option": False, "active": record["state"] == "ACTIVE",
+            "contract": True, "linear": True, "inverse": False, "contractSize": 1,
+            "maker": number(fees[0]["maker_fee_rate"]) if fees else None,
+            "taker": number(fees[0]["taker_fee_rate"]) if fees else None,
+            "precision": {"price": number(record["tick_size"]),
+                          "amount": number(record["lot_size"])},
+            "limits": {"amount": {"min": number(record["min_size"]),
+                                  "max": number(record["max_order_size"])},
+                       "price": {"min": number(record["tick_size"]),
+                                 "max": number(record["max_price"])},
+                       "cost": {"min": number(record["min_notional"]), "max": None},
+                       "leverage": {"min": 1, "max": record["max_leverage"]}}, "info": record})
+
+    def _ticker(self, info: records.Ticker) -> Dict:
+        return self.safe_ticker({
+            "symbol": self.safe_symbol(info["market"]), "high": info["high_24h"],
+            "low": info["low_24h"], "bid": info["bid_price"], "ask": info["ask_price"],
+            "open": info["open_24h"], "last": info["last_price"], "close": info["last_price"],
+            "baseVolume": info["volume_24h"], "quoteVolume": info["notional_24h"],
+            "markPrice": info["mark_price"], "indexPrice": info["index_price"], "info": info})
+
+    async def fetch_ticker(self, symbol: str, params: Dict | None = None) -> Dict:
+        _none(params)
+        return self._ticker(await self._at(symbol, lambda client, market: client.ticker(market)))
+
+    async def fetch_tickers(self, symbols: Sequence[str] | None = None,
+                            params: Dict | None = None) -> Dict:
+        _none(params)
+        rows = await self._perhaps_at(None, lambda client, market: client.tickers())
+        return self.filter_by_array([self._ticker(row) for row in rows], "symbol", symbols)
+
+    async def fetch_order_book(self, symbol: str, limit: int | None = None,
+                               params: Dict | None = None) -> Dict:
+        _none(params)
+        book = await self._at(symbol, lambda client, market: client.book_snapshot(
+            market, 50 if limit is None else limit))
+        shown = self.parse_order_book(cast(Dict, book), symbol, book["time_ns"] // 1_000_000)
+        return {**shown, "nonce": book["seq"]}
+
+    async def fetch_trades(self, symbol: str, since: int | None = None, limit: int | None = None,
+                           params: Dict | None = None) -> list[Dict]:
+        _none(params)
+        shown = await self._at(symbol, lambda client, market: client.trades(
+            market, limit=_count(limit)))
+        info = self.market(symbol)
+        rows = [self.safe_trade({
+            "id": str(row["trade_seq"]), "timestamp": row["time"],
+            "datetime": self.iso8601(row["time"]), "symbol": symbol,
+            "side": _SIDE[row["taker_side"]], "price": row["price"], "amount": row["size"],
+            "info": row}, info) for row in reversed(shown["trades"])]
+        return self.filter_by_symbol_since_limit(rows, symbol, since, limit)
+
+    async def fetch_ohlcv(self, symbol: str, timeframe: str = "1m", since: int | None = None,
+                          limit: int | None = None,
+                          params: Dict | None = None) -> list[list[float]]:
+        _none(params)
+        shown = cast(records.Candles, await self._at(
+            symbol, lambda client, market: client.session.get(
+                f"/markets/{market}/candles", {"interval": timeframe,
+                                               "limit": _count(limit, 100)})))
+        rows = [[row["start_time"], *(self.parse_number(text) for text in (
+            row["open"], row["high"], row["low"], row["close"], row["volume"]))]
+            for row in shown["candles"]]
+        return sorted(row for row in rows if since is None or row[0] >= since)
+
+    async def fetch_funding_rate(self, symbol: str, params: Dict | None = None) -> Dict:
+        _none(params)
+        info = cast(records.Mark, await self._at(symbol, lambda client, market: client.session.get(
+            f"/markets/{market}/mark")))
+        timestamp = info["time_ns"] // 1_000_000
+        following = (timestamp // 3_600_000 + 1) * 3_600_000
+        return {"info": info, "symbol": symbol, "markPrice": self.parse_number(info["mark_price"]),
+                "indexPrice": self.parse_number(info["index_price"]), "timestamp": timestamp,
+                "datetime": self.iso8601(timestamp),
+                "fundingRate": self.parse_number(info["predicted_funding_rate"]),
+                "fundingTimestamp": following, "fundingDatetime": self.iso8601(following),
+                "interval": "1h"}
+
+    async def fetch_funding_rate_history(self, symbol: str, since: int | None = None,
+                                         limit: int | None = None,
+                                         params: Dict | None = None) -> list[Dict]:
+        _none(params)
+        shown = await self._at(symbol, lambda client, market: client.funding_rates(
+            market, limit=_count(limit)))
+        rows: list[Dict] = [{"info": row, "symbol": symbol, "timestamp": row["time"],
+                             "datetime": self.iso8601(row["time"]),
+                             "fundingRate": self.parse_number(row["funding_rate"])}
+                            for row in reversed(shown["funding_rates"])]
+        return self.filter_by_symbol_since_limit(rows, symbol, since, limit)
+
+    async def fetch_balance(self, params: Dict | None = None) -> Dict:
+        _none(params)
+        info = await self._with(lambda client: client.balance())
+        return self.safe_balance({"info": info, _QUOTE: {"total": info["equity"],
+                                                         "free": info["cash_balance"]}})
+
+    async def fetch_positions(self, symbols: Sequence[str] | None = None,
+                              params: Dict | None = None) -> list[Dict]:
+        _none(params)
+        found = await self._perhaps_at(None, lambda client, market: client.positions())
+        rows = [self._position(row) for row in found]
+        return [row for row in rows if symbols is None or row["symbol"] in symbols]
+
+    def _position(self, row: records.Position) -> Dict:
+        number, liquidation = self.parse_number, row["liquidation_price"]
+        return self.safe_position({
+            "info": row, "id": row["id"], "symbol": self.safe_symbol(row["market"]),
+            "side": "long" if row["side"] == "LONG" else "short",
+            "contracts": number(row["size"]), "contractSize": 1,
+            "entryPrice": number(row["average_entry_price"]),
+            "markPrice": number(row["mark_price"]), "leverage": row["leverage"], "hedged": False,
+            "unrealizedPnl": number(row["unrealized_pnl"]), "marginMode": "cross",
+            "liquidationPrice": None if liquidation is None else number(liquidation),
+            "initialMargin": number(row["initial_margin"]),
+            "maintenanceMargin": number(row["maintenance_margin"])})
+
+    async def fetch_my_trades(self, symbol: str | None = None, since: int | None = None,
+                              limit: int | None = None,
+                              params: Dict | None = None) -> list[Dict]:
+        _none(params)
+        found = await self._perhaps_at(symbol, lambda client, market: client.fills(
+            market, _count(limit)))
+        rows = [self.safe_trade({
+            "id": row["id"], "order": row["request_id"], "timestamp": row["time"],
+            "datetime": self.iso8601(row["time"]), "symbol": self.safe_symbol(row["market"]),
+            "side": _SIDE[row["side"]], "takerOrMaker": row["liquidity"].lower(),
+            "price": row["price"], "amount": row["quantity"],
+            "fee": {"cost": row["fee"], "currency": _QUOTE}, "info": row})
+            for row in reversed(found)]
+        return self.filter_by_symbol_since_limit(rows, symbol, since, limit)
+
+    async def fetch_funding_history(self, symbol: str | None = None, since: int | None = None,
+                                    limit: int | None = None,
+                                    params: Dict | None = None) -> list[Dict]:
+        _none(params)
+        found = await self._perhaps_at(symbol, lambda client, market: client.funding_payments(
+            market, _count(limit)))
+        rows: list[Dict] = [{"info": row, "id": row["id"], "code": _QUOTE,
+                             "symbol": self.safe_symbol(row["market"]), "timestamp": row["time"],
+                             "datetime": self.iso8601(row["time"]),
+                             "amount": self.parse_number(row["payment"])}
+                            for row in reversed(found)]
+        return self.filter_by_symbol_since_limit(rows, symbol, since, limit)
+
+    def _order(self, info: records.Order) -> Dict:
+        return self.safe_order({
+            "id": info["id"], "clientOrderId": info["id"], "timestamp": info["time"],
+            "datetime": self.iso8601(info["time"]), "symbol": self.safe_symbol(info["market"]),
+            "lastUpdateTimestamp": info["updated_at_ns"] // 1_000_000,
+            "type": "market" if "MARKET" in info["order_type"] else "limit",
+            "side": _SIDE[info["side"]], "price": info["price"], "amount": info["initial_size"],
+            "filled": info["filled_size"], "remaining": info["remaining_size"],
+            "average": info["average_price"], "status": _STATE[info["order_status"]],
+            "timeInForce": "PO" if info["post_only"] else info["time_in_force"],
+            "postOnly": info["post_only"], "reduceOnly": info["reduce_only"],
+            "triggerPrice": info["trigger_price"], "info": info})
+
+    def _own(self, order: Order, symbol: str, kind: str) -> Dict:
+        """What the acknowledgement of an order showed."""
+        timestamp, outcome = id_time_ms(order.id), order.outcome
+        if outcome is not None and outcome.sequence is not None:
+            self._least = outcome.sequence
+        average = order.average_price
+        return self.safe_order({
+            "id": str(order.id), "clientOrderId": str(order.id), "timestamp": timestamp,
+            "datetime": self.iso8601(timestamp), "symbol": symbol, "type": kind,
+            "side": order.side, "price": None if order.price is None else str(order.price),
+            "amount": str(order.size), "filled": str(order.filled),
+            "remaining": str(order.remaining), "status": _STATE[order.status],
+            "average": None if average is None else str(average), "postOnly": order.post_only,
+            "reduceOnly": order.reduce_only, "info": {} if outcome is None else outcome.answer})
+
+    async def fetch_order(self, id: str, symbol: str | None = None,
+                          params: Dict | None = None) -> Dict:
+        _none(params)
+
+        async def work(client: Client, market: Market | None) -> records.Order:
+            return await client.order_record(UUID(id), self._least)
+        return self._order(await self._perhaps_at(symbol, work))
+
+    async def _orders(self, statuses: Sequence[str | None], symbol: str | None,
+                      since: int | None, limit: int | None, params: Dict | None) -> list[Dict]:
+        _none(params)
+
+        async def work(client: Client, market: Market | None) -> list[records.Order]:
+            return [row for status in statuses
+                    for row in await client.orders(market, status, _count(limit))]
+        rows = sorted(await self._perhaps_at(symbol, work), key=lambda row: row["time_ns"])
+        return self.filter_by_symbol_since_limit([self._order(row) for row in rows], symbol,
+                                                 since, limit)
+
+    async def fetch_orders(self, symbol: str | None = None, since: int | None = None,
+                           limit: int | None = None, params: Dict | None = None) -> list[Dict]:
+        return await self._orders([None], symbol, since, limit, params)
+
+    async def fetch_open_orders(self, symbol: str | None = None, since: int | None = None,
+                                limit: int | None = None,
+                                params: Dict | None = None) -> list[Dict]:
+        return await self._orders(["OPEN", "PARTIALLY_FILLED", "UNTRIGGERED"], symbol, since,
+                                  limit, params)
+
+    async def fetch_closed_orders(self, symbol: str | None = None, since: int | None = None,
+                                  limit: int | None = None,
+                                  params: Dict | None = None) -> list[Dict]:
+        return await self._orders(["FILLED"], symbol, since, limit, params)
+
+    async def fetch_canceled_orders(self, symbol: str | None = None, since: int | None = None,
+                                    limit: int | None = None,
+                                    params: Dict | None = None) -> list[Dict]:
+        return await self._orders(["CANCELED"], symbol, since, limit, params)
+
+    def _text(self, value: Number) -> str:
+        return value if isinstance(value, str) else self.number_to_string(value)
+
+    async def create_order(self, symbol: str, type: str, side: Direction, amount: Number,
+                           price: Number | None = None, params: Dict | None = None) -> Dict:
+        """`params`: timeInForce, postOnly, reduceOnly, requestId or clientOrderId (the order's id,
+        a UUIDv7). An outcome that is not known in `timeout` ms raises RequestTimeout with
+        `request_id`; the same call with it as `requestId` cannot execute twice."""
+        others = dict(params or {})
+        tif, post_only = others.pop("timeInForce", None), others.pop("postOnly", False) is True
+        reduce_only = others.pop("reduceOnly", False) is True
+        made = (others.pop("requestId", None), others.pop("clientOrderId", None))
+        _none(others)
+
+        async def work(client: Client, market: Market) -> Order:
+            if type not in ("limit", "market"):
+                raise ValueError("the type is limit or market")
+            if type == "limit" and price is None:
+                raise ValueError("a limit order has a price")
+            if type == "market" and (post_only or tif is not None):
+                raise ValueError("a market order takes neither postOnly nor timeInForce")
+            if tif not in (None, "GTC", "IOC", "FOK", "PO"):
+                raise ValueError(f"no such timeInForce: {tif}")
+            again = made[0] or made[1]
+            return await client.place(
+                market, side, self._text(amount),
+                None if type == "market" or price is None else self._text(price),
+                post_only=post_only or tif == "PO", reduce_only=reduce_only,
+                tif=cast(TimeInForce, "GTC" if tif in (None, "PO") else tif),
+                request_id=None if again is None else UUID(str(again)),
+                deadline_s=self.timeout / 1000)
+        return self._own(await self._at(symbol, work), symbol, type)
+
+    async def _known(self, client: Client, order_id: str) -> tuple[Order, records.Order]:
+        """The order of this id, as of the newest own request or later."""
+        record = await client.order_record(UUID(order_id), self._least)
+        order = Order(client, UUID(order_id), await client.market(record["market"]),
+                      _SIDE[record["side"]], None, Amount.of(record["initial_size"]),
+                      is_conditional=record["order_status"] == "UNTRIGGERED",
+                      post_only=record["post_only"], reduce_only=record["reduce_only"])
+        return order, record
+
+    async def edit_order(self, id: str, symbol: str, type: str, side: Direction, amount: Number,
+                         price: Number, params: Dict | None = None) -> Dict:
+        """`amount` is what shall be left of the order, whose id stays."""
+        _none(params)
+
+        async def work(client: Client, market: Market) -> Order:
+            order, record = await self._known(client, id)
+            if record["market"] != market.name or order.side != side or type != "limit":
+                raise ValueError(f"order {id} is a limit order to {order.side} {record['market']}")
+            return await order.replace(self._text(price), self._text(amount),
+                                       deadline_s=self.timeout / 1000)
+        return self._own(await self._at(symbol, work), symbol, type)
+
+    async def cancel_order(self, id: str, symbol: str | None = None,
+                           params: Dict | None = None) -> Dict:
+        _none(params)
+
+        async def work(client: Client, market: Market | None) -> Order:
+            order, _ = await self._known(client, id)
+            return await order.cancel(deadline_s=self.timeout / 1000)
+        order = await self._perhaps_at(symbol, work)
+        return self._own(order, self.safe_symbol(order.market.name), "limit")
+
+    async def cancel_all_orders(self, symbol: str | None = None,
+                                params: Dict | None = None) -> list[Dict]:
+        _none(params)
+        outcome = await self._perhaps_at(symbol, lambda client, market: client.cancel_all(
+            market, deadline_s=self.timeout / 1000))
+        self._least = self._least if outcome.sequence is None else outcome.sequence
+        return [self.safe_order({"info": outcome.answer})]
+
+    async def set_leverage(self, leverage: int, symbol: str, params: Dict | None = None) -> Dict:
+        _none(params)
+        return {"info": await self._at(symbol, lambda client, market: client.set_leverage(
+            market, leverage))}
+
+
+def _count(limit: int | None, usual: int = 50) -> int:
+    return min(usual if limit is None else limit, _LIMIT_MAX)
