@@ -203,8 +203,8 @@ static bool was_done(struct retain *retain, const struct etcd_done *done, uint64
 
 static void accept_put(struct retain *retain)
 {
-    if (!retain->has_newest)
-        retain->low = retain->offer.segment;
+    if (!retain->has_newest || retain->offer.last_frame < retain->lowest)
+        retain->low = retain->offer.segment + (retain->offer.last_frame < retain->lowest);
     retain->newest = retain->offer;
     retain->has_newest = true;
     retain->is_offered = false;

@@ -111,26 +111,22 @@ static int read_first(const struct vault *vault, struct disk *journal, uint64_t 
     return error;
 }
 
-int vault_find(const struct vault *vault, struct disk *journal, uint64_t frame, uint64_t *segment)
+int vault_first(const struct vault *vault, struct disk *journal, uint64_t *segment)
 {
     struct segment_range range;
-    struct frame_header header;
+    struct archive archive;
+    struct refusal refusal;
     int error = segment_range_of(journal, &range);
 
     if (error != 0)
         return error;
-    for (uint64_t n = range.max; range.count > 0; n--) {
-        error = read_first(vault, journal, n, &header);
-        if (error != 0 && error != -EAGAIN)
-            return error;
-        if (error == 0 && header.number <= frame) {
-            *segment = n;
-            return 0;
-        }
-        if (n == range.min)
-            break;
-    }
-    return -ENOENT;
+    refusal_clear(&refusal);
+    if (archive_open(&archive, journal, vault->exchange, &refusal) != REFUSAL_none)
+        return -EBADMSG;
+    *segment = archive.count != 0 ? archive.rows[0].segment : range.min;
+    bool has_any = archive.count != 0 || range.count != 0;
+    archive_close(&archive);
+    return has_any ? 0 : -ENOENT;
 }
 
 /* Of the archive, into which a segment goes that stays behind. */

@@ -34,9 +34,9 @@ CC_MUST_USE int vault_begin(struct vault *vault);
 CC_MUST_USE int vault_put(struct vault *vault, struct disk *journal, uint64_t segment,
                           uint64_t released, struct archive_row *row, uint64_t *log_bytes);
 
-/* The segment of the journal that holds `frame`, or would. 0 or -errno; -ENOENT: it was retired. */
-CC_MUST_USE int vault_find(const struct vault *vault, struct disk *journal, uint64_t frame,
-                           uint64_t *segment);
+/* The lowest segment that the journal on `journal`, or its archive, still has. 0, -ENOENT without
+ * any, -EBADMSG when the archive's list is damaged, or -errno. */
+CC_MUST_USE int vault_first(const struct vault *vault, struct disk *journal, uint64_t *segment);
 
 /* Reads a segment to `out`, segment_bytes of memory, with its padding. 0; -EBADMSG when the file
  * has another size or hash or is no segment; or -errno. */

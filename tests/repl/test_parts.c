@@ -288,6 +288,32 @@ static void retention(void)
     retain = (struct retain){ 0 };
 }
 
+/* The log begins behind what the exchange did alone: segments of before go into the vault first,
+ * and their frames are none of the log's. */
+static void retention_of_before(void)
+{
+    open_world();
+    lead = (struct lead){ 0 };
+    tail = (struct tail){ 0 };
+    int64_t epoch = epoch_of_leader();
+    for (landed = 120; landed < 1000;)
+        put_frame(++landed);
+    retain_begin(&retain, etcd, "x", epoch, 0);
+    pass(5);
+    CHECK(retain_wants(&retain) && retain.lowest == 121);
+    CHECK(offer(0));
+    pass(20);
+    CHECK(offer(1));
+    pass(20);
+    CHECK(retain.low == 2 && retain.deleted == 0 && is_in_log(121, 1000));
+    CHECK(offer(2));
+    pass(20);
+    CHECK(retain.low == 3 && retain.deleted == 30 && retain.lowest == 151);
+    CHECK(frame_in_log(150) == NULL && is_in_log(151, 1000));
+    close_world();
+    retain = (struct retain){ 0 };
+}
+
 /* A standby that holds frames which retention deletes under it does not take what is left for the
  * end: its next frame is gone. */
 static void retention_under_a_watch(void)
@@ -317,6 +343,7 @@ int main(void)
     gaps();
     gone();
     retention();
+    retention_of_before();
     retention_under_a_watch();
     return 0;
 }

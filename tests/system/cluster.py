@@ -252,6 +252,12 @@ class Cluster:
         leader.kill()
         return leader
 
+    def revive(self):
+        """Until all nodes run: on a slow machine a leader may lose its session and begins again."""
+        for node in self.nodes:
+            until(lambda: node.state and node.process.poll() is None,
+                  "rejoin: " + node.log()[-2000:])
+
     def tails(self):
         return "\n".join(node.log()[-600:] for node in self.nodes if node.starts)
 

@@ -2,8 +2,9 @@
 """test_cluster.py BUILD [COUNT] - a cluster on a real etcd (replication.md): its leader, etcd's
 leader and a standby are killed with SIGKILL under load, COUNT times each (1); a leader is stopped
 and goes on; a standby and a leader are cut off from etcd; a standby is away until its frames are in
-the vault alone; etcd is nearly full for a while. Nothing that was acknowledged is missing, nothing
-is there twice, and the journals of all nodes are equal.
+the vault alone; another node joins by an invitation and leads; etcd is nearly full for a while.
+Nothing that was acknowledged is missing, nothing is there twice, and the journals of all nodes are
+equal.
 
 Without etcd-server it says so and ends with 77, skipped.
 """
@@ -23,6 +24,7 @@ import client
 from client import Account
 from cluster import Cluster, Node, Rule, until
 from cluster_chain import chain_of, out_of_order, requests_of
+from cluster_join import joins
 from harness import PRODUCED, Suite, perpd_program
 from world import BTC, BTC_PRICE, USDC
 
@@ -189,12 +191,6 @@ def status(world):
     return problems
 
 
-def revive(world):
-    """Until all nodes run: on a slow machine a leader may lose its session, and begins again."""
-    for node in world.cluster.nodes:
-        until(lambda: node.state and node.process.poll() is None, "rejoin: " + node.log()[-2000:])
-
-
 def handovers(world):
     """A handover under load, by perp and by its route: the named node leads, acknowledges, and the
     old leader goes on as a standby. One that cannot take the lead is not given it."""
@@ -212,7 +208,7 @@ def handovers(world):
     def post(target, status):
         """The answer with this status of the leader, or of another if that is 421."""
         def ask():
-            revive(world)
+            cluster.revive()
             leader = cluster.leader()
             node = next(node for node in cluster.nodes if (node is leader) == (status != 421))
             try:
@@ -224,7 +220,7 @@ def handovers(world):
 
     def hand(choose):
         def attempt():
-            revive(world)
+            cluster.revive()
             old, asked = cluster.leader(), time.monotonic()
             wanted = choose(old)
             try:
@@ -250,7 +246,7 @@ def handovers(world):
     if got.json["node"] == old.name:
         problems.append(f"handover of {old.name} to any: {got!r}")
     world.await_acks()
-    revive(world)
+    cluster.revive()
     return problems
 
 
@@ -502,7 +498,7 @@ def quota(world):
             "request_completed" and not is_closed()
 
     until(opens, "open market: " + cluster.tails())
-    revive(world)
+    cluster.revive()
     return problems
 
 
@@ -561,8 +557,8 @@ def nothing_is_lost(world):
 def drill(world):
     """A cluster under load: kills, what a standby answers, and what the journals hold."""
     return (kills(world) + at_rest(world, status) + handovers(world) + stopped_leader(world) +
-            apart(world) + retention(world) + standby_answers(world) + end_load(world) +
-            at_once(world) + quota(world) + nothing_is_lost(world))
+            apart(world) + retention(world) + joins(world) + standby_answers(world) +
+            end_load(world) + at_once(world) + quota(world) + nothing_is_lost(world))
 
 
 def main():

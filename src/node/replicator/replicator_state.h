@@ -28,8 +28,7 @@ struct vault_reading {
 /* What the vault's thread is to put, and what it has put. Owner: `wanted` the journal's thread,
  * `offer` the vault's until is_offered. */
 struct vault_mail {
-    _Atomic uint64_t wanted; /* segment + 1; VAULT_WANTS_FIRST: that of frame `first`; 0: none */
-    uint64_t first;
+    _Atomic uint64_t wanted; /* segment + 1; VAULT_WANTS_FIRST: the lowest there is; 0: none */
     struct cluster_segment offer;
     _Atomic bool is_offered;
 };

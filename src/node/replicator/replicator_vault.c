@@ -183,16 +183,11 @@ void replicator_vault_keep(struct replicator *replicator, uint64_t now_ns)
 
     if (retain_wants(retain))
         accept_offer(replicator);
-    if (retain_wants(retain)) {
-        uint64_t first = replicator->elect.genesis.frame + 1;
-        /* The same in the whole term, so written once: from then on the keeper may read it. */
-        if (mail->first != first)
-            mail->first = first;
-        /* Release: with `first` (pairs: replicator_vault_wants). */
+    if (retain_wants(retain))
+        /* relaxed: a number alone. */
         atomic_store_explicit(&mail->wanted,
                               retain->has_newest ? retain->newest.segment + 2 : VAULT_WANTS_FIRST,
-                              memory_order_release);
-    }
+                              memory_order_relaxed);
     retain_step(retain, replicator->lead.landed, now_ns);
 }
 
@@ -200,13 +195,13 @@ bool replicator_vault_wants(const struct replicator *replicator, struct disk *jo
                             uint64_t *segment)
 {
     const struct vault_mail *mail = &replicator->mail;
-    uint64_t wanted = atomic_load_explicit(&mail->wanted, memory_order_acquire);
+    uint64_t wanted = atomic_load_explicit(&mail->wanted, memory_order_relaxed);
 
     if (wanted == 0 || atomic_load_explicit(&mail->is_offered, memory_order_acquire))
         return false;
     *segment = wanted - 1;
     return wanted != VAULT_WANTS_FIRST ||
-           vault_find(&replicator->config.vault, journal, mail->first, segment) == 0;
+           vault_first(&replicator->config.vault, journal, segment) == 0;
 }
 
 void replicator_vault_offer(struct replicator *replicator, const struct archive_row *row,

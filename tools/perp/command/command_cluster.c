@@ -1,17 +1,18 @@
 /* command_cluster.c - what a node is asked and told with its admin token: how its cluster stands,
- * the handover of its lead, and maintenance that it announces. */
+ * the handover of its lead, an invitation of another machine, and maintenance that it announces. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "perp/command/command.h"
-#include "perp/data/data_directory.h"
+#include "perp/data/invite.h"
 #include "perp/print/report.h"
 #include "perp/request/client.h"
 #include "perp/request/instant.h"
 
 enum { SHOWN_MAX = 300, TARGET_MAX = 300, NODE_MAX = 64, LOOKS = 100, LOOK_US = 100 * 1000 };
+enum { VAULT_LOOKS = 600 };
 
 /* Asks the node with its admin token. */
 struct asking {
@@ -146,6 +147,86 @@ int command_cluster_handover(struct context *context)
         read_member(&answer, "node", node);
         (void)await_leader(&asking, node);
     }
+    end(&asking);
+    return context->exit_code;
+}
+
+/* ---- invitation ------------------------------------------------------------------------------ */
+
+/* The number `name` of an answer, in its member `inside` if that is not NULL; -1: there is none. */
+static int64_t read_number(const struct client_answer *answer, const char *inside, const char *name)
+{
+    json_t *root = json_loadb(answer->body, answer->body_count, 0, NULL);
+    const json_t *object = inside != NULL ? json_object_get(root, inside) : root;
+    const json_t *number = json_object_get(object, name);
+    int64_t value = json_is_integer(number) ? json_integer_value(number) : -1;
+
+    json_decref(root);
+    return value;
+}
+
+/* Fills cluster and node; false when that node does not lead. */
+static bool read_names(struct asking *asking, struct invite *invite)
+{
+    struct client_answer answer;
+    char cluster[NODE_MAX], node[NODE_MAX], leader[NODE_MAX];
+
+    if (!ask(asking, "GET", "/admin/cluster", &answer))
+        return false;
+    read_member(&answer, "cluster", cluster);
+    read_member(&answer, "node", node);
+    read_member(&answer, "leader", leader);
+    if (strlen(cluster) >= sizeof invite->cluster || strlen(node) >= sizeof invite->node)
+        return context_fail(asking->context, EXIT_CODE_problem, "GET /admin/cluster: no names");
+    memcpy(invite->cluster, cluster, strlen(cluster) + 1);
+    memcpy(invite->node, node, strlen(node) + 1);
+    return strcmp(leader, node) == 0 ||
+           context_fail(asking->context, EXIT_CODE_rejected,
+                        "%s does not lead, but %s: ask that one, whose vault is filled for it",
+                        node, leader[0] != '\0' ? leader : "nobody");
+}
+
+/* Has the leader begin a segment, and waits until the vault has all before it. */
+static bool fill_vault(struct asking *asking, int64_t *segment)
+{
+    struct client_answer answer;
+
+    if (!ask(asking, "POST", "/admin/seal", &answer))
+        return false;
+    int64_t last = read_number(&answer, NULL, "open_segment") - 1;
+    for (int i = 0; last >= 0 && i < VAULT_LOOKS; i++) {
+        if (!ask(asking, "GET", "/admin/cluster", &answer))
+            return false;
+        *segment = read_number(&answer, "vault", "segment");
+        if (*segment >= last)
+            return true;
+        usleep(LOOK_US);
+    }
+    return context_fail(asking->context, EXIT_CODE_rejected,
+                        last < 0 ? "no segment is sealed yet: try again in 10 s"
+                                 : "the vault has not got segment %ld in 60 s: see perp cluster "
+                                   "status",
+                        last);
+}
+
+int command_cluster_invite(struct context *context)
+{
+    const char *path = context->arguments->words[0];
+    struct asking asking;
+    struct invite invite;
+    int64_t segment = -1;
+
+    if (!begin(&asking, context))
+        return context->exit_code;
+    if (invite_take(context, &asking.directory, &invite) && read_names(&asking, &invite) &&
+        fill_vault(&asking, &segment) && invite_write(context, path, &invite)) {
+        json_t *object =
+            json_pack("{s:s, s:s, s:I, s:I}", "file", path, "cluster", invite.cluster,
+                      "expires_at_ns", (json_int_t)invite.expires_ns, "vault_segment", segment);
+        INVARIANT(object != NULL);
+        report_object(stdout, object, context->arguments->json);
+    }
+    invite_wipe(&invite);
     end(&asking);
     return context->exit_code;
 }

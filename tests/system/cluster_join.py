@@ -1,0 +1,105 @@
+"""cluster_join.py - a part of the drill of test_cluster.py: another node joins by an invitation
+(replication.md, Invitation).
+"""
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
+
+from cluster import Node, until
+from harness import perpd_program
+from journal_reader import crc32c
+
+
+def run_perp(*words):
+    return subprocess.run([perpd_program().with_name("perp"), *words], capture_output=True,
+                          text=True, check=False)
+
+
+def refused_joins(world, invite, config, name):
+    """What cannot be joined is refused, and nothing is made of it."""
+    cluster, problems, folder = world.cluster, [], invite.parent
+
+    def join(what, invite, config, code, text):
+        done = run_perp("cluster", "join", invite, config)
+        if done.returncode != code or text not in done.stderr:
+            problems.append(f"join, {what}: exit {done.returncode}, {done.stderr}")
+
+    copy, other = folder / "copy", folder / "other.conf"
+    copy.write_bytes(invite.read_bytes())
+    copy.chmod(0o640)
+    join("mode 0640", copy, config, 2, "its mode must be 0600")
+    data = bytearray(invite.read_bytes())
+    for at in (40, len(data) - 1):
+        copy.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1:])
+        copy.chmod(0o600)
+        join(f"byte {at} changed", copy, config, 2, "no whole invitation")
+
+    def change(at, value):
+        changed = data[:at] + value + data[at + len(value):]
+        struct.pack_into("<I", changed, 12, crc32c(changed[16:]))
+        copy.write_bytes(changed)
+
+    change(24, data[16:24])
+    join("after its time", copy, config, 1, "older than 24 hours")
+    change(176, bytes([data[176] ^ 1]))
+    join("another secret key", copy, config, 1, "is another exchange's")
+    other.write_text(config.read_text().replace(f"name = {cluster.name}", "name = other"))
+    join("another cluster", invite, other, 2, "cluster.name")
+    other.write_text(config.read_text().replace(f"/{name}\n", "/n0\n"))
+    join("a directory in use", invite, other, 3, "holds files already")
+    return problems
+
+
+def joins(world):
+    """A machine with nothing but an invitation joins under load, from the vault and the log, and
+    leads when it is asked."""
+    cluster, problems, home = world.cluster, [], world.cluster.home
+    node = Node(cluster, name := f"n{len(cluster.nodes)}", home / f"n{len(cluster.nodes)}")
+    invite, config = home / "invite", home / f"{name}.conf"
+
+    def admin(asked):
+        return ["--data", asked.folder, "--admin-url",
+                f"http://127.0.0.1:{asked.exchange().admin_port}"]
+
+    def ask():
+        cluster.revive()
+        done = run_perp("cluster", "invite", invite, *admin(cluster.leader()))
+        return done if done.returncode == 0 else None
+
+    standby = next(each for each in cluster.nodes if each is not cluster.leader())
+    done = run_perp("cluster", "invite", home / "none", *admin(standby))
+    if done.returncode != 1 or "does not lead" not in done.stderr or (home / "none").exists():
+        problems.append(f"invitation of a standby: {done}")
+    until(ask, "invitation: " + cluster.tails())
+    if invite.stat().st_mode & 0o777 != 0o600:
+        problems.append(f"mode of the invitation: {invite.stat().st_mode:o}")
+    config.write_text(f"[cluster]\nname = {cluster.name}\nnode = {name}\n"
+                      f"etcd = {node.proxy.addresses}\nvault = file:{cluster.vault}\n"
+                      f"[store]\ndata = {node.folder}\n")
+    problems += refused_joins(world, invite, config, name)
+    done = run_perp("cluster", "join", invite, config, "-o", "json")
+    if done.returncode != 0:
+        return problems + [f"join: {done}"]
+    joined = json.loads(done.stdout)
+    cluster.nodes.append(node)
+    node.rejoin()
+    until(lambda: node.metric("cluster_received_frame") > joined["frame"] + 1, "frames of the log")
+    leader = cluster.leader()
+    until(lambda: next((row for row in leader.exchange().admin("/admin/cluster").json["nodes"]
+                        if (row["node"], row["state"]) == (name, "current")), None),
+          f"{name} current: " + node.log()[-2000:])
+
+    def hand():
+        cluster.revive()
+        run_perp("cluster", "handover", name, *admin(cluster.leader()))
+        return cluster.leader() is node
+
+    until(hand, f"{name} leads: " + cluster.tails())
+    world.await_acks()
+    print(f"cluster: {name} joined with {joined['segments']} segments up to frame "
+          f"{joined['frame']}, and led")
+    return problems

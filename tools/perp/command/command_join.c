@@ -1,0 +1,402 @@
+/* command_join.c - makes the data directory of another node of a cluster: keys of the invitation,
+ * segments of the vault (replication.md, Invitation). */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cluster_option.h"
+#include "perp/command/command.h"
+#include "perp/data/copy.h"
+#include "perp/data/invite.h"
+#include "perp/print/report.h"
+#include "repl/cluster_row.h"
+#include "repl/etcd_ask.h"
+#include "repl/etcd_real.h"
+#include "repl/repl_key.h"
+#include "store/archive_file.h"
+#include "store/archive_folder.h"
+#include "store/archive_index.h"
+#include "store/disk_real.h"
+#include "store/segment.h"
+#include "store/small_file.h"
+#include "store/vault.h"
+#include "store/witness.h"
+
+#define ASK_NS UINT64_C(10000000000)
+
+enum { PAGE_ROWS = 64 };
+
+/* One joining under way. */
+struct joining {
+    struct context *context;
+    struct invite invite;
+    struct config config; /* perpd's, of this machine */
+    struct cluster_option option;
+    struct etcd *etcd;
+    struct cluster_genesis genesis;
+    struct cluster_segment *segments; /* that the vault has, from the first on */
+    uint64_t segment_count;
+    struct vault vault;
+    const char *path; /* store.data */
+    struct copy copy;
+    struct archive archive; /* of the new directory */
+};
+
+/* ---- what is given --------------------------------------------------------------------------- */
+
+static bool read_config(struct joining *joining, const char *path)
+{
+    struct context *context = joining->context;
+    char flag[SETTINGS_VALUE_MAX], error[CONFIG_ERROR_MAX];
+    const char *arguments[] = { "perp", flag };
+    int length = snprintf(flag, sizeof flag, "--config=%s", path);
+
+    if (length < 0 || (size_t)length >= sizeof flag)
+        return context_fail(context, EXIT_CODE_usage, "CONFIG is too long a name");
+    if (config_load(&joining->config, CC_COUNT(arguments), arguments, NULL) != CONFIG_RUN)
+        return context_fail(context, EXIT_CODE_usage, "%s", joining->config.error);
+    if (!cluster_option_read(&joining->config, &joining->option, error))
+        return context_fail(context, EXIT_CODE_usage, "%s", error);
+    if (strcmp(config_text(&joining->config, OPTION_cluster_name), joining->invite.cluster) != 0)
+        return context_fail(
+            context, EXIT_CODE_usage, "cluster.name of %s is '%s', and the invitation is to %s",
+            path, config_text(&joining->config, OPTION_cluster_name), joining->invite.cluster);
+    joining->path = config_text(&joining->config, OPTION_store_data);
+    return true;
+}
+
+/* ---- what etcd says -------------------------------------------------------------------------- */
+
+static bool open_etcd(struct joining *joining)
+{
+    const struct config *options = &joining->config;
+    struct link_endpoint endpoints[CLUSTER_ENDPOINTS_MAX];
+    char why[ETCD_TEXT_BYTES];
+    struct etcd_real_config config = {
+        .endpoints = endpoints,
+        .endpoint_count = joining->option.endpoint_count,
+        .request_ms = (uint32_t)config_number(options, OPTION_cluster_request_ms),
+        .ca = config_text(options, OPTION_cluster_etcd_ca),
+        .certificate = config_text(options, OPTION_cluster_etcd_certificate),
+        .key = config_text(options, OPTION_cluster_etcd_key),
+    };
+
+    for (uint32_t i = 0; i < config.endpoint_count; i++)
+        if (link_resolve(&endpoints[i], joining->option.endpoints[i]) != 0)
+            return context_fail(joining->context, EXIT_CODE_usage,
+                                "cluster.etcd: %s: no such address", joining->option.endpoints[i]);
+    return etcd_real_create(&joining->etcd, &config, why) == 0 ||
+           context_fail(joining->context, EXIT_CODE_usage, "%s", why);
+}
+
+static bool ask(struct joining *joining, const struct etcd_request *request, struct etcd_done *done)
+{
+    struct etcd_health health;
+    int error = etcd_ask(joining->etcd, request, ASK_NS, done);
+
+    if (error == 0 && done->result == ETCD_OK)
+        return true;
+    etcd_health(joining->etcd, &health);
+    return context_fail(joining->context, EXIT_CODE_problem, "etcd: %s",
+                        error == 0               ? done->text
+                        : health.text[0] != '\0' ? health.text
+                                                 : strerror(-error));
+}
+
+/* The row of one key, which must be there. */
+static bool ask_key(struct joining *joining, const char *name, struct etcd_done *done)
+{
+    struct repl_key key = repl_key_of(joining->invite.cluster, name);
+    const struct etcd_request request = { .kind = ETCD_RANGE,
+                                          .key = etcd_text(key.text),
+                                          .limit = 1 };
+
+    return ask(joining, &request, done) &&
+           (done->row_count == 1 ||
+            context_fail(joining->context, EXIT_CODE_rejected, "etcd has no cluster of the name %s",
+                         joining->invite.cluster));
+}
+
+static bool check_identity(struct joining *joining)
+{
+    const struct exchange_file *exchange = &joining->invite.exchange;
+    struct cluster_identity identity;
+    struct hash_state hash;
+    uint8_t key_hash[HASH_BYTES];
+    struct etcd_done done;
+
+    if (!ask_key(joining, "identity", &done))
+        return false;
+    hash_begin(&hash);
+    hash_add(&hash, exchange->hash_key, sizeof exchange->hash_key);
+    hash_add(&hash, exchange->secret_key, sizeof exchange->secret_key);
+    hash_end(&hash, key_hash);
+    if (!cluster_row_identity_decode(&identity, done.rows[0].value) ||
+        memcmp(identity.journal_id, exchange->journal_id, sizeof identity.journal_id) != 0 ||
+        memcmp(identity.exchange_id, exchange->exchange_id, sizeof identity.exchange_id) != 0 ||
+        memcmp(identity.key_hash, key_hash, sizeof key_hash) != 0)
+        return context_fail(joining->context, EXIT_CODE_rejected,
+                            "the cluster %s in etcd is another exchange's",
+                            joining->invite.cluster);
+    return ask_key(joining, "genesis", &done) &&
+           (cluster_row_genesis_decode(&joining->genesis, done.rows[0].value) ||
+            context_fail(joining->context, EXIT_CODE_rejected,
+                         "the key genesis in etcd is not as this binary writes it"));
+}
+
+/* Takes a page of keys segment/. They begin with the first segment and follow one another. */
+static bool take_segments(struct joining *joining, const struct etcd_done *done)
+{
+    uint64_t count = joining->segment_count;
+    struct cluster_segment *more =
+        realloc(joining->segments, (count + done->row_count) * sizeof *more);
+
+    if (more == NULL || count + done->row_count > ARCHIVE_INDEX_ROWS_MAX)
+        return context_fail(joining->context, EXIT_CODE_problem, "memory: %s", strerror(ENOMEM));
+    joining->segments = more;
+    for (uint32_t i = 0; i < done->row_count; i++, count++) {
+        if (!cluster_row_segment_decode(&more[count], done->rows[i].value))
+            return context_fail(joining->context, EXIT_CODE_rejected,
+                                "a key of the vault's segments in etcd is not as this binary "
+                                "writes it");
+        if (more[count].segment != count)
+            return context_fail(joining->context, EXIT_CODE_rejected,
+                                "the vault has segment %" PRIu64 " and not segment %" PRIu64
+                                ": make this node of a backup of another node's directory (perp "
+                                "backup, perp cluster join cannot)",
+                                more[count].segment, count);
+    }
+    joining->segment_count = count;
+    return true;
+}
+
+static bool read_segments(struct joining *joining)
+{
+    struct etcd_done done = { .more = true };
+
+    while (done.more) {
+        struct repl_key_page page;
+        repl_key_page_segments(&page, joining->invite.cluster, joining->segment_count, PAGE_ROWS);
+        if (!ask(joining, &page.request, &done))
+            return false;
+        if (done.row_count == 0)
+            break;
+        if (!take_segments(joining, &done))
+            return false;
+    }
+    uint64_t last =
+        joining->segment_count == 0 ? 0 : joining->segments[joining->segment_count - 1].last_frame;
+    if (joining->segment_count != 0 && last >= joining->genesis.frame)
+        return true;
+    return context_fail(joining->context, EXIT_CODE_rejected,
+                        "the vault ends with frame %" PRIu64 ", and the log begins behind frame "
+                        "%" PRIu64 ": make another invitation, which has the leader fill the vault",
+                        last, joining->genesis.frame);
+}
+
+/* ---- the directory --------------------------------------------------------------------------- */
+
+static bool failed(const struct joining *joining, const char *what, int error)
+{
+    return copy_failed(joining->context, joining->path, what, error);
+}
+
+static bool open_vault(struct joining *joining)
+{
+    const char *path = joining->option.vault;
+    bool ring_refused;
+    int error = 0;
+
+    joining->vault = (struct vault){ .disk = disk_real_open(path, &error, &ring_refused),
+                                     .exchange = &joining->invite.exchange,
+                                     .node = joining->option.node,
+                                     .segment_bytes = joining->invite.segment_bytes };
+    return joining->vault.disk != NULL ||
+           context_fail(joining->context, EXIT_CODE_usage, "cluster.vault: %s: %s", path,
+                        strerror(-error));
+}
+
+/* The file of `origin` comes first: segments of a journal of before bear another id. */
+static bool write_origin(struct joining *joining)
+{
+    struct invite *invite = &joining->invite;
+    int error = 0;
+
+    if (invite->origin_bytes != 0)
+        error =
+            small_file_replace(joining->copy.to, "origin", invite->origin, invite->origin_bytes);
+    if (error == 0)
+        error = era_read(joining->copy.to, &invite->exchange, NULL);
+    return error == 0 || failed(joining, "origin", error);
+}
+
+static int write_file(struct disk *disk, const char *path, const uint8_t *bytes, size_t count)
+{
+    int file = disk_open(disk, path, DISK_CREATE);
+
+    if (file < 0)
+        return file;
+    int error = disk_write(disk, file, 0, bytes, count);
+    if (error == 0)
+        error = disk_sync(disk, file);
+    disk_close(disk, file);
+    return error;
+}
+
+/* The last segment is one of journal/, the others are archived. */
+static int write_segment(struct joining *joining, const uint8_t *bytes, struct archive_row *row,
+                         bool is_last)
+{
+    char path[DISK_PATH_BYTES];
+    uint8_t *file;
+    size_t count;
+
+    if (is_last) {
+        segment_path(path, row->segment, true);
+        return write_file(joining->copy.to, path, bytes, joining->invite.segment_bytes);
+    }
+    int error = archive_file_pack(&file, &count, bytes, joining->invite.segment_bytes);
+    if (error != 0)
+        return error;
+    row->bytes = count;
+    hash_blake2b256(row->file_hash, file, count);
+    archive_folder_path(path, row->segment, false);
+    error = write_file(joining->copy.to, path, file, count);
+    free(file);
+    return error;
+}
+
+/* Reads one segment from the vault, which must go on where the one before it ends. */
+static bool fetch(struct joining *joining, uint64_t number, uint8_t *bytes,
+                  struct frame_tail *before)
+{
+    const struct cluster_segment *segment = &joining->segments[number];
+    struct archive_row *row = &joining->archive.rows[number];
+    int error = vault_load(&joining->vault, number, segment->file_bytes, segment->file_hash, bytes);
+
+    if (error == 0)
+        error = archive_file_survey(row, bytes, joining->invite.segment_bytes,
+                                    &joining->invite.exchange, number, before);
+    if (error == 0 && (row->last_frame != segment->last_frame ||
+                       memcmp(row->last_frame_hash, segment->last_frame_hash, HASH_BYTES) != 0))
+        error = -EBADMSG;
+    if (error != 0)
+        return context_fail(
+            joining->context, EXIT_CODE_rejected, "segment %" PRIu64 " of the vault %s: %s", number,
+            joining->option.vault,
+            error == -EBADMSG ? "damaged, or another exchange's" : strerror(-error));
+    error = write_segment(joining, bytes, row, number + 1 == joining->segment_count);
+    before->number = row->last_frame;
+    before->last_sequence = row->last_sequence;
+    memcpy(before->hash, row->last_frame_hash, sizeof before->hash);
+    return error == 0 || failed(joining, "archive or journal", error);
+}
+
+static bool write_index(struct joining *joining)
+{
+    char *text = NULL;
+    size_t count;
+    int error = 0;
+
+    joining->archive.count = joining->segment_count - 1;
+    if (joining->archive.count != 0)
+        error = archive_index_encode(&text, &count, &joining->archive, &joining->invite.exchange);
+    if (error == 0 && joining->archive.count != 0)
+        error = small_file_replace(joining->copy.to, "archive/index", text, count);
+    free(text);
+    if (error == 0)
+        error = disk_sync_folder(joining->copy.to, "archive");
+    if (error == 0)
+        error = disk_sync_folder(joining->copy.to, "journal");
+    return error == 0 || failed(joining, "archive/index", error);
+}
+
+static bool fetch_segments(struct joining *joining, struct frame_tail *end)
+{
+    uint8_t *bytes = segment_memory(joining->invite.segment_bytes);
+    bool is_fetched = true;
+
+    joining->archive.rows = calloc(joining->segment_count, sizeof *joining->archive.rows);
+    if (bytes == NULL || joining->archive.rows == NULL)
+        is_fetched =
+            context_fail(joining->context, EXIT_CODE_problem, "memory: %s", strerror(ENOMEM));
+    frame_tail_start(end, joining->invite.exchange.exchange_id);
+    for (uint64_t i = 0; is_fetched && i < joining->segment_count; i++)
+        is_fetched = fetch(joining, i, bytes, end);
+    free(bytes);
+    return is_fetched && write_index(joining);
+}
+
+/* `exchange` comes last: a start refuses a directory without it that holds anything else. */
+static bool write_keys(struct joining *joining, const struct frame_tail *end)
+{
+    struct invite *invite = &joining->invite;
+    struct witness witness = { .frame = end->number,
+                               .sequence = end->last_sequence,
+                               .boot = invite->exchange.boot,
+                               .wall_ns =
+                                   joining->archive.rows[joining->segment_count - 1].last_t_ns };
+    struct slot_location all = { 0 };
+
+    memcpy(witness.hash, end->hash, sizeof witness.hash);
+    int error = witness_write(joining->copy.to, &invite->exchange, &witness, &all);
+    if (error != 0)
+        return failed(joining, "witness", error);
+    error =
+        small_file_replace(joining->copy.to, "signing.key", invite->signing, invite->signing_bytes);
+    if (error != 0)
+        return failed(joining, "signing.key", error);
+    invite->exchange.is_former = true; /* written whole */
+    error = exchange_file_write(joining->copy.to, &invite->exchange);
+    return error == 0 || failed(joining, "exchange", error);
+}
+
+static void show(const struct joining *joining, const struct frame_tail *end)
+{
+    json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I}", "cluster", joining->invite.cluster,
+                               "node", joining->option.node, "data", joining->path, "segments",
+                               (json_int_t)joining->segment_count, "frame", (json_int_t)end->number,
+                               "sequence", (json_int_t)end->last_sequence);
+
+    INVARIANT(object != NULL);
+    report_object(stdout, object, joining->context->arguments->json);
+}
+
+static void make_directory(struct joining *joining)
+{
+    struct frame_tail end;
+
+    joining->copy = (struct copy){ .context = joining->context, .to_path = joining->path };
+    joining->copy.to = copy_make_directory(joining->context, joining->path);
+    if (joining->copy.to == NULL)
+        return;
+    bool is_made =
+        write_origin(joining) && fetch_segments(joining, &end) && write_keys(joining, &end);
+    disk_real_close(joining->copy.to);
+    if (is_made)
+        show(joining, &end);
+}
+
+int command_cluster_join(struct context *context)
+{
+    static struct joining joining;
+    const struct arguments *arguments = context->arguments;
+
+    joining = (struct joining){ .context = context };
+    if (!invite_read(context, arguments->words[0], &joining.invite))
+        return context->exit_code;
+    if (read_config(&joining, arguments->words[1]) && open_etcd(&joining) &&
+        check_identity(&joining) && read_segments(&joining) && open_vault(&joining))
+        make_directory(&joining);
+    if (joining.vault.disk != NULL)
+        disk_real_close(joining.vault.disk);
+    if (joining.etcd != NULL)
+        etcd_close(joining.etcd);
+    free(joining.segments);
+    free(joining.archive.rows);
+    config_free(&joining.config);
+    invite_wipe(&joining.invite);
+    return context->exit_code;
+}
