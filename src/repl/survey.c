@@ -96,28 +96,31 @@ void survey_members(struct survey *survey, struct etcd *etcd)
         return;
     for (uint32_t i = 0; i < done.member_count; i++) {
         struct survey_member *member = member_of(survey, done.members[i].id);
-        if (member != NULL)
-            snprintf(member->name, sizeof member->name, "%s", done.members[i].name);
+        if (member == NULL)
+            continue;
+        snprintf(member->name, sizeof member->name, "%s", done.members[i].name);
+        member->is_learner = done.members[i].is_learner;
     }
 }
 
-void survey_status(struct survey *survey, struct etcd *one)
+uint64_t survey_status(struct survey *survey, struct etcd *one)
 {
     const struct etcd_request request = { .kind = ETCD_STATUS };
     struct etcd_done done;
 
     if (etcd_ask(one, &request, SURVEY_WAIT_NS, &done) != 0 || done.result != ETCD_OK ||
         done.status == NULL)
-        return;
+        return 0;
     struct survey_member *member = member_of(survey, done.status->member);
     if (member == NULL)
-        return;
+        return 0;
     member->answers = true;
     member->leader = done.status->leader;
     member->db_bytes = done.status->db_bytes;
     member->used_bytes = done.status->db_used_bytes;
     snprintf(member->version, sizeof member->version, "%.*s", SURVEY_VERSION_BYTES - 1,
              done.status->version);
+    return member->id;
 }
 
 void survey_keys(struct survey *survey, const char *cluster, struct etcd *etcd)
@@ -182,4 +185,17 @@ uint64_t survey_etcd_leader(const struct survey *survey)
         }
     }
     return leader;
+}
+
+uint64_t survey_place_of_leader(const struct survey *survey, const char *node, uint64_t own)
+{
+    if (!survey->has_answer || !survey->has_leader || strcmp(survey->leader, node) != 0 ||
+        own == 0 || survey_etcd_leader(survey) != own)
+        return 0;
+    for (uint32_t i = 0; i < survey->member_count; i++) {
+        const struct survey_member *member = &survey->members[i];
+        if (member->id != own && member->answers && !member->is_learner && member->leader == own)
+            return member->id;
+    }
+    return 0;
 }

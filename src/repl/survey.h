@@ -23,7 +23,8 @@ struct survey_member {
     int64_t db_bytes, used_bytes;
     char name[ETCD_NAME_BYTES]; /* empty: it has not started, or no list of members came */
     char version[SURVEY_VERSION_BYTES];
-    bool answers; /* its status came; else the numbers are 0 */
+    bool answers;    /* its status came; else the numbers are 0 */
+    bool is_learner; /* it has no vote */
 };
 
 /* Without a pointer: it is published as words. */
@@ -46,8 +47,9 @@ void survey_keys(struct survey *survey, const char *cluster, struct etcd *etcd);
 /* The members by their names. */
 void survey_members(struct survey *survey, struct etcd *etcd);
 
-/* The status of the member that answers: `one` speaks to one address. */
-void survey_status(struct survey *survey, struct etcd *one);
+/* The status of the member that answers: `one` speaks to one address. Returns its id; 0: none did.
+ */
+uint64_t survey_status(struct survey *survey, struct etcd *one);
 
 /* The greatest part of `quota` that a member's database uses, in percent, at most 100: pages that
  * are free do not count, for they are used again. */
@@ -63,5 +65,11 @@ CC_MUST_USE uint32_t survey_clocks_off(const struct survey *survey, uint64_t bou
 
 /* etcd's leader, as most of those say that answer; 0: none. */
 CC_MUST_USE uint64_t survey_etcd_leader(const struct survey *survey);
+
+/* To which member etcd's leader has to go, for it must not be on the machine of the node that
+ * leads: that is `node`, whose machine has the member `own`. A voter that answers and follows it.
+ * 0: all is well, or there is none. */
+CC_MUST_USE uint64_t survey_place_of_leader(const struct survey *survey, const char *node,
+                                            uint64_t own);
 
 #endif

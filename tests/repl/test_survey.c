@@ -98,7 +98,7 @@ static void shows_the_keys(void)
     survey_keys(&survey, "x", etcd);
     CHECK(!survey.has_leader && survey.node_count == 3 && survey.has_vault);
     survey_members(&survey, etcd);
-    survey_status(&survey, etcd);
+    CHECK(survey_status(&survey, etcd) == survey.members[0].id);
     CHECK(survey.member_count == 1 && survey.members[0].answers);
     close_world();
 }
@@ -128,7 +128,7 @@ static void a_silent_etcd(void)
     etcd_sim_cut(etcd, true);
     survey_keys(&survey, "x", etcd);
     survey_members(&survey, etcd);
-    survey_status(&survey, etcd);
+    CHECK(survey_status(&survey, etcd) == 0);
     CHECK(!survey.has_answer && survey.node_count == 0 && survey.member_count == 0);
     close_world();
 }
@@ -164,12 +164,42 @@ static void clocks(void)
     CHECK(survey_clocks_off(&survey, 101, &first) == 0 && first == NULL);
 }
 
+/* Both leaders on one machine: etcd's goes to a voter that answers and follows it, if this node is
+ * the one that leads. */
+static void place_of_leader(void)
+{
+    struct survey survey = {
+        .has_answer = true,
+        .has_leader = true,
+        .leader = "a",
+        .member_count = 4,
+        .members = { { .id = 1, .leader = 1, .answers = true },
+                     { .id = 2, .leader = 1 },
+                     { .id = 3, .leader = 1, .answers = true, .is_learner = true },
+                     { .id = 4, .leader = 1, .answers = true } },
+    };
+
+    CHECK(survey_place_of_leader(&survey, "a", 1) == 4);
+    CHECK(survey_place_of_leader(&survey, "a", 4) == 0); /* it is on another machine */
+    CHECK(survey_place_of_leader(&survey, "a", 0) == 0); /* which has not answered yet */
+    CHECK(survey_place_of_leader(&survey, "b", 1) == 0); /* another node leads */
+    survey.members[3].leader = 0;
+    CHECK(survey_place_of_leader(&survey, "a", 1) == 0);
+    survey.members[3].leader = 1;
+    survey.has_leader = false;
+    CHECK(survey_place_of_leader(&survey, "a", 1) == 0);
+    survey.has_leader = true;
+    survey.has_answer = false;
+    CHECK(survey_place_of_leader(&survey, "a", 1) == 0);
+}
+
 int main(void)
 {
     shows_the_keys();
     more_nodes_than_are_shown();
     a_silent_etcd();
     percent_and_leader();
+    place_of_leader();
     clocks();
     return 0;
 }

@@ -77,6 +77,11 @@ class Etcd:
                 return number
         return None
 
+    def move_leader(self, number):
+        """Lets this member lead."""
+        member = self.ask(number, "/v3/maintenance/status", {})["header"]["member_id"]
+        self.ask(self.leader(), "/v3/maintenance/transfer-leadership", {"targetID": member})
+
     def kill(self, number):
         self.processes[number].kill()
         self.processes[number].wait()
@@ -120,11 +125,12 @@ class Etcd:
 
 
 class Proxy:
-    """Stands between one node and etcd (proxy.py)."""
+    """Stands between one node and etcd (proxy.py); the member `first` is that of its machine."""
 
-    def __init__(self, etcd):
+    def __init__(self, etcd, first):
+        ports = etcd.clients[first:] + etcd.clients[:first]
         self.process = subprocess.Popen(
-            [sys.executable, pathlib.Path(__file__).with_name("proxy.py"), *map(str, etcd.clients)],
+            [sys.executable, pathlib.Path(__file__).with_name("proxy.py"), *map(str, ports)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         ports = self.process.stdout.readline().split()
         self.addresses = ",".join(f"127.0.0.1:{int(port)}" for port in ports)
@@ -146,7 +152,8 @@ class Node:
 
     def __init__(self, cluster, name, folder):
         self.cluster, self.name, self.folder = cluster, name, folder
-        self.proxy = Proxy(cluster.etcd)
+        self.member = len(cluster.nodes) % len(cluster.etcd.clients)  # of etcd, on its machine
+        self.proxy = Proxy(cluster.etcd, self.member)
         self.process, self.state, self.port, self.starts = None, None, None, 0
         self.may_end = False  # the drill makes it end, and starts it itself
         self.lost_sessions = 0

@@ -25,6 +25,7 @@ from client import Account
 from cluster import Cluster, Node, Rule, until
 from cluster_chain import chain_of, out_of_order, requests_of
 from cluster_join import joins
+from cluster_place import placement
 from harness import PRODUCED, Suite, perpd_program
 from world import BTC, BTC_PRICE, USDC
 
@@ -556,9 +557,10 @@ def nothing_is_lost(world):
 @suite.case
 def drill(world):
     """A cluster under load: kills, what a standby answers, and what the journals hold."""
-    return (kills(world) + at_rest(world, status) + handovers(world) + stopped_leader(world) +
-            apart(world) + retention(world) + joins(world) + standby_answers(world) +
-            end_load(world) + at_once(world) + quota(world) + nothing_is_lost(world))
+    return (placement(world) + kills(world) + at_rest(world, status) + handovers(world) +
+            stopped_leader(world) + apart(world) + retention(world) + joins(world) +
+            standby_answers(world) + end_load(world) + at_once(world) + quota(world) +
+            nothing_is_lost(world))
 
 
 def main():

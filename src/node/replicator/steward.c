@@ -1,9 +1,10 @@
 #include "node/replicator/steward.h"
 
 #include "base/log.h"
-#include "repl/etcd_call.h"
+#include "repl/etcd_ask.h"
 
-#define FEW_NS UINT64_C(10000000000)
+#define FEW_NS   UINT64_C(10000000000)
+#define PLACE_NS UINT64_C(60000000000) /* between two moves of etcd's leader */
 
 enum { LOOKS = 8, FEWEST = 2 };
 
@@ -137,10 +138,37 @@ static bool look(struct steward *steward)
     survey_keys(survey, steward->config.cluster, steward->any);
     if (!has_ended(steward))
         survey_members(survey, steward->any);
-    for (uint32_t i = 0; i < steward->each_count && !has_ended(steward); i++)
-        survey_status(survey, steward->each[i]);
+    for (uint32_t i = 0; i < steward->each_count && !has_ended(steward); i++) {
+        uint64_t member = survey_status(survey, steward->each[i]);
+        if (i == 0 && member != 0)
+            steward->own = member;
+    }
     survey->taken_ns = clock_now_ns(steward->config.clock);
     return !has_ended(steward);
+}
+
+/* ---- where etcd's leader is ------------------------------------------------------------------ */
+
+/* If both leaders were on one machine, its end would cost two elections, one after the other. */
+static void place_leader(struct steward *steward, uint64_t now_ns)
+{
+    struct etcd_done done = { .text = "" };
+    uint64_t member = survey_place_of_leader(&steward->survey, steward->config.node, steward->own);
+    const struct etcd_request request = { .kind = ETCD_MOVE_LEADER, .member = member };
+
+    if (member == 0 || now_ns < steward->place_ns)
+        return;
+    steward->place_ns = now_ns + PLACE_NS;
+    int error = etcd_ask(steward->each[0], &request, SURVEY_WAIT_NS, &done);
+    if (error == 0 && done.result == ETCD_OK)
+        log_line(LOG_INFO, "cluster",
+                 "moved etcd's leader from the member of this machine, whose node leads, to %016lx",
+                 member);
+    else
+        log_line(LOG_WARN, "cluster",
+                 "etcd's leader is on the machine of the node that leads and was not moved: %s; "
+                 "tried again in 60 s",
+                 error == 0 ? done.text : "no answer");
 }
 
 /* ---- the step -------------------------------------------------------------------------------- */
@@ -159,6 +187,7 @@ uint32_t steward_step(struct steward *steward)
         watch_nodes(steward, now_ns);
         watch_clocks(steward);
         watch_database(steward);
+        place_leader(steward, now_ns);
     }
     steward->due_ns = clock_monotonic_ns(steward->config.clock) + STEWARD_STEP_NS;
     return 1;

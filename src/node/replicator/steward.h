@@ -22,7 +22,8 @@ enum { STEWARD_ALARM_PERCENT = 50, STEWARD_HALF_PERCENT = 70, STEWARD_CLOSED_PER
 
 struct steward_config {
     const struct clock *clock;
-    const char *cluster; /* outlives it */
+    const char *cluster; /* these outlive it */
+    const char *node;    /* this one; each[0] is etcd's member of its machine */
     uint64_t quota;      /* cluster.etcd_quota, bytes */
     uint64_t clock_ns;   /* cluster.clock_ms */
 };
@@ -40,6 +41,8 @@ struct steward {
     uint32_t told;   /* the percent state that is logged */
     uint32_t off;    /* nodes with a clock that is wrong, as it is logged */
     uint64_t etcd_leader;
+    uint64_t own;         /* the member at each[0]; 0: it never answered */
+    uint64_t place_ns;    /* etcd's leader is moved no sooner */
     _Atomic bool ends;    /* a step asks no more */
     _Atomic bool halves;  /* etcd's database is above STEWARD_HALF_PERCENT */
     _Atomic bool is_full; /* and above STEWARD_CLOSED_PERCENT */

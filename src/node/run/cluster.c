@@ -96,6 +96,7 @@ static int make_steward(struct node *node, struct etcd_real_config config)
     steward->config = (struct steward_config){
         .clock = &node->clock,
         .cluster = config_text(node->options, OPTION_cluster_name),
+        .node = node->cluster_node,
         .quota = config_number(node->options, OPTION_cluster_etcd_quota),
         .clock_ns = config_number(node->options, OPTION_cluster_clock_ms) * NS_PER_MS,
     };
