@@ -77,40 +77,67 @@ static void add_open_losses(const struct market *market, const struct holding *h
     add_open_loss(figures, sells, mark - (int64_t)sells->price_bound);
 }
 
-static void holding_figures(const struct market *market, const struct holding *holding,
-                            struct figures *figures)
+static inline void set_position_figures(const struct market *market, const struct holding *holding,
+                                        struct figures *figures)
 {
-    int64_t mark = (int64_t)market->mark;
-
-    figures->value = mark * holding->size - holding->cost;
+    figures->value = (int64_t)market->mark * holding->size - holding->cost;
     figures->maintenance = maintenance_of(market, holding->size);
+}
+
+static inline void set_order_figures(const struct market *market, const struct holding *holding,
+                                     struct figures *figures)
+{
     figures->initial =
         initial_of_worst(market, holding->leverage, holding->size, rests_now(holding));
     figures->loose = 0;
     add_open_losses(market, holding, figures);
 }
 
-static void put_figures(struct portfolio *portfolio, struct holding *holding,
-                        const struct figures *figures)
+static void holding_figures(const struct market *market, const struct holding *holding,
+                            struct figures *figures)
+{
+    set_position_figures(market, holding, figures);
+    set_order_figures(market, holding, figures);
+}
+
+static void put_position_figures(struct portfolio *portfolio, struct holding *holding,
+                                 const struct figures *figures)
 {
     portfolio->value += figures->value - holding->figure_value;
     portfolio->maintenance += figures->maintenance - holding->figure_maintenance;
-    portfolio->initial += figures->initial - holding->figure_initial;
-    portfolio->loose += figures->loose - holding->figure_loose;
     holding->figure_value = figures->value;
     holding->figure_maintenance = figures->maintenance;
+}
+
+static void put_order_figures(struct portfolio *portfolio, struct holding *holding,
+                              const struct figures *figures)
+{
+    portfolio->initial += figures->initial - holding->figure_initial;
+    portfolio->loose += figures->loose - holding->figure_loose;
     holding->figure_initial = figures->initial;
     holding->figure_loose = figures->loose;
+}
+
+static void put_figures(struct portfolio *portfolio, struct holding *holding,
+                        const struct figures *figures)
+{
+    put_position_figures(portfolio, holding, figures);
+    put_order_figures(portfolio, holding, figures);
 }
 
 static void refresh(struct engine *engine, struct portfolio *portfolio, struct holding *holding)
 {
     const struct market *market = &engine->markets.rows[holding->market];
+    uint64_t made_at = margin_figure_mark(market);
     struct figures figures;
 
-    holding_figures(market, holding, &figures);
-    put_figures(portfolio, holding, &figures);
-    holding->figure_mark = margin_figure_mark(market);
+    if (holding->figure_mark != (made_at | RESTS_CHANGED)) {
+        set_position_figures(market, holding, &figures);
+        put_position_figures(portfolio, holding, &figures);
+    }
+    set_order_figures(market, holding, &figures);
+    put_order_figures(portfolio, holding, &figures);
+    holding->figure_mark = made_at;
 }
 
 void margin_bring(struct engine *engine, struct portfolio *portfolio)

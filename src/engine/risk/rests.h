@@ -7,6 +7,21 @@
 
 #include "engine/risk/margin.h"
 
+/* Added to figure_mark: of the figures of that mark only IM is out of date. */
+#define RESTS_CHANGED (UINT64_C(1) << 63)
+
+/* What rests of the holding's orders changed, its position did not: as recheck_holding, but its
+ * value and its MM stand. */
+static inline void rests_changed(struct engine *engine, uint32_t index)
+{
+    struct holding *holding = state_holding(engine, index);
+    uint64_t made_at = holding->figure_mark;
+
+    recheck_holding(engine, index);
+    if (made_at != 0)
+        holding->figure_mark = made_at | RESTS_CHANGED;
+}
+
 /* The side whose orders oppose the position, which is not 0. */
 static inline enum order_side rests_opposing(int64_t size)
 {

@@ -50,7 +50,9 @@ void risk_refresh(struct engine *engine, uint32_t index)
     struct portfolio *portfolio = state_portfolio(engine, index);
 
     funding_pay_refresh(engine, portfolio, index);
-    margin_bring(engine, portfolio);
+    if (portfolio->figure_epoch != engine->recheck.mark_epoch ||
+        portfolio->stale_holding != HOLDING_NONE)
+        margin_bring(engine, portfolio);
     if (check(engine, portfolio))
         judge(engine, portfolio, index);
 }

@@ -1,7 +1,7 @@
 #include "engine/trade/match.h"
 
 #include "engine/risk/fee.h"
-#include "engine/risk/margin.h"
+#include "engine/risk/rests.h"
 #include "engine/risk/risk.h"
 #include "engine/trade/fill.h"
 #include "engine/trade/resting.h"
@@ -433,7 +433,7 @@ void match_act(struct engine *engine, const struct match_taker *taker, const str
     /* The taker's portfolio is first in the list of portfolios to check. Each maker's is checked at
      * once, unless a maker was refused: then act_refuses reads `flagged` again, so all checks wait
      * for the end. */
-    recheck_holding(engine, engine->orders.hot[order].holding);
+    rests_changed(engine, engine->orders.hot[order].holding);
     uint32_t last = engine->recheck.changed_head;
     for (uint32_t met = 0; met < match->makers; met++) {
         uint32_t tick = book_best(&market->book, other);

@@ -1,7 +1,7 @@
 #include "engine/trade/order_plan.h"
 
 #include "base/rule.h"
-#include "engine/risk/margin.h"
+#include "engine/risk/rests.h"
 #include "engine/state/evidence.h"
 #include "engine/trade/resting.h"
 
@@ -171,7 +171,7 @@ void order_plan_give_up(struct engine *engine, uint32_t index, uint8_t reason)
     order_move(order, order_filled(&engine->orders, index), ORDER_CANCELED);
     order->reason = reason;
     resting_emit_state(engine, index);
-    recheck_holding(engine, order->holding);
+    rests_changed(engine, order->holding);
     order_release(&engine->orders, index);
 }
 
@@ -196,7 +196,7 @@ void order_plan_act(struct engine *engine, const struct order_request *request,
     if (CC_UNLIKELY(request->fires) && order->remaining != 0 && request->tif == ORDER_IOC &&
         plan->match.stop == MATCH_MAX) {
         engine->conditionals.going = index;
-        recheck_holding(engine, order->holding);
+        rests_changed(engine, order->holding);
         return;
     }
     uint64_t filled = order_filled(&engine->orders, index);
@@ -208,7 +208,7 @@ void order_plan_act(struct engine *engine, const struct order_request *request,
     if (order_request_replaces(request))
         resting_drop(engine, index);
     resting_emit_state(engine, index);
-    recheck_holding(engine, order->holding);
+    rests_changed(engine, order->holding);
     evidence_of_order(engine, result, index);
     order_release(&engine->orders, index);
 }

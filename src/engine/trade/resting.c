@@ -1,5 +1,6 @@
 #include "engine/trade/resting.h"
 
+#include "engine/risk/rests.h"
 #include "engine/risk/risk.h"
 #include "engine/state/effects_emit_inline.h"
 #include "engine/state/evidence.h"
@@ -140,7 +141,7 @@ static void enter_book(struct engine *engine, uint32_t index)
 
     INVARIANT(inserted);
     resting_add_sums(state_holding(engine, order->holding), order, price);
-    recheck_holding(engine, order->holding);
+    rests_changed(engine, order->holding);
     resting_emit(engine, market, index, price, BOOK_ADD, order->remaining);
 }
 
@@ -204,7 +205,7 @@ void resting_remove(struct engine *engine, uint32_t index, enum order_state stat
     resting_subtract_sums(state_holding(engine, order->holding), order, price, order->remaining,
                           true);
     unlink_order(engine, index);
-    recheck_holding(engine, order->holding);
+    rests_changed(engine, order->holding);
     order_move(order, order_filled(&engine->orders, index), state);
     order->reason = reason;
     resting_emit(engine, market, index, price, BOOK_DELETE, order->remaining);
@@ -239,7 +240,7 @@ void resting_change(struct engine *engine, uint32_t index, uint64_t fall,
         book_reduce(&market->book, index, fall);
     resting_set_terms(engine, index, terms);
     resting_add_sums(holding, order, price);
-    recheck_holding(engine, order->holding);
+    rests_changed(engine, order->holding);
     emit_state(engine, market, index, price);
     if (fall != 0)
         emit_book(engine, market, index, price, BOOK_REDUCE, fall);
@@ -254,7 +255,7 @@ void resting_lift(struct engine *engine, uint32_t index)
     book_remove(&market->book, index);
     resting_subtract_sums(state_holding(engine, order->holding), order, price, order->remaining,
                           true);
-    recheck_holding(engine, order->holding);
+    rests_changed(engine, order->holding);
     emit_book(engine, market, index, price, BOOK_DELETE, order->remaining);
 }
 
@@ -276,7 +277,7 @@ void resting_reduce(struct engine *engine, uint32_t index, uint64_t quantity)
 
     book_reduce(&market->book, index, quantity);
     resting_subtract_sums(state_holding(engine, order->holding), order, price, quantity, false);
-    recheck_holding(engine, order->holding);
+    rests_changed(engine, order->holding);
     order_extra(&engine->orders, index)->updated_ns = engine->t_ns;
     resting_emit(engine, market, index, price, BOOK_REDUCE, quantity);
 }
