@@ -135,6 +135,18 @@ def shapes(console):
         console.picture(f"console-360-{tab}")
 
 
+def recoloured(console):
+    """The chart takes the colours of the other theme over."""
+    console.open(1440, 900, "dark")
+    for theme in ("dark", "light", "dark"):
+        console.size(1440, 900, theme)
+        console.until("""(() => { const canvas = document.querySelector('.pane-candles canvas');
+          if (canvas === null) return false;
+          const [shown, wanted] = [canvas.getContext('2d').getImageData(2, 2, 1, 1).data,
+            getComputedStyle(document.querySelector('.pane-candles')).backgroundColor];
+          return wanted === `rgb(${shown[0]}, ${shown[1]}, ${shown[2]})`; })()""")
+
+
 def account(console, exchange):
     """A passkey makes the account, the faucet its money; the keys stay here and cannot leave."""
     console.open()
@@ -465,6 +477,7 @@ def main():
         with chromium.Chromium(5 * PATIENCE_S) as browser:
             console = Console(browser, url)
             live(console, exchange, maker, taker)
+            recoloured(console)
             one_sided(console, maker)
             name = account(console, exchange)
             orders(console, exchange, maker)

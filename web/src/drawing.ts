@@ -1,6 +1,6 @@
 /* A pane's drawing, and what draws it again. */
 import { type RefObject } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 /** What a library has drawn into a place. */
 export type Drawing = { resize(width: number, height: number): void; end(): void };
@@ -14,12 +14,26 @@ export function pageColour(): (name: string) => string {
   return (name) => style.getPropertyValue(`--${name}`).trim();
 }
 
-/** The place of a drawing: made again when one of `inputs` changes, drawn each `period` milliseconds while the page
+const DARK = matchMedia('(prefers-color-scheme: dark)');
+
+/** Whether the page has its dark colours. */
+function useDark(): boolean {
+  const [isDark, setDark] = useState(DARK.matches);
+  useEffect(() => {
+    const change = () => setDark(DARK.matches);
+    DARK.addEventListener('change', change);
+    return () => DARK.removeEventListener('change', change);
+  }, []);
+  return isDark;
+}
+
+/** The place of a drawing: made again when one of `inputs` or the page's colours change, drawn each `period` milliseconds while the page
  * is seen, of the size of its place, ended with the pane. `make` null: nothing is drawn. */
 export function useDrawing(
   make: ((place: HTMLElement) => Promise<() => Drawn>) | null, period: number, inputs: readonly unknown[],
 ): RefObject<HTMLDivElement | null> {
   const place = useRef<HTMLDivElement>(null);
+  const isDark = useDark();
   useEffect(() => {
     const element = place.current;
     if (element === null || make === null) return;
@@ -42,6 +56,6 @@ export function useDrawing(
       sizes.disconnect();
       drawing?.end();
     };
-  }, inputs);
+  }, [...inputs, isDark]);
   return place;
 }

@@ -1,6 +1,8 @@
 /* The order ticket: what is typed, what it means, the bytes that are signed, and what came of it. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ByteTable } from './byte_table';
+import { serverNow } from './clock';
+import { shownText } from './decimal';
 import type { Exchange } from './exchange';
 import type { Market } from './market';
 import { useModel } from './model';
@@ -40,7 +42,7 @@ function Outcome({ submission }: { submission: Submission }) {
   const ack = answer?.timing_ns === undefined ? '' : ` ${(answer.timing_ns.ack / 1e6).toFixed(2)} ms in the exchange.`;
   const words = state === 'sent' ? 'sent …'
     : state === 'unknown' ? 'no answer yet: the same bytes are sent again'
-    : isDone ? `${answer?.original_status === undefined ? '' : 'It had arrived the first time: '}${statusText(answer?.order_status ?? status)}.${answer?.filled_size > '0' ? ` Filled ${answer.filled_size} at ${answer.average_price}.` : ''}${ack}`
+    : isDone ? `${answer?.original_status === undefined ? '' : 'It had arrived the first time: '}${statusText(answer?.order_status ?? status)}.${answer?.filled_size > '0' ? ` Filled ${answer.filled_size} at ${shownText(answer.average_price)}.` : ''}${ack}`
     : `${statusText(status)}. ${problem?.detail ?? ''}`;
   return <p class={`outcome tone-${tone}`} role="alert">{words}</p>;
 }
@@ -128,7 +130,7 @@ const YOUNG_MS = 10_000;
 
 /** Whether the id of a payload is too old to be sent and repeated within the exchange's window. */
 function isOld({ id }: Payload): boolean {
-  return Date.now() - parseInt(id.replace('-', '').slice(0, 12), 16) > YOUNG_MS;
+  return serverNow() - parseInt(id.replace('-', '').slice(0, 12), 16) > YOUNG_MS;
 }
 
 export function TicketPane({ exchange, trader, picked, onTaken }: { exchange: Exchange; trader: Trader | null; picked: Picked; onTaken: () => void }) {
