@@ -3,6 +3,7 @@ its types, its wheel. W: wire.md.
 """
 import asyncio
 import base64
+import dataclasses
 import importlib
 import json
 import pathlib
@@ -16,6 +17,7 @@ from random import Random
 from types import SimpleNamespace
 from uuid import UUID
 
+import binary_vectors
 import book_vectors
 from python_library import PYTHON, ROOT, Hidden, vectors
 from harness import Suite, Table, only  # noqa: E402  (python_library finds the folders)
@@ -24,7 +26,7 @@ import client_wheel  # noqa: E402
 from perpd import (Amount, Client, Order, PortfolioId, SessionKey, SlowSignerWarning,  # noqa: E402
                    WrongChecksum, address_of, address_text)
 from perpd import _wire_gen as wire  # noqa: E402
-from perpd import ed25519, sign, sync  # noqa: E402
+from perpd import binary, ed25519, sign, sync  # noqa: E402
 from perpd.book import Book, Fault  # noqa: E402
 from perpd.address import keccak_256  # noqa: E402
 from perpd.ids import Ids, id_time_ms, is_v7  # noqa: E402
@@ -65,6 +67,50 @@ def book_of_the_vectors(_):
         if expect == "ok" and not table.same(f"{number}: crc", book.crc(), step["crc"]):
             break
     table.same("steps", met, {"ok": 959, "gap": 21, "fault": 20})
+    return table.wrong
+
+
+def said(one):
+    """A message that `binary.read` has read, by the names of the vectors."""
+    names = {"is_ask": "side", "is_liquidation": "flags"}
+    members = {names.get(field.name, field.name): getattr(one, field.name)
+               for field in dataclasses.fields(one)}
+    head = members.pop("head")
+    if isinstance(one, binary.Unknown):
+        return {"template": head.template}
+    for name, value in members.items():
+        members[name] = (str(value) if isinstance(value, UUID) else
+                         value.hex() if isinstance(value, bytes) else
+                         int(value) if isinstance(value, bool) else value)
+    return {"template": head.template, "market": head.market, "flags": 0, "seq": head.seq,
+            "time_ns": head.time_ns, **members}
+
+
+@suite.case
+def binary_messages(_):
+    """W9, Binary messages: what each says, with what a newer exchange adds; what is none."""
+    table, met = Table(), {"frames": 0, "acks": 0, "refused": 0}
+    table.same("the file is what makes it", binary_vectors.PATH.read_text(),
+               binary_vectors.written())
+    for vector in vectors("stream_binary"):
+        raw, name = bytes.fromhex(vector["hex"]), vector["name"]
+        if "message" not in vector:
+            met["refused"] += 1
+            table.true(name, raises(binary.Malformed, lambda: binary.read(raw)))
+            continue
+        got, want = binary.read(raw), vector["message"]
+        members = {field.name: getattr(got, field.name) for field in dataclasses.fields(got)}
+        if isinstance(got, binary.Ack):
+            met["acks"] += 1
+            table.same(name, {**members, "request_id": str(got.request_id), "version": 1}, want)
+            continue
+        met["frames"] += 1
+        table.same(name, {**members, "data": [said(one) for one in got.data]}, want)
+        for cut in range(len(raw)):
+            if cut not in {48 + at for at in range(0, len(raw), 8)}:
+                table.true(f"{name}: {cut} bytes", raises(
+                    binary.Malformed, lambda: binary.read(raw[:cut])))
+    table.same("vectors", met, {"frames": 32, "acks": 2, "refused": 12})
     return table.wrong
 
 

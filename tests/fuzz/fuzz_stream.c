@@ -1,5 +1,6 @@
-/* A WebSocket: frames in any cuts, and messages of a client that has logged in. Whatever comes,
- * what the stream held is given back when its connection closes. */
+/* A WebSocket: frames in any cuts, and messages of a client that has logged in; the same where the
+ * subprotocol of binary messages is agreed, and one such message. Whatever comes, what the stream
+ * held is given back when its connection closes. */
 #include <stdio.h>
 
 #include "check.h"
@@ -11,15 +12,18 @@ enum { CONNECTIONS = 8, MESSAGE_MAX = 16000, TURNS = 16 };
 
 #define GRACE_NS UINT64_C(11000000000)
 
-static const char handshake[] = "GET /api/v1/stream HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n"
-                                "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-                                "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
+#define HANDSHAKE                                                                             \
+    "GET /api/v1/stream HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" \
+    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+
+static const char handshake[] = HANDSHAKE "\r\n";
+static const char binary_handshake[] = HANDSHAKE "Sec-WebSocket-Protocol: perps.bin.v1\r\n\r\n";
 
 static struct fixture fixture;
 static struct protocol *protocol;
 
-/* A text message with a mask of zeros. */
-static void say(struct wire *wire, const char *text, size_t count)
+/* A message with a mask of zeros, its first byte `kind`. */
+static void say_as(struct wire *wire, uint8_t kind, const void *bytes, size_t count)
 {
     static uint8_t frame[MESSAGE_MAX + 8];
     size_t head = count <= 125 ? 6 : 8;
@@ -27,14 +31,19 @@ static void say(struct wire *wire, const char *text, size_t count)
     if (count > MESSAGE_MAX || wire->conn == NULL)
         return;
     memset(frame, 0, head);
-    frame[0] = 0x81;
+    frame[0] = kind;
     frame[1] = (uint8_t)(0x80 | (count <= 125 ? count : 126));
     if (count > 125) {
         frame[2] = (uint8_t)(count >> 8);
         frame[3] = (uint8_t)count;
     }
-    memcpy(frame + head, text, count);
+    memcpy(frame + head, bytes, count);
     wire_send(wire, frame, head + count, 0);
+}
+
+static void say(struct wire *wire, const char *text, size_t count)
+{
+    say_as(wire, 0x81, text, count);
 }
 
 /* The bytes as they are; the first says where they are cut. */
@@ -74,9 +83,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         protocol = fixture_protocol(&fixture, CONNECTIONS);
     }
     wire_open(&wire, &fixture, protocol, false);
-    wire_send(&wire, handshake, sizeof handshake - 1, 0);
+    if (data[0] / 2 % 2 == 0)
+        wire_send(&wire, handshake, sizeof handshake - 1, 0);
+    else
+        wire_send(&wire, binary_handshake, sizeof binary_handshake - 1, 0);
     CHECK(wire.conn != NULL && wire.conn->stream != NULL);
-    if (data[0] % 2 == 0)
+    if (data[0] / 4 % 2 == 1)
+        say_as(&wire, 0x82, data + 1, size - 1);
+    else if (data[0] % 2 == 0)
         send_bytes(&wire, data + 1, size - 1);
     else
         send_lines(&wire, data + 1, size - 1);

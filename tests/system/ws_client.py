@@ -66,13 +66,13 @@ def narrowed(wide):
 class Stream:
     """One WebSocket; `take` gives the next frame as (opcode, bytes), `next` the next message."""
 
-    def __init__(self, exchange, narrow=False, before=b""):
+    def __init__(self, exchange, narrow=False, before=b"", subprotocol=None):
         """`narrow`: kernels keep little of what it does not read."""
         key = base64.b64encode(os.urandom(16)).decode()
         self.connection = exchange.open(PATIENCE_S)
         if narrow:
             self.connection.socket = narrowed(self.connection.socket)
-        self.connection.send(before + handshake(key))
+        self.connection.send(before + handshake(key, Sec_WebSocket_Protocol=subprotocol))
         for _ in range(before.count(b" HTTP/1.1\r\n")):
             assert self.connection.receive().status == 200
         self.buffer = self.connection.buffer
@@ -80,6 +80,8 @@ class Stream:
         assert head.startswith(b"HTTP/1.1 101 "), head
         wanted = base64.b64encode(hashlib.sha1(key.encode() + GUID).digest())
         assert b"Sec-WebSocket-Accept: " + wanted + b"\r\n" in head, head
+        self.subprotocol = next((line.split(b": ", 1)[1].decode() for line in head.split(b"\r\n")
+                                 if line.startswith(b"Sec-WebSocket-Protocol: ")), None)
 
     def _line_end(self):
         while b"\r\n\r\n" not in self.buffer:

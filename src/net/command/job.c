@@ -313,6 +313,28 @@ bool job_accept_op(struct job_table *jobs, struct conn *conn, const char *body, 
     return true;
 }
 
+bool job_accept_op_frame(struct job_table *jobs, struct conn *conn, const uint8_t *frame,
+                         size_t count)
+{
+    const struct arrival arrival = {
+        .body = (const char *)frame,
+        .count = count,
+        .form = ACK_BINARY,
+        .is_frame = true,
+    };
+    struct taken taken;
+    if (!decode_job(jobs, conn, &arrival, &taken))
+        return false;
+    struct pending *pending = add_pending(jobs, conn, &arrival, &taken);
+    pending->is_op = true;
+    pending->is_op_frame = true;
+    pending->has_op_id = count >= REQUEST_BODY_AT;
+    if (pending->has_op_id)
+        memcpy(pending->op_request, frame + REQUEST_HEADER_BYTES, sizeof pending->op_request);
+    enter(jobs, conn, pending, &taken);
+    return true;
+}
+
 /* Puts a command without a signature into a slot, for the pending. */
 static struct job *add_plain(struct job_table *jobs, const struct pending *pending, uint16_t code,
                              const uint8_t *body, uint16_t body_bytes)

@@ -89,6 +89,10 @@ CC_MUST_USE bool job_accept(struct job_table *jobs, struct conn *conn, const cha
 CC_MUST_USE bool job_accept_op(struct job_table *jobs, struct conn *conn, const char *body,
                                size_t count, bool wants_full, int64_t op_id);
 
+/* The same for a binary frame, whose answer has the form of a binary acknowledgement. */
+CC_MUST_USE bool job_accept_op_frame(struct job_table *jobs, struct conn *conn,
+                                     const uint8_t *frame, size_t count);
+
 /* Accepts a command without a signature (W3b), checked as far as net can; a slot is free. Returns
  * its pending, which waits for the answer like that of a signed request. */
 struct pending *job_accept_plain(struct job_table *jobs, struct conn *conn, uint16_t code,

@@ -94,6 +94,7 @@ static struct pending *alloc(struct pending_pool *pool, const struct conn *conn,
     pending->is_checked = false;
     pending->wrote = false;
     pending->is_op = false;
+    pending->is_op_frame = false;
     pending->is_page = false;
     pending->pipelined = false;
     pending->payload = BODY_NONE;
@@ -165,8 +166,9 @@ struct pending *pending_replace(struct pending_pool *pool, struct conn *conn,
     made->rate = sent->rate;
     made->received_ticks = sent->received_ticks;
     made->is_op = sent->is_op;
+    made->is_op_frame = sent->is_op_frame;
     made->has_op_id = sent->has_op_id;
-    made->op_id = sent->op_id;
+    memcpy(made->op_request, sent->op_request, sizeof made->op_request); /* or its op_id */
     if (before == NULL)
         conn->pending_head = index;
     else

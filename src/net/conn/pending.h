@@ -85,8 +85,12 @@ struct pending {
     struct client_rate_state rate; /* shown by its answer; limit 0: none */
     bool is_op;                    /* a write of a stream: op_id is that of its message */
     bool is_page;                  /* a stream's read of private events, which no op awaits */
+    bool is_op_frame;              /* that message is binary, and named by op_request */
     bool has_op_id;
-    int64_t op_id;
+    union {
+        int64_t op_id;
+        uint8_t op_request[16];
+    };
     union {
         struct {
             struct answer answer;

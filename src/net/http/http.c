@@ -232,12 +232,30 @@ static int parse_sender(struct http_head *head, struct seen *seen, const char *t
     return again ? fail(head, HTTP_FAULT_TWICE, name.at) : 0;
 }
 
+/* Whether a list of subprotocols has the one of binary messages. */
+static bool names_binary(const char *value, size_t count)
+{
+    const char *end = value + count;
+    const char *first;
+    size_t length;
+    while (value < end) {
+        value = list_next(value, end, &first, &length);
+        if (length == strlen(HTTP_BINARY_STREAM) && memcmp(first, HTTP_BINARY_STREAM, length) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The headers of a WebSocket handshake (RFC 6455, 4.2.1). */
 static int parse_handshake(struct http_head *head, const char *text, struct http_span name,
                            struct http_span value)
 {
     const char *key = text + name.at;
     struct http_span *kept = NULL;
+    if (name.count == 22 && IS(key, "sec-websocket-protocol")) {
+        head->asks_binary |= names_binary(text + value.at, value.count); /* it may come again */
+        return 0;
+    }
     if (name.count == 7 && IS(key, "upgrade"))
         kept = &head->upgrade;
     else if (name.count == 17 && IS(key, "sec-websocket-key"))

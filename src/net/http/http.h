@@ -24,6 +24,9 @@ enum {
     HTTP_HEADERS_MAX = 64,
 };
 
+/* The subprotocol of streams of binary messages (wire.md W9). */
+#define HTTP_BINARY_STREAM "perps.bin.v1"
+
 enum http_method { HTTP_GET, HTTP_POST, HTTP_PUT, HTTP_PATCH, HTTP_HEAD, HTTP_OPTIONS, HTTP_OTHER };
 
 enum http_media { HTTP_MEDIA_NONE, HTTP_MEDIA_JSON, HTTP_MEDIA_OCTETS, HTTP_MEDIA_OTHER };
@@ -89,6 +92,7 @@ struct http_head {
     struct http_span codings;    /* Accept-Encoding; of several none, as the next */
     struct http_span known;      /* If-None-Match */
     bool asks_upgrade;           /* Connection names upgrade */
+    bool asks_binary;            /* Sec-WebSocket-Protocol names HTTP_BINARY_STREAM */
     uint32_t fault_at;           /* of the fault, in bytes from the start of the head */
     uint8_t fault;               /* enum http_fault */
 };

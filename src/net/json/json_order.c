@@ -55,7 +55,7 @@ static const char *time_in_force(uint64_t expiry)
 }
 
 /* W10: MARKET, STOP_MARKET and TAKE_PROFIT_MARKET have no price. */
-static bool has_price(uint8_t order_type)
+bool json_order_has_price(uint8_t order_type)
 {
     return order_type != 0 && order_type != 3 && order_type != 5;
 }
@@ -68,7 +68,7 @@ static void write_price(struct writer *writer, const struct row_order *row)
         WRITER_TEXT(writer, ",\"expires_at\":null");
     else
         JSON_FIELD_UINT(writer, "expires_at", expiry);
-    if (has_price(row->order_type))
+    if (json_order_has_price(row->order_type))
         JSON_FIELD_DECIMAL(writer, "price", row->price, row->price_decimals);
     else
         WRITER_TEXT(writer, ",\"price\":null");

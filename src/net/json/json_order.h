@@ -10,6 +10,9 @@ void json_order(struct writer *writer, const struct row_order *row);
 /* Writes the member `book_handle`: null for 0. */
 void json_order_handle(struct writer *writer, uint64_t handle);
 
+/* Whether orders of that order_type have a price: not those at the market's (W10). */
+CC_MUST_USE bool json_order_has_price(uint8_t order_type);
+
 /* The word of an order_status number (wire.md, Enum codes); "" for 255 and unknown numbers. */
 const char *json_order_status(uint8_t status);
 

@@ -444,6 +444,13 @@ void response_write_op(const struct context *context, struct writer *writer,
               is_full ? &stages : NULL);
 }
 
+void response_write_binary(const struct context *context, struct writer *writer,
+                           const struct pending *pending)
+{
+    const struct ack_stages stages = stages_of(context, pending);
+    ack_write_binary(writer, &pending->answer, pending->request_id, &stages);
+}
+
 /* X-Ack: receipt. What could not be made now is null: GET says why. */
 static void write_with_receipt(const struct context *context, struct writer *writer,
                                const struct pending *pending)
@@ -469,9 +476,8 @@ static void write_ack(struct context *context, struct writer *writer, const stru
     } else if (CC_LIKELY(pending->ack_form != ACK_BINARY) || style == ANSWER_SUCCESS) {
         response_write_op(context, writer, pending);
     } else {
-        const struct ack_stages stages = stages_of(context, pending);
         frame->media = MEDIA_OCTETS;
-        ack_write_binary(writer, &pending->answer, pending->request_id, &stages);
+        response_write_binary(context, writer, pending);
     }
 }
 

@@ -38,6 +38,10 @@ CC_MUST_USE bool response_write(struct response_writer *responses, struct conn *
 void response_write_op(const struct context *context, struct writer *writer,
                        const struct pending *pending);
 
+/* The same as the binary acknowledgement (ACK_BINARY_BYTES) of a request that is answered so. */
+void response_write_binary(const struct context *context, struct writer *writer,
+                           const struct pending *pending);
+
 /* Writes the interim response 100 Continue. False without room. */
 CC_MUST_USE bool response_write_continue(struct response_writer *responses, struct conn *conn);
 

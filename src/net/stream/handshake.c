@@ -73,10 +73,11 @@ size_t handshake_answer(const struct http_head *head, const char *text,
     if (EVP_Digest(joined, sizeof joined - 1, digest, NULL, EVP_sha1(), NULL) != 1)
         return 0;
     (void)base64_encode(accept, digest, DIGEST_BYTES);
-    int count = snprintf(answer, HANDSHAKE_BYTES_MAX,
-                         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
-                         "Connection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n",
-                         accept);
+    int count = snprintf(
+        answer, HANDSHAKE_BYTES_MAX,
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+        "Connection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n%s\r\n",
+        accept, head->asks_binary ? "Sec-WebSocket-Protocol: " HTTP_BINARY_STREAM "\r\n" : "");
     INVARIANT(count > 0 && count < HANDSHAKE_BYTES_MAX);
     return (size_t)count;
 }

@@ -9,10 +9,12 @@
 #include "net/json/json_field.h"
 #include "net/stream/handshake.h"
 #include "net/stream/stream_arm.h"
+#include "net/stream/stream_binary.h"
 #include "net/stream/stream_kept.h"
 #include "net/stream/stream_op.h"
 #include "net/stream/stream_resume.h"
 #include "net/stream/stream_subs.h"
+#include "net/stream/stream_write.h"
 
 enum {
     RECEIVE_MAX = 1024,    /* bytes read before others have their turn */
@@ -20,6 +22,7 @@ enum {
     SHORT_MAX = 125,       /* of a frame whose head has two bytes */
     OPEN_WAIT_MS = 1000,
     FIN_TEXT = 0x81,
+    FIN_BINARY = 0x82,
     FIN_CLOSE = 0x88,
     CODE_BYTES = 2, /* of a close frame */
     LENGTH_16 = 126,
@@ -36,9 +39,11 @@ int stream_init(struct streams *streams, struct job_table *jobs)
     streams->private_coded = calloc(STREAM_PRIVATE_CODED, sizeof *streams->private_coded);
     streams->text = malloc(STREAM_TEXT_MAX);
     streams->shared = malloc(STREAM_TEXT_MAX);
+    streams->shared_binary = malloc(STREAM_TEXT_MAX);
     bool is_whole = streams->coded != NULL && streams->order_coded != NULL &&
                     streams->candle_coded != NULL && streams->private_coded != NULL &&
-                    streams->text != NULL && streams->shared != NULL;
+                    streams->text != NULL && streams->shared != NULL &&
+                    streams->shared_binary != NULL;
     return is_whole ? 0 : -ENOMEM;
 }
 
@@ -58,7 +63,9 @@ void stream_free(struct streams *streams)
     streams->private_coded = NULL;
     streams->text = NULL;
     free(streams->shared);
+    free(streams->shared_binary);
     streams->shared = NULL;
+    streams->shared_binary = NULL;
 }
 
 /* ---- frames of the client -------------------------------------------------------------------- */
@@ -137,6 +144,8 @@ static void on_message(wslay_event_context_ptr frames,
     (void)frames;
     if (message->opcode == WSLAY_CONNECTION_CLOSE)
         check_close(stream, message);
+    else if (message->opcode == WSLAY_BINARY_FRAME && stream->is_binary)
+        stream_write_frame(stream, message->msg, message->msg_length);
     else if (message->opcode == WSLAY_BINARY_FRAME)
         stream_end(stream, STREAM_CLOSE_UNSUPPORTED, "");
     else if (message->opcode == WSLAY_TEXT_FRAME) /* wslay answers the others */
@@ -238,25 +247,26 @@ struct writer stream_frame(struct stream *stream, const struct stream_sub *sub, 
     return writer;
 }
 
-/* Writes the head of a frame of `count` bytes so that it ends before `text`; its first byte. */
-static uint8_t *put_head(char *text, size_t count)
+/* Writes the head of a frame of `count` bytes so that it ends before `text`; its first byte, which
+ * is `kind`. */
+static uint8_t *put_head(char *text, size_t count, uint8_t kind)
 {
     unsigned length_bytes = count <= SHORT_MAX ? 0 : count <= UINT16_MAX ? 2 : 8;
     uint8_t *frame = (uint8_t *)text - 2 - length_bytes;
-    frame[0] = FIN_TEXT;
+    frame[0] = kind;
     frame[1] = (uint8_t)(length_bytes == 0 ? count : length_bytes == 2 ? LENGTH_16 : LENGTH_64);
     for (unsigned i = 0; i < length_bytes; i++)
         frame[2 + i] = (uint8_t)(count >> 8 * (length_bytes - 1 - i));
     return frame;
 }
 
-bool stream_send(struct stream *stream, const struct writer *writer)
+static bool send(struct stream *stream, const struct writer *writer, uint8_t kind)
 {
     struct context *context = stream->owner->pipeline->context;
     struct conn *conn = stream->conn;
     size_t count = writer_count(writer);
     INVARIANT(!writer->full);
-    uint8_t *frame = put_head(writer->start, count);
+    uint8_t *frame = put_head(writer->start, count, kind);
     size_t unsent = stream_unsent(stream);
     count += (size_t)(writer->start - (char *)frame);
     if (stream->ended || conn->broken || conn->last)
@@ -270,6 +280,16 @@ bool stream_send(struct stream *stream, const struct writer *writer)
     output_append(&context->outputs, &conn->output, frame, count, context->now_ns);
     context_mark_dirty(context, conn);
     return true;
+}
+
+bool stream_send(struct stream *stream, const struct writer *writer)
+{
+    return send(stream, writer, FIN_TEXT);
+}
+
+bool stream_binary_send(struct stream *stream, const struct writer *writer)
+{
+    return send(stream, writer, FIN_BINARY);
 }
 
 void stream_answer(struct stream *stream, const struct writer *writer)
@@ -341,6 +361,7 @@ void stream_open(struct streams *streams, struct conn *conn, const char *text)
     }
     output_append(&context->outputs, &conn->output, answer, count, context->now_ns);
     conn->stream->beat_ns = UINT64_MAX;
+    conn->stream->is_binary = conn->head.asks_binary;
     conn->last = false;
     context_mark_dirty(context, conn);
 }

@@ -48,7 +48,8 @@ CC_MUST_USE bool stream_has_room(const struct stream *stream);
  * with too many unsent bytes is ended, but one frame may be larger than its limit. */
 CC_MUST_USE bool stream_send(struct stream *stream, const struct writer *writer);
 
-/* The same for a text that has room: an answer to an op, a snapshot. */
+/* The same for a text that has room: an answer to an op, a snapshot. (Of binary messages:
+ * stream_binary.h.) */
 void stream_answer(struct stream *stream, const struct writer *writer);
 
 #endif

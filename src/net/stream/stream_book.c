@@ -2,13 +2,18 @@
 
 #include "net/json/json_field.h"
 #include "net/stream/stream.h"
+#include "net/stream/stream_binary.h"
 #include "net/stream/stream_subs.h"
 #include "net/stream/stream_view.h"
 
 enum {
-    HEAD_MAX = 512, /* bytes of a frame before what many frames share */
-    STALE_PART = 4, /* of limits.stream_backlog */
+    HEAD_MAX = 512,        /* bytes of a frame before what many frames share */
+    STALE_PART = 4,        /* of limits.stream_backlog */
+    LEVELS_MAX = 4 * 1000, /* of an update: each side is another altogether */
 };
+
+static_assert(LEVELS_MAX * sizeof(struct stream_message_level) <= STREAM_TEXT_MAX - HEAD_MAX,
+              "every update fits");
 
 static uint32_t backlog_of(const struct stream *stream)
 {
@@ -23,13 +28,32 @@ static void write_state(const struct stream_view *view, struct writer *writer)
 
 /* ---- whole states ---------------------------------------------------------------------------- */
 
-/* A book as a snapshot; a bbo, which is always whole, as a snapshot or an update. False without
- * room. */
-static bool send_whole(struct stream *stream, struct stream_sub *sub, bool is_update)
+static struct stream_binary_of state_of(const struct stream_view *view,
+                                        enum stream_message_type type)
+{
+    return (struct stream_binary_of){
+        .seq = view->seq, .engine_seq = view->engine_seq, .time_ns = view->time_ns, .type = type
+    };
+}
+
+/* The whole as messages: of a book a snapshot. */
+static bool send_whole_binary(struct stream *stream, const struct stream_sub *sub, bool is_update)
+{
+    struct stream_binary_of of =
+        state_of(sub->view, is_update ? STREAM_MESSAGE_UPDATE : STREAM_MESSAGE_SNAPSHOT);
+    of.has_crc = sub->channel == STREAM_BOOK;
+    of.crc = of.has_crc ? stream_view_crc(sub->view) : 0;
+    struct writer writer = stream_binary_begin(stream, sub, &of);
+    if (sub->channel == STREAM_BOOK)
+        stream_view_whole_binary(sub->view, &writer);
+    else
+        stream_view_best_binary(sub->view, &writer);
+    return stream_binary_send(stream, &writer);
+}
+
+static bool send_whole_text(struct stream *stream, const struct stream_sub *sub, bool is_update)
 {
     struct stream_view *view = sub->view;
-    if (!is_update)
-        sub->seq = view->seq;
     struct writer writer = stream_frame(stream, sub, view->seq);
     write_state(view, &writer);
     if (sub->channel == STREAM_BOOK) {
@@ -43,10 +67,21 @@ static bool send_whole(struct stream *stream, struct stream_sub *sub, bool is_up
         stream_view_best(view, &writer);
     }
     WRITER_TEXT(&writer, "}");
-    if (!stream_send(stream, &writer))
-        return false;
-    sub->seq = view->seq;
-    return true;
+    return stream_send(stream, &writer);
+}
+
+/* A book as a snapshot; a bbo, which is always whole, as a snapshot or an update. False without
+ * room. */
+static bool send_whole(struct stream *stream, struct stream_sub *sub, bool is_update)
+{
+    struct stream_view *view = sub->view;
+    if (!is_update)
+        sub->seq = view->seq;
+    bool is_sent = stream->is_binary ? send_whole_binary(stream, sub, is_update)
+                                     : send_whole_text(stream, sub, is_update);
+    if (is_sent)
+        sub->seq = view->seq;
+    return is_sent;
 }
 
 void stream_book_catch_up(struct stream *stream)
@@ -69,12 +104,15 @@ void stream_book_catch_up(struct stream *stream)
 
 static void send_update(struct stream *stream, struct stream_sub *sub, const struct writer *shared)
 {
+    const struct stream_binary_of of = state_of(sub->view, STREAM_MESSAGE_UPDATE);
     if (sub->stale)
         return;
     if (stream_unsent(stream) <= backlog_of(stream) / STALE_PART) {
-        struct writer writer = stream_frame(stream, sub, sub->view->seq);
+        struct writer writer = stream->is_binary ? stream_binary_begin(stream, sub, &of)
+                                                 : stream_frame(stream, sub, sub->view->seq);
         writer_bytes(&writer, shared->start, writer_count(shared));
-        if (stream_send(stream, &writer)) {
+        if (stream->is_binary ? stream_binary_send(stream, &writer)
+                              : stream_send(stream, &writer)) {
             sub->seq = sub->view->seq;
             return;
         }
@@ -82,8 +120,9 @@ static void send_update(struct stream *stream, struct stream_sub *sub, const str
     stream_subs_stale(stream, sub, true);
 }
 
-/* Sends what has changed to all that follow the view on that channel. */
-static void share(struct streams *streams, struct stream_view *view, enum stream_channel channel)
+/* What has changed, as the text that frames share from their "engine_seq" on. */
+static struct writer encode_text(const struct streams *streams, const struct stream_view *view,
+                                 enum stream_channel channel)
 {
     struct writer shared = writer_begin(streams->shared, STREAM_TEXT_MAX - HEAD_MAX);
     write_state(view, &shared);
@@ -94,10 +133,36 @@ static void share(struct streams *streams, struct stream_view *view, enum stream
         stream_view_best(view, &shared);
     WRITER_TEXT(&shared, "}");
     INVARIANT(!shared.full);
+    return shared;
+}
+
+/* The same as messages, which follow the heads of frames. */
+static struct writer encode_binary(const struct streams *streams, const struct stream_view *view,
+                                   enum stream_channel channel)
+{
+    struct writer shared = writer_begin(streams->shared_binary, STREAM_TEXT_MAX - HEAD_MAX);
+    if (channel == STREAM_BOOK)
+        stream_view_changes_binary(view, &shared);
+    else
+        stream_view_best_binary(view, &shared);
+    INVARIANT(!shared.full);
+    return shared;
+}
+
+/* Sends what has changed to all that follow the view on that channel: encoded once in each form
+ * that one of them speaks. */
+static void share(struct streams *streams, struct stream_view *view, enum stream_channel channel)
+{
+    struct writer text = { 0 }, binary = { 0 };
     for (struct stream *stream = streams->first; stream != NULL; stream = stream->next) {
         struct stream_sub *sub = stream->subs[channel][view->symbol_index];
-        if (sub != NULL && sub->live && sub->view == view)
-            send_update(stream, sub, &shared);
+        struct writer *shared = stream->is_binary ? &binary : &text;
+        if (sub == NULL || !sub->live || sub->view != view)
+            continue;
+        if (shared->start == NULL)
+            *shared = stream->is_binary ? encode_binary(streams, view, channel)
+                                        : encode_text(streams, view, channel);
+        send_update(stream, sub, shared);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "net/json/json_field.h"
 #include "net/stream/stream.h"
+#include "net/stream/stream_binary.h"
 #include "net/stream/stream_candles.h"
 #include "net/stream/stream_kept.h"
 
@@ -14,6 +15,8 @@ void stream_coded_begin(const struct streams *streams, struct stream_coded *code
     JSON_FIELD_UINT(writer, "time_ns", of->time_ns);
     WRITER_TEXT(writer, ",\"type\":\"update\",\"data\":");
     coded->seq = of->seq;
+    coded->engine_seq = of->sequence;
+    coded->time_ns = of->time_ns;
     coded->symbol_index = symbols_index(streams->pipeline->context->config->symbols, of->asset_id);
 }
 
@@ -34,6 +37,28 @@ static const struct stream_coded *code(const struct streams *streams, struct str
     return coded;
 }
 
+static bool send_text(struct stream *stream, const struct stream_sub *sub,
+                      const struct stream_coded *coded)
+{
+    struct writer writer = stream_frame(stream, sub, coded->seq);
+    writer_bytes(&writer, coded->text, coded->count);
+    return stream_send(stream, &writer);
+}
+
+/* Of the channels whose entries these are, binary messages have trades alone. */
+static bool send_binary(struct stream *stream, const struct stream_sub *sub,
+                        const struct stream_coded *coded)
+{
+    const struct stream_binary_of of = { .seq = coded->seq,
+                                         .engine_seq = coded->engine_seq,
+                                         .time_ns = coded->time_ns,
+                                         .type = STREAM_MESSAGE_UPDATE };
+    INVARIANT(coded->channel == STREAM_TRADES);
+    struct writer writer = stream_binary_begin(stream, sub, &of);
+    writer_bytes(&writer, coded->binary, sizeof coded->binary);
+    return stream_binary_send(stream, &writer);
+}
+
 /* Sends an entry to the subscription, unless its snapshot had it. False without room. */
 static bool send(struct stream *stream, const struct stream_coded *coded)
 {
@@ -45,9 +70,7 @@ static bool send(struct stream *stream, const struct stream_coded *coded)
     struct stream_sub *sub = stream->subs[coded->channel][coded->symbol_index];
     if (sub == NULL || !sub->live || coded->seq <= sub->seq)
         return true;
-    struct writer writer = stream_frame(stream, sub, coded->seq);
-    writer_bytes(&writer, coded->text, coded->count);
-    if (!stream_send(stream, &writer))
+    if (!(stream->is_binary ? send_binary(stream, sub, coded) : send_text(stream, sub, coded)))
         return false;
     sub->seq = coded->seq;
     return true;

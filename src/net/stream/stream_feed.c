@@ -6,6 +6,7 @@
 #include "net/json/json_market.h"
 #include "net/json/json_money.h"
 #include "net/stream/stream.h"
+#include "net/stream/stream_binary.h"
 #include "net/stream/stream_book.h"
 #include "net/stream/stream_candles.h"
 #include "net/stream/stream_coded.h"
@@ -76,6 +77,8 @@ static bool write_coded(const struct streams *streams, uint64_t number, struct s
     stream_coded_begin(streams, coded, &of, writer);
     coded->channel = write_event(writer, &event);
     if (coded->channel == STREAM_TRADES) {
+        struct writer binary = writer_begin((char *)coded->binary, sizeof coded->binary);
+        stream_binary_trade(&binary, event.asset_id, &event.trade, event.seq, event.time_ns);
         coded->trade = event.trade;
         coded->price_decimals = event.price_decimals;
         coded->size_decimals = event.size_decimals;
@@ -143,11 +146,30 @@ static void write_snapshot(struct writer *writer, enum stream_channel channel, c
     json_market_state_data(writer, &state);
 }
 
+/* The snapshot of trades as messages. */
+static void begin_trades_binary(struct stream *stream, const struct stream_sub *sub,
+                                const struct reply *reply, const uint8_t *rows)
+{
+    const struct stream_binary_of of = { .seq = sub->seq,
+                                         .engine_seq = reply->applied,
+                                         .time_ns = reply->time_ns,
+                                         .type = STREAM_MESSAGE_SNAPSHOT };
+    INVARIANT(sub->channel == STREAM_TRADES); /* stream_binary_may */
+    struct writer writer = stream_binary_begin(stream, sub, &of);
+    stream_binary_trades(&writer, sub->asset_id, rows);
+    stream_binary_answer(stream, &writer);
+}
+
 /* Sends the snapshot of the subscription. */
 static void begin_log(struct stream *stream, struct stream_sub *sub, const struct reply *reply,
                       const uint8_t *rows)
 {
     sub->seq = seq_of_rows((enum stream_channel)sub->channel, rows);
+    stream_subs_follow(stream, sub, stream->from);
+    if (stream->is_binary) {
+        begin_trades_binary(stream, sub, reply, rows);
+        return;
+    }
     struct writer writer = stream_frame(stream, sub, sub->seq);
     JSON_FIELD_UINT(&writer, "engine_seq", reply->applied);
     JSON_FIELD_UINT(&writer, "time_ns", reply->time_ns);
@@ -155,7 +177,6 @@ static void begin_log(struct stream *stream, struct stream_sub *sub, const struc
     write_snapshot(&writer, (enum stream_channel)sub->channel, rows);
     WRITER_TEXT(&writer, "}");
     stream_answer(stream, &writer);
-    stream_subs_follow(stream, sub, stream->from);
 }
 
 void stream_feed_await_beat(struct stream *stream)
@@ -178,10 +199,26 @@ void stream_feed_begin(struct stream *stream, struct stream_sub *sub, const stru
     stream_feed_await_beat(stream);
 }
 
+static bool send_beat_binary(struct stream *stream, const struct stream_sub *sub,
+                             const struct net_facts *facts)
+{
+    bool is_book = sub->channel == STREAM_BOOK;
+    const struct stream_binary_of of = { .seq = sub->seq,
+                                         .engine_seq = facts->applied,
+                                         .time_ns = facts->applied_time_ns,
+                                         .type = STREAM_MESSAGE_HEARTBEAT,
+                                         .has_crc = is_book,
+                                         .crc = is_book ? stream_view_crc(sub->view) : 0 };
+    struct writer writer = stream_binary_begin(stream, sub, &of);
+    return stream_binary_send(stream, &writer);
+}
+
 /* False without room. */
 static bool send_beat(struct stream *stream, const struct stream_sub *sub,
                       const struct net_facts *facts)
 {
+    if (stream->is_binary)
+        return send_beat_binary(stream, sub, facts);
     struct writer writer = stream_frame(stream, sub, sub->seq);
     JSON_FIELD_UINT(&writer, "engine_seq", facts->applied);
     JSON_FIELD_UINT(&writer, "time_ns", facts->applied_time_ns);

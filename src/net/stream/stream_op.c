@@ -7,6 +7,7 @@
 #include "net/request/api_caller.h"
 #include "net/request/charge.h"
 #include "net/stream/stream.h"
+#include "net/stream/stream_binary.h"
 #include "net/stream/stream_feed.h"
 #include "net/stream/stream_orders.h"
 #include "net/stream/stream_private.h"
@@ -34,9 +35,6 @@ enum {
     MEMBERS
 };
 
-/* The channels that have no market, after those of a market (enum stream_channel). */
-enum { CHANNEL_STATUS = STREAM_CHANNELS, CHANNEL_PRIVATE };
-
 enum {
     SNAPSHOT_TRADES = 50, /* J9 */
     DEPTH_DEFAULT = 2,    /* in book_board_depths */
@@ -48,7 +46,7 @@ struct op {
     struct json_member members[MEMBERS];
     bool has_id;
     int64_t id;
-    unsigned channel;          /* enum stream_channel, CHANNEL_STATUS or CHANNEL_PRIVATE */
+    unsigned channel;          /* enum stream_channel */
     uint64_t from_seq;         /* of a resume */
     unsigned depth_index;      /* of a book, in book_board_depths; 0: bbo */
     uint16_t asset_id;         /* as the next, of a channel of a market */
@@ -84,9 +82,9 @@ static void refuse(struct stream *stream, const char *name, const struct op *op,
 
 static const char *name_of(unsigned channel)
 {
-    return channel == CHANNEL_STATUS    ? "status"
-           : channel == CHANNEL_PRIVATE ? "private"
-                                        : stream_subs_name(channel);
+    return channel == STREAM_STATUS    ? "status"
+           : channel == STREAM_PRIVATE ? "private"
+                                       : stream_subs_name(channel);
 }
 
 /* `market` is of a channel that has one. */
@@ -249,10 +247,10 @@ static void unsubscribe(struct stream *stream, const struct op *op)
     (void)!charge_subscription(stream->owner->pipeline->context, stream->conn, &stream->login.key,
                                &problem);
     struct writer writer = stream_reply_begin(stream, op_names[OP_UNSUBSCRIBE], op->has_id, op->id);
-    if (op->channel == CHANNEL_STATUS) {
+    if (op->channel == STREAM_STATUS) {
         stream->owner->status_count -= stream->has_status;
         stream->has_status = false;
-    } else if (op->channel == CHANNEL_PRIVATE) {
+    } else if (op->channel == STREAM_PRIVATE) {
         stream_private_end(stream);
     } else {
         stream_subs_remove(stream, find(stream, op));
@@ -315,7 +313,7 @@ static bool read_from_seq(struct op *op, struct problem_detail *problem)
 {
     const struct json_member *from = &op->members[FROM_SEQ];
     int64_t seq = -1;
-    if (op->channel != STREAM_TRADES && op->channel != CHANNEL_PRIVATE)
+    if (op->channel != STREAM_TRADES && op->channel != STREAM_PRIVATE)
         return problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
                                   "trades and private can be resumed");
     if (from->kind != JSON_NUMBER || !json_scan_int64(&from->value, &seq) || seq < 0)
@@ -338,8 +336,8 @@ static bool read_channel(const struct stream *stream, struct op *op, struct prob
     if (op->channel < STREAM_NAMES)
         return read_market(stream, op, problem) &&
                (op->channel != STREAM_CANDLES || read_interval(op, problem));
-    op->channel = equals(&op->members[CHANNEL], "private") ? CHANNEL_PRIVATE : CHANNEL_STATUS;
-    return op->channel == CHANNEL_PRIVATE || equals(&op->members[CHANNEL], "status") ||
+    op->channel = equals(&op->members[CHANNEL], "private") ? STREAM_PRIVATE : STREAM_STATUS;
+    return op->channel == STREAM_PRIVATE || equals(&op->members[CHANNEL], "status") ||
            problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
                               "channel is trades, bbo, book, mark, market_state, funding, "
                               "liquidations, book_l3, candles, status or private");
@@ -417,14 +415,15 @@ static void run(struct stream *stream, enum op_kind kind, struct op *op, const c
     } else if (kind == OP_LOGIN) {
         login(stream, op);
     } else if (!read_channel(stream, op, &problem) ||
-               (kind == OP_SUBSCRIBE && !read_depth(op, &problem)) ||
+               (kind == OP_SUBSCRIBE &&
+                (!stream_binary_may(stream, op->channel, &problem) || !read_depth(op, &problem))) ||
                (kind == OP_RESUME && !read_from_seq(op, &problem))) {
         refuse(stream, op_names[kind], op, &problem);
     } else if (kind == OP_UNSUBSCRIBE) {
         unsubscribe(stream, op);
-    } else if (op->channel == CHANNEL_STATUS) {
+    } else if (op->channel == STREAM_STATUS) {
         subscribe_status(stream, op);
-    } else if (op->channel == CHANNEL_PRIVATE) {
+    } else if (op->channel == STREAM_PRIVATE) {
         subscribe_private(stream, op, kind);
     } else {
         subscribe_market(stream, op, kind);
@@ -505,7 +504,7 @@ void stream_op_private_answer(struct stream *stream)
 {
     struct writer writer = stream_reply_begin(
         stream, op_names[stream->resumes ? OP_RESUME : OP_SUBSCRIBE], stream->has_id, stream->id);
-    write_channel(&writer, CHANNEL_PRIVATE, NULL);
+    write_channel(&writer, STREAM_PRIVATE, NULL);
     if (stream->resumes)
         JSON_FIELD_UINT(&writer, "from_seq", stream->resume_seq);
     write_epoch(stream, &writer);

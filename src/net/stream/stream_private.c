@@ -3,6 +3,7 @@
 #include "net/json/json_field.h"
 #include "net/request/api_caller.h"
 #include "net/stream/stream.h"
+#include "net/stream/stream_binary.h"
 #include "net/stream/stream_kept.h"
 #include "net/stream/stream_op.h"
 
@@ -36,33 +37,66 @@ static void write_state(struct writer *writer, uint64_t engine_seq, uint64_t tim
     JSON_FIELD_UINT(writer, "time_ns", time_ns);
 }
 
+static bool send_gap_binary(struct stream *stream, uint64_t from_seq, uint64_t oldest_seq,
+                            const struct stream_binary_of *of)
+{
+    struct writer writer = stream_binary_begin_private(stream, from_seq, of);
+    stream_binary_gap(&writer, SYMBOL_NONE, of, from_seq, oldest_seq);
+    return stream_binary_send(stream, &writer);
+}
+
+static bool send_gap_text(struct stream *stream, uint64_t from_seq, uint64_t oldest_seq,
+                          const struct stream_binary_of *of)
+{
+    struct writer writer = begin_frame(stream, of->seq, from_seq);
+    write_state(&writer, of->engine_seq, of->time_ns);
+    WRITER_TEXT(&writer, ",\"type\":\"gap\",\"data\":{\"from_seq\":");
+    writer_uint(&writer, from_seq);
+    JSON_FIELD_UINT(&writer, "oldest_seq", oldest_seq);
+    WRITER_TEXT(&writer, "}}");
+    return stream_send(stream, &writer);
+}
+
 /* Updates go on from `seq`, whose event is of engine_seq or an earlier command. False without
  * room. */
 static bool send_gap(struct stream *stream, uint64_t from_seq, uint64_t seq, uint64_t engine_seq,
                      uint64_t time_ns)
 {
-    struct writer writer = begin_frame(stream, seq, from_seq);
-    write_state(&writer, engine_seq, time_ns);
-    WRITER_TEXT(&writer, ",\"type\":\"gap\",\"data\":{\"from_seq\":");
-    writer_uint(&writer, from_seq);
-    JSON_FIELD_UINT(&writer, "oldest_seq",
-                    private_log_oldest(log_of(stream), stream->login.account_id, seq) - 1);
-    WRITER_TEXT(&writer, "}}");
-    if (!stream_send(stream, &writer))
+    const struct stream_binary_of of = {
+        .seq = seq, .engine_seq = engine_seq, .time_ns = time_ns, .type = STREAM_MESSAGE_IS_GAP
+    };
+    uint64_t oldest_seq = private_log_oldest(log_of(stream), stream->login.account_id, seq) - 1;
+    if (!(stream->is_binary ? send_gap_binary : send_gap_text)(stream, from_seq, oldest_seq, &of))
         return false;
     stream->private_events.at = seq;
     stream->private_events.seq = seq;
     return true;
 }
 
+/* A frame without data: a snapshot or a heartbeat. False without room. */
+static bool send_bare(struct stream *stream, enum stream_message_type type, uint64_t seq,
+                      uint64_t engine_seq, uint64_t time_ns)
+{
+    const struct stream_binary_of of = {
+        .seq = seq, .engine_seq = engine_seq, .time_ns = time_ns, .type = type
+    };
+    if (stream->is_binary) {
+        struct writer writer = stream_binary_begin_private(stream, seq, &of);
+        return stream_binary_send(stream, &writer);
+    }
+    struct writer writer = begin_frame(stream, seq, seq);
+    write_state(&writer, engine_seq, time_ns);
+    JSON_FIELD_WORD(&writer, "type", type == STREAM_MESSAGE_SNAPSHOT ? "snapshot" : "heartbeat");
+    WRITER_TEXT(&writer, ",\"data\":{}}");
+    return stream_send(stream, &writer);
+}
+
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
 static void send_snapshot(struct stream *stream, uint64_t seq, const struct reply *reply)
 {
-    struct writer writer = begin_frame(stream, seq, seq);
-    write_state(&writer, reply->applied, reply->time_ns);
-    WRITER_TEXT(&writer, ",\"type\":\"snapshot\",\"data\":{}}");
-    stream_answer(stream, &writer);
+    bool is_sent = send_bare(stream, STREAM_MESSAGE_SNAPSHOT, seq, reply->applied, reply->time_ns);
+    INVARIANT(is_sent); /* stream_private_begin has made sure of the room */
     stream->private_events.at = seq;
     stream->private_events.seq = seq;
 }
@@ -111,17 +145,24 @@ void stream_private_end(struct stream *stream)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* The event as text. */
-static void write_text(struct stream_private_coded *coded, const struct private_event *event)
+/* The event as text and as a message. */
+static void encode(const struct stream *stream, struct stream_private_coded *coded,
+                   const struct private_event *event)
 {
+    const struct symbols *symbols = stream->owner->pipeline->context->config->symbols;
+    struct writer binary = writer_begin((char *)coded->binary, sizeof coded->binary);
     struct writer writer = writer_begin(coded->text, sizeof coded->text);
     write_state(&writer, event->sequence, event->time_ns);
     WRITER_TEXT(&writer, ",\"type\":\"update\",\"data\":");
     json_private_event(&writer, event);
     WRITER_TEXT(&writer, "}");
-    INVARIANT(!writer.full);
+    stream_binary_event(&binary, symbols, event);
+    INVARIANT(!writer.full && !binary.full);
     coded->account_id = event->account_id;
     coded->seq = event->seq;
+    coded->engine_seq = event->sequence;
+    coded->time_ns = event->time_ns;
+    coded->binary_count = (uint32_t)writer_count(&binary);
     coded->count = (uint32_t)writer_count(&writer);
     coded->subaccounts[0] = event->subaccount_index;
     coded->subaccounts[1] = event->subaccount_index;
@@ -144,7 +185,7 @@ static const struct stream_private_coded *code(const struct stream *stream,
         return coded;
     if (event == NULL && !private_log_read(log_of(stream), account_id, seq, &of_log))
         return NULL;
-    write_text(coded, event == NULL ? &of_log : event);
+    encode(stream, coded, event == NULL ? &of_log : event);
     return coded;
 }
 
@@ -157,6 +198,24 @@ static bool is_shown(const struct stream_login *login, const struct stream_priva
 
 enum sent { SENT, NO_ROOM, LOST };
 
+static bool send_text(struct stream *stream, const struct stream_private_coded *coded)
+{
+    struct writer writer = begin_frame(stream, coded->seq, stream->private_events.seq);
+    writer_bytes(&writer, coded->text, coded->count);
+    return stream_send(stream, &writer);
+}
+
+static bool send_binary(struct stream *stream, const struct stream_private_coded *coded)
+{
+    const struct stream_binary_of of = { .seq = coded->seq,
+                                         .engine_seq = coded->engine_seq,
+                                         .time_ns = coded->time_ns,
+                                         .type = STREAM_MESSAGE_UPDATE };
+    struct writer writer = stream_binary_begin_private(stream, stream->private_events.seq, &of);
+    writer_bytes(&writer, coded->binary, coded->binary_count);
+    return stream_binary_send(stream, &writer);
+}
+
 /* Sends the account's next event, as `code` finds it. */
 static enum sent send_next(struct stream *stream, const struct private_event *event)
 {
@@ -165,9 +224,7 @@ static enum sent send_next(struct stream *stream, const struct private_event *ev
     if (coded == NULL)
         return LOST;
     if (is_shown(&stream->login, coded)) {
-        struct writer writer = begin_frame(stream, coded->seq, private_events->seq);
-        writer_bytes(&writer, coded->text, coded->count);
-        if (!stream_send(stream, &writer))
+        if (!(stream->is_binary ? send_binary(stream, coded) : send_text(stream, coded)))
             return NO_ROOM;
         private_events->seq = coded->seq;
     }
@@ -177,11 +234,8 @@ static enum sent send_next(struct stream *stream, const struct private_event *ev
 
 static bool send_beat(struct stream *stream, const struct net_facts *facts)
 {
-    uint64_t seq = stream->private_events.seq;
-    struct writer writer = begin_frame(stream, seq, seq);
-    write_state(&writer, facts->applied, facts->applied_time_ns);
-    WRITER_TEXT(&writer, ",\"type\":\"heartbeat\",\"data\":{}}");
-    return stream_send(stream, &writer);
+    return send_bare(stream, STREAM_MESSAGE_HEARTBEAT, stream->private_events.seq, facts->applied,
+                     facts->applied_time_ns);
 }
 
 /* Ends the stream of a key that has been revoked or has expired. */

@@ -21,14 +21,20 @@ struct writer stream_reply_begin(struct stream *stream, const char *op, bool has
     return writer;
 }
 
+void stream_reply_end_problem(struct stream *stream, struct writer *writer,
+                              const struct problem_detail *problem)
+{
+    WRITER_TEXT(writer, ",\"problem\":");
+    json_problem(writer, problem);
+    WRITER_TEXT(writer, "}");
+    stream->owner->pipeline->context->metrics.counters.problems++;
+}
+
 struct writer stream_reply_problem(struct stream *stream, const char *op, bool has_id, int64_t id,
                                    const struct problem_detail *problem)
 {
     struct writer writer = stream_reply_begin(stream, op, has_id, id);
-    WRITER_TEXT(&writer, ",\"problem\":");
-    json_problem(&writer, problem);
-    WRITER_TEXT(&writer, "}");
-    stream->owner->pipeline->context->metrics.counters.problems++;
+    stream_reply_end_problem(stream, &writer, problem);
     return writer;
 }
 

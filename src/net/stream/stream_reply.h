@@ -9,6 +9,10 @@
 /* {"op":"..","id":..: a reply's beginning; `op` NULL: null. */
 struct writer stream_reply_begin(struct stream *stream, const char *op, bool has_id, int64_t id);
 
+/* Ends a reply that has begun with its problem. */
+void stream_reply_end_problem(struct stream *stream, struct writer *writer,
+                              const struct problem_detail *problem);
+
 /* The whole reply with a problem, to be sent. */
 struct writer stream_reply_problem(struct stream *stream, const char *op, bool has_id, int64_t id,
                                    const struct problem_detail *problem);

@@ -4,6 +4,7 @@
 #include "net/json/json_field.h"
 #include "net/json/json_history.h"
 #include "net/stream/stream.h"
+#include "net/stream/stream_binary.h"
 #include "net/stream/stream_feed.h"
 #include "net/stream/stream_op.h"
 #include "net/stream/stream_subs.h"
@@ -56,7 +57,19 @@ static enum found search(struct stream *stream, uint32_t share)
     return NOT_YET;
 }
 
-static void send_gap(struct stream *stream, struct stream_sub *sub)
+static void send_gap_binary(struct stream *stream, const struct stream_sub *sub)
+{
+    const struct stream_scan *scan = &stream->scan;
+    const struct stream_binary_of of = { .seq = scan->seq,
+                                         .engine_seq = scan->engine_seq,
+                                         .time_ns = scan->time_ns,
+                                         .type = STREAM_MESSAGE_IS_GAP };
+    struct writer writer = stream_binary_begin(stream, sub, &of);
+    stream_binary_gap(&writer, sub->asset_id, &of, sub->seq, scan->oldest_seq);
+    stream_binary_answer(stream, &writer);
+}
+
+static void send_gap_text(struct stream *stream, const struct stream_sub *sub)
 {
     const struct stream_scan *scan = &stream->scan;
     struct writer writer = stream_frame(stream, sub, scan->seq);
@@ -67,7 +80,15 @@ static void send_gap(struct stream *stream, struct stream_sub *sub)
     JSON_FIELD_UINT(&writer, "oldest_seq", scan->oldest_seq);
     WRITER_TEXT(&writer, "}}");
     stream_answer(stream, &writer);
-    sub->seq = scan->seq;
+}
+
+static void send_gap(struct stream *stream, struct stream_sub *sub)
+{
+    if (stream->is_binary)
+        send_gap_binary(stream, sub);
+    else
+        send_gap_text(stream, sub);
+    sub->seq = stream->scan.seq;
 }
 
 /* Answers the op, unless a page before has; its updates follow. */
@@ -151,8 +172,20 @@ static struct row_trade trade_at(const uint8_t *rows, uint32_t index)
     return trade;
 }
 
-static void send_trade(struct stream *stream, struct stream_sub *sub, const struct row_trade *trade,
-                       const struct row_trades *list)
+static void send_trade_binary(struct stream *stream, const struct stream_sub *sub,
+                              const struct row_trade *trade)
+{
+    const struct stream_binary_of of = { .seq = trade->seq,
+                                         .engine_seq = trade->sequence,
+                                         .time_ns = trade->time_ns,
+                                         .type = STREAM_MESSAGE_UPDATE };
+    struct writer writer = stream_binary_begin(stream, sub, &of);
+    stream_binary_trade(&writer, sub->asset_id, trade, trade->seq, trade->time_ns);
+    stream_binary_answer(stream, &writer);
+}
+
+static void send_trade_text(struct stream *stream, const struct stream_sub *sub,
+                            const struct row_trade *trade, const struct row_trades *list)
 {
     struct writer writer = stream_frame(stream, sub, trade->seq);
     JSON_FIELD_UINT(&writer, "engine_seq", trade->sequence);
@@ -162,6 +195,15 @@ static void send_trade(struct stream *stream, struct stream_sub *sub, const stru
     WRITER_TEXT(&writer, "}");
     INVARIANT(writer_count(&writer) <= UPDATE_MAX);
     stream_answer(stream, &writer);
+}
+
+static void send_trade(struct stream *stream, struct stream_sub *sub, const struct row_trade *trade,
+                       const struct row_trades *list)
+{
+    if (stream->is_binary)
+        send_trade_binary(stream, sub, trade);
+    else
+        send_trade_text(stream, sub, trade, list);
     sub->seq = trade->seq;
 }
 

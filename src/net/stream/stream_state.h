@@ -47,7 +47,9 @@ enum stream_channel {
     STREAM_BOOK_L3,
     STREAM_CANDLES, /* of 1m; those of the other intervals follow (enum row_interval) */
     STREAM_NAMES,   /* that channels have */
-    STREAM_CHANNELS = STREAM_CANDLES + ROW_INTERVALS
+    STREAM_CHANNELS = STREAM_CANDLES + ROW_INTERVALS,
+    STREAM_STATUS = STREAM_CHANNELS, /* these have no market */
+    STREAM_PRIVATE,
 };
 
 struct stream_view;
@@ -117,6 +119,7 @@ struct stream {
     uint64_t orders_at; /* number of the next change of an order that it gets */
     uint64_t beat_ns;   /* of its next heartbeats */
     uint32_t beat_at;   /* subscriptions that have had theirs, by channel and symbol */
+    bool is_binary;     /* its frames are those of perps.bin.v1 */
     bool ended;         /* its close frame is sent */
     bool has_id;        /* of the awaited subscribe */
     int64_t id;
@@ -174,7 +177,8 @@ struct streams {
     struct stream_candle_coded *candle_coded;   /* [STREAM_CODED] */
     struct stream_private_coded *private_coded; /* [STREAM_PRIVATE_CODED] */
     char *text;                                 /* [STREAM_TEXT_MAX], the frame being written */
-    char *shared; /* [STREAM_TEXT_MAX], an update's data that many frames carry */
+    char *shared; /* [STREAM_TEXT_MAX], an update's data that many frames carry, as the next */
+    char *shared_binary;
 };
 
 /* Whether an op awaits the follower, and the stream's input waits with it. */

@@ -4,6 +4,7 @@
 
 #include "base/crc32c.h"
 #include "net/json/json_field.h"
+#include "net/stream/stream_binary.h"
 
 enum { CRC_LEVELS = 25 /* a side (J9) */, DECIMAL_MAX = 64 /* bytes of a decimal */ };
 
@@ -143,48 +144,65 @@ enum stream_view_change stream_view_look(struct stream_view *view, const struct 
     return step(view, head.book_seq, head.applied, head.time_ns);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
+/* ---- levels ---------------------------------------------------------------------------------- */
 
-/* ["price","size"], with a comma before it unless it is the first of its list. */
-static void write_level(const struct stream_view *view, struct writer *writer, bool *is_first,
-                        uint64_t price, uint64_t size)
+/* The levels of a side, as they are written one after the other. */
+struct side {
+    const struct stream_view *view;
+    struct writer *writer;
+    bool is_asks;
+    bool is_binary;
+    bool has_some;
+};
+
+/* ["price","size"], with a comma before it unless it is the first of its side; or a message. */
+static void write_level(struct side *side, uint64_t price, uint64_t size)
 {
-    writer_text(writer, *is_first ? "[" : ",[");
+    const struct stream_view *view = side->view;
+    struct writer *writer = side->writer;
+    if (side->is_binary) {
+        const struct stream_message_level message = {
+            .head = stream_binary_head(STREAM_MESSAGE_LEVEL, sizeof message, view->asset_id,
+                                       view->seq, view->time_ns),
+            .price = price,
+            .size = size,
+            .side = side->is_asks,
+        };
+        writer_bytes(writer, &message, sizeof message);
+        return;
+    }
+    writer_text(writer, side->has_some ? ",[" : "[");
     writer_decimal(writer, price, view->price_decimals);
     WRITER_TEXT(writer, ",");
     writer_decimal(writer, size, view->size_decimals);
     WRITER_TEXT(writer, "]");
-    *is_first = false;
+    side->has_some = true;
 }
 
-static void write_side(const struct stream_view *view, struct writer *writer,
-                       const struct row_level *levels, uint32_t count)
+static void write_side(struct side side, const struct row_level *levels, uint32_t count)
 {
-    bool is_first = true;
     for (uint32_t i = 0; i < count; i++)
-        write_level(view, writer, &is_first, levels[i].price, levels[i].size);
+        write_level(&side, levels[i].price, levels[i].size);
 }
 
 /* Levels of `now` that `before` has not so, and those that only `before` has, with size 0; both are
  * best first. */
-static void write_changes(const struct stream_view *view, struct writer *writer, bool is_bids,
-                          const struct row_level *before, uint32_t before_count,
+static void write_changes(struct side side, const struct row_level *before, uint32_t before_count,
                           const struct row_level *now, uint32_t now_count)
 {
-    bool is_first = true;
     uint32_t i = 0, k = 0;
     while (i < before_count || k < now_count) {
         bool is_both = i < before_count && k < now_count && before[i].price == now[k].price;
         if (is_both) {
             if (before[i].size != now[k].size)
-                write_level(view, writer, &is_first, now[k].price, now[k].size);
+                write_level(&side, now[k].price, now[k].size);
             i++;
             k++;
         } else if (k == now_count ||
-                   (i < before_count && (before[i].price > now[k].price) == is_bids)) {
-            write_level(view, writer, &is_first, before[i++].price, 0);
+                   (i < before_count && (before[i].price > now[k].price) != side.is_asks)) {
+            write_level(&side, before[i++].price, 0);
         } else {
-            write_level(view, writer, &is_first, now[k].price, now[k].size);
+            write_level(&side, now[k].price, now[k].size);
             k++;
         }
     }
@@ -192,21 +210,59 @@ static void write_changes(const struct stream_view *view, struct writer *writer,
 
 void stream_view_whole(const struct stream_view *view, struct writer *writer)
 {
+    const struct side bids = { view, writer, false, false, false };
+    const struct side asks = { view, writer, true, false, false };
     WRITER_TEXT(writer, "{\"bids\":[");
-    write_side(view, writer, view->levels.bids, view->levels.bid_count);
+    write_side(bids, view->levels.bids, view->levels.bid_count);
     WRITER_TEXT(writer, "],\"asks\":[");
-    write_side(view, writer, view->levels.asks, view->levels.ask_count);
+    write_side(asks, view->levels.asks, view->levels.ask_count);
     WRITER_TEXT(writer, "]}");
 }
 
 void stream_view_changes(const struct stream_view *view, struct writer *writer)
 {
     const struct stream_levels *before = &view->spare, *now = &view->levels;
+    const struct side bids = { view, writer, false, false, false };
+    const struct side asks = { view, writer, true, false, false };
     WRITER_TEXT(writer, "{\"bids\":[");
-    write_changes(view, writer, true, before->bids, before->bid_count, now->bids, now->bid_count);
+    write_changes(bids, before->bids, before->bid_count, now->bids, now->bid_count);
     WRITER_TEXT(writer, "],\"asks\":[");
-    write_changes(view, writer, false, before->asks, before->ask_count, now->asks, now->ask_count);
+    write_changes(asks, before->asks, before->ask_count, now->asks, now->ask_count);
     WRITER_TEXT(writer, "]}");
+}
+
+void stream_view_whole_binary(const struct stream_view *view, struct writer *writer)
+{
+    const struct stream_levels *levels = &view->levels;
+    write_side((struct side){ view, writer, false, true, false }, levels->bids, levels->bid_count);
+    write_side((struct side){ view, writer, true, true, false }, levels->asks, levels->ask_count);
+}
+
+void stream_view_changes_binary(const struct stream_view *view, struct writer *writer)
+{
+    const struct stream_levels *before = &view->spare, *now = &view->levels;
+    const struct side bids = { view, writer, false, true, false };
+    const struct side asks = { view, writer, true, true, false };
+    write_changes(bids, before->bids, before->bid_count, now->bids, now->bid_count);
+    write_changes(asks, before->asks, before->ask_count, now->asks, now->ask_count);
+}
+
+void stream_view_best_binary(const struct stream_view *view, struct writer *writer)
+{
+    const struct stream_levels *levels = &view->levels;
+    struct stream_message_best message = {
+        .head = stream_binary_head(STREAM_MESSAGE_BEST, sizeof message, view->asset_id, view->seq,
+                                   view->time_ns),
+    };
+    if (levels->bid_count != 0) {
+        message.bid_price = levels->bids[0].price;
+        message.bid_size = levels->bids[0].size;
+    }
+    if (levels->ask_count != 0) {
+        message.ask_price = levels->asks[0].price;
+        message.ask_size = levels->asks[0].size;
+    }
+    writer_bytes(writer, &message, sizeof message);
 }
 
 static void write_best(struct writer *writer, const struct row_level *levels, uint32_t count,

@@ -65,6 +65,11 @@ void stream_view_changes(const struct stream_view *view, struct writer *writer);
 /* The data of `bbo`. */
 void stream_view_best(const struct stream_view *view, struct writer *writer);
 
+/* The same three as messages of perps.bin.v1. */
+void stream_view_whole_binary(const struct stream_view *view, struct writer *writer);
+void stream_view_changes_binary(const struct stream_view *view, struct writer *writer);
+void stream_view_best_binary(const struct stream_view *view, struct writer *writer);
+
 /* The checksum of the state (J9, crc). */
 uint32_t stream_view_crc(struct stream_view *view);
 

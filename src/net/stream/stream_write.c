@@ -5,6 +5,7 @@
 #include "net/json/json_field.h"
 #include "net/stream/stream.h"
 #include "net/stream/stream_arm.h"
+#include "net/stream/stream_binary.h"
 #include "net/stream/stream_reply.h"
 
 static const char signed_op[] = "signed", arm_op[] = "cancel_on_disconnect";
@@ -34,9 +35,42 @@ void stream_write_signed(struct stream *stream, bool has_id, int64_t id,
     streams->pipeline->context->metrics.counters.requests++;
 }
 
+void stream_write_frame(struct stream *stream, const uint8_t *bytes, size_t count)
+{
+    struct streams *streams = stream->owner;
+    bool is_taken = job_accept_op_frame(streams->jobs, stream->conn, bytes, count);
+    INVARIANT(is_taken); /* may_read in stream.c has made sure of a slot */
+    streams->pipeline->context->metrics.counters.requests++;
+}
+
+/* A reply that names the request that it is for. */
+static struct writer begin_signed(struct stream *stream, const struct pending *pending)
+{
+    if (!pending->is_op_frame)
+        return stream_reply_begin(stream, signed_op, pending->has_op_id, pending->op_id);
+    struct writer writer = stream_reply_begin(stream, signed_op, false, 0);
+    if (pending->has_op_id)
+        JSON_FIELD_UUID(&writer, "request_id", pending->op_request);
+    return writer;
+}
+
+static bool answer_frame(struct stream *stream, const struct pending *pending)
+{
+    struct writer writer = stream_text(stream->owner);
+    const struct stream_message_head head =
+        stream_binary_head(STREAM_MESSAGE_ACK, sizeof(struct stream_message_ack), SYMBOL_NONE,
+                           pending->answer.sequence, pending->answer.processed_at_ns);
+    writer_bytes(&writer, &head, sizeof head);
+    response_write_binary(stream->owner->pipeline->context, &writer, pending);
+    INVARIANT(writer_count(&writer) == sizeof(struct stream_message_ack));
+    return stream_binary_send(stream, &writer);
+}
+
 static bool answer_signed(struct stream *stream, const struct pending *pending)
 {
-    struct writer writer = stream_reply_begin(stream, signed_op, true, pending->op_id);
+    if (pending->is_op_frame && request_find(pending->answer.code)->answer == ANSWER_ACK)
+        return answer_frame(stream, pending);
+    struct writer writer = begin_signed(stream, pending);
     char *brace = writer.at;
     response_write_op(stream->owner->pipeline->context, &writer, pending);
     INVARIANT(!writer.full && *brace == '{');
@@ -115,7 +149,9 @@ bool stream_write_answer(struct stream *stream, const struct pending *pending)
     }
     if (!is_arm)
         problem = pending->problem;
-    struct writer writer = stream_reply_problem(stream, is_arm ? arm_op : signed_op,
-                                                pending->has_op_id, pending->op_id, &problem);
+    struct writer writer =
+        is_arm ? stream_reply_begin(stream, arm_op, pending->has_op_id, pending->op_id)
+               : begin_signed(stream, pending);
+    stream_reply_end_problem(stream, &writer, &problem);
     return stream_send(stream, &writer);
 }

@@ -15,6 +15,10 @@ struct stream_write_arm {
 void stream_write_signed(struct stream *stream, bool has_id, int64_t id,
                          const struct json_member *ack, const char *text, size_t count);
 
+/* The same of a binary message, which is the frame of a signed request; its answer is a message, or
+ * a text with its request id where it has no such form. */
+void stream_write_frame(struct stream *stream, const uint8_t *bytes, size_t count);
+
 /* Sends the arm, or refuses the op. A slot is free. */
 void stream_write_arm(struct stream *stream, bool has_id, int64_t id,
                       const struct stream_write_arm *members);

@@ -1,5 +1,5 @@
-"""ws.py - a WebSocket client (RFC 6455): text messages; masking, fragments, ping, close; no
-extension and no subprotocol.
+"""ws.py - a WebSocket client (RFC 6455): masking, fragments, ping, close; no extension. Without a
+subprotocol its messages are texts, with one also bytes.
 """
 from __future__ import annotations
 
@@ -26,20 +26,23 @@ class Closed(Lost):
 
 
 class WebSocket:
-    """One connection; `send` and `receive` whole text messages."""
+    """One connection; `send` and `receive` whole text messages, `send_bytes` and `receive_any`
+    those of a subprotocol."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, has_bytes: bool = False) -> None:
         self._reader, self._writer = connection
         self._is_closing = False
+        self._has_bytes = has_bytes
 
     @classmethod
-    async def open(cls, origin: Origin, target: str) -> WebSocket:
-        """The handshake; Lost when there is no connection or it is refused."""
+    async def open(cls, origin: Origin, target: str, subprotocol: str = "") -> WebSocket:
+        """The handshake; Lost when there is no connection, or it or the subprotocol is refused."""
         connection = await origin.open()
         key = base64.b64encode(os.urandom(16))
+        asked = f"Sec-WebSocket-Protocol: {subprotocol}\r\n" if subprotocol else ""
         connection[1].write((f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n"
                              "Upgrade: websocket\r\nConnection: Upgrade\r\n"
-                             "Sec-WebSocket-Version: 13\r\n"
+                             f"Sec-WebSocket-Version: 13\r\n{asked}"
                              f"Sec-WebSocket-Key: {key.decode()}\r\n\r\n").encode("latin-1"))
         try:
             status, headers = await read_head(connection[0])
@@ -50,13 +53,17 @@ class WebSocket:
         proof = base64.b64encode(hashlib.sha1(key + _GUID).digest()).decode()
         if (status != 101 or headers.get("sec-websocket-accept") != proof
                 or headers.get("upgrade", "").lower() != "websocket"
+                or headers.get("sec-websocket-protocol", "") != subprotocol
                 or "sec-websocket-extensions" in headers):
             connection[1].close()
             raise Lost(f"the stream was refused: {status}", True)
-        return cls(connection)
+        return cls(connection, bool(subprotocol))
 
     async def send(self, text: str) -> None:
         await self._send(_TEXT, text.encode())
+
+    async def send_bytes(self, data: bytes) -> None:
+        await self._send(_BINARY, data)
 
     async def _send(self, opcode: int, data: bytes) -> None:
         mask = os.urandom(4)
@@ -76,24 +83,32 @@ class WebSocket:
             raise Closed(1006, str(error)) from error
 
     async def receive(self) -> str:
-        """The next message; pings in between are answered. Closed when there is none any more."""
+        """The next message, a text; pings in between are answered. Closed when there is none any
+        more."""
+        message = await self.receive_any()
+        return message if isinstance(message, str) else await self._fail(1003, "bytes")
+
+    async def receive_any(self) -> str | bytes:
+        """The next message, of a subprotocol a text or bytes."""
         parts: list[bytes] = []
-        size = 0
+        size, is_text = 0, True
         while True:
             is_last, opcode, data = await self._frame()
             if opcode == _PING:
                 await self._send(_PONG, data)
             elif opcode == _CLOSE:
                 await self._end_by(data)
-            elif opcode in (_TEXT, _CONTINUED):
-                if (opcode == _TEXT) == bool(parts):
+            elif opcode in (_TEXT, _CONTINUED) or opcode == _BINARY and self._has_bytes:
+                if (opcode != _CONTINUED) == bool(parts):
                     await self._fail(1002, "a fragment out of order")
+                is_text = opcode == _TEXT or opcode == _CONTINUED and is_text
                 size += len(data)
                 if size > _MESSAGE_MAX:
                     await self._fail(1009, "a message too large")
                 parts.append(data)
                 if is_last:
-                    return await self._text(b"".join(parts))
+                    whole = b"".join(parts)
+                    return await self._text(whole) if is_text else whole
             elif opcode == _BINARY:
                 await self._fail(1003, "a binary message")
             elif opcode != _PONG:
