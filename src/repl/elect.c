@@ -362,6 +362,10 @@ void elect_step(struct elect *elect, const struct elect_status *status, uint64_t
     step_identity(elect, now_ns);
     step_show(elect, now_ns);
     step_watch(elect);
+    if (elect->has_leader || !elect->is_shown)
+        elect->leaderless_ns = 0;
+    else if (elect->leaderless_ns == 0 && elect->watches)
+        elect->leaderless_ns = now_ns;
     elect_ballot_step(elect, now_ns);
 }
 

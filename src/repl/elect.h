@@ -19,7 +19,8 @@
 #define ELECT_RENEW_NS        UINT64_C(250000000)
 #define ELECT_SHOW_NS         UINT64_C(1000000000)
 #define ELECT_RANK_NS         UINT64_C(60000000)
-#define ELECT_HANDED_NS       UINT64_C(500000000) /* for the node that was handed the lead */
+#define ELECT_HANDED_NS       UINT64_C(500000000)   /* for the node that was handed the lead */
+#define ELECT_CLOCK_NS        UINT64_C(10000000000) /* for a node whose clock is less off */
 #define ELECT_RETRY_NS        UINT64_C(100000000)
 #define ELECT_NODE_WAIT_NS    UINT64_C(3000000000) /* for the key of a process of the same name */
 #define ELECT_DEADLINE_NS     UINT64_C(200000000)  /* before the lease ends */
@@ -50,13 +51,13 @@ struct elect_config {
 struct elect_status {
     uint64_t received_frame, durable_frame, applied;
     int64_t clock_difference_ns;
+    uint64_t clock_wait_ns; /* nobody must have led for so long before it stands; 0: at once */
     uint64_t hash_sequence; /* of the newest state that its replica has shown; 0: none */
     uint8_t effects_hash[32];
     uint64_t wall_ns; /* node clock */
     bool is_current;  /* it has applied all that counts and may lead */
-    bool is_clock_well;
-    bool is_alive; /* its threads turn: the session is renewed */
-    bool creates;  /* make the cluster, with this genesis and term, if there is none */
+    bool is_alive;    /* its threads turn: the session is renewed */
+    bool creates;     /* make the cluster, with this genesis and term, if there is none */
     uint64_t create_term;
     struct cluster_genesis genesis;
 };
@@ -89,7 +90,8 @@ struct elect {
     struct cluster_leader leader;
     int64_t leader_epoch; /* create_revision of its key */
 
-    uint64_t stands_ns; /* when the election may begin; 0: the rank is not known */
+    uint64_t leaderless_ns; /* since when nobody leads, within this session; 0: not known, or one */
+    uint64_t stands_ns;     /* when the election may begin; 0: the rank is not known */
     uint64_t again_ns;
     uint64_t term; /* that is won, or tried */
     uint64_t previous_term;

@@ -3,12 +3,26 @@
 #include <stdio.h>
 
 #include "repl/elect_parts.h"
+#include "repl/lateness.h"
 
-static bool may_stand(const struct elect *elect)
+/* A node whose clock is off stands when those that are not had their time. */
+static bool had_others_time(const struct elect *elect, uint64_t now_ns)
+{
+    uint64_t wait_ns = elect->status.clock_wait_ns;
+
+    return wait_ns == 0 || (elect->leaderless_ns != 0 && now_ns - elect->leaderless_ns >= wait_ns);
+}
+
+static bool is_fit(const struct elect *elect)
+{
+    return elect->status.is_current && elect->status.is_alive;
+}
+
+static bool may_stand(const struct elect *elect, uint64_t now_ns)
 {
     return elect->state == ELECT_FOLLOWS && elect->is_identified && elect->watches &&
-           !elect->has_leader && elect->is_shown && elect->config.is_candidate &&
-           elect->status.is_current && elect->status.is_clock_well && elect->status.is_alive;
+           !elect->has_leader && elect->is_shown && elect->config.is_candidate && is_fit(elect) &&
+           had_others_time(elect, now_ns);
 }
 
 /* The nodes, and to whom a leader handed over, at one revision. */
@@ -28,26 +42,38 @@ static void ask_rank(struct elect *elect)
     (void)elect_ask(elect, ASK_RANK, STEP_RANK, &request);
 }
 
+/* Whether the node may lead, or will as soon as it has read on, with a clock that is less off. */
+static bool has_better_clock(const struct elect *elect, const struct cluster_node *node)
+{
+    return node->is_candidate &&
+           (node->state == CLUSTER_CURRENT || node->state == CLUSTER_BEHIND) &&
+           lateness_off(node->clock_difference_ns) <
+               lateness_off(elect->status.clock_difference_ns);
+}
+
 /* Nodes that may lead and come before this one by name; the one that was handed the lead comes
- * before all of them. */
+ * before all of them. A node whose clock is off waits again for one whose clock is less off. */
 static void done_rank(struct elect *elect, const struct etcd_done *done, uint64_t now_ns)
 {
-    uint64_t wait_ns = 0;
+    uint64_t wait_ns = 0, clock_ns = 0;
 
     elect->was_handed = false;
     for (uint32_t i = 0; i < done->row_count; i++) {
         struct etcd_bytes value = done->rows[i].value;
         struct cluster_handover handover;
         struct cluster_node node;
-        if (done->rows[i].op == 0 && cluster_row_node_decode(&node, value) && node.is_candidate &&
-            node.state == CLUSTER_CURRENT && strcmp(node.node, elect->config.node) < 0)
+        bool is_node = done->rows[i].op == 0 && cluster_row_node_decode(&node, value);
+        if (is_node && node.is_candidate && node.state == CLUSTER_CURRENT &&
+            strcmp(node.node, elect->config.node) < 0)
             wait_ns += ELECT_RANK_NS;
+        if (is_node && elect->status.clock_wait_ns != 0 && has_better_clock(elect, &node))
+            clock_ns = ELECT_CLOCK_NS;
         if (done->rows[i].op == 0 || !cluster_row_handover_decode(&handover, value))
             continue;
         elect->was_handed = true;
         wait_ns = strcmp(handover.node, elect->config.node) == 0 ? 0 : wait_ns + ELECT_HANDED_NS;
     }
-    elect->stands_ns = now_ns + wait_ns;
+    elect->stands_ns = now_ns + wait_ns + clock_ns;
 }
 
 static void ask_stand(struct elect *elect)
@@ -142,7 +168,7 @@ static void done_term(struct elect *elect, const struct etcd_done *done, uint64_
 
 void elect_ballot_step(struct elect *elect, uint64_t now_ns)
 {
-    if (may_stand(elect) && now_ns >= elect->again_ns) {
+    if (may_stand(elect, now_ns) && now_ns >= elect->again_ns) {
         elect->state = ELECT_STANDS;
         elect->stands_ns = 0;
         ask_rank(elect);
@@ -150,7 +176,7 @@ void elect_ballot_step(struct elect *elect, uint64_t now_ns)
     }
     if (elect->state != ELECT_STANDS || elect_is_asked(elect, ASK_RANK))
         return;
-    if (elect->has_leader || elect->stands_ns == 0)
+    if (elect->has_leader || elect->stands_ns == 0 || !is_fit(elect))
         give_up(elect, now_ns);
     else if (now_ns >= elect->stands_ns && !elect_get(elect, ASK_TERM, STEP_TERM, "term"))
         give_up(elect, now_ns);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "repl/etcd_ask.h"
+#include "repl/lateness.h"
 
 static void accept_nodes(struct survey *survey, const struct etcd_done *done)
 {
@@ -158,13 +159,10 @@ uint32_t survey_clocks_off(const struct survey *survey, uint64_t bound_ns,
 
     *first = NULL;
     for (uint32_t i = 0; i < survey->node_count; i++) {
-        const struct cluster_node *node = &survey->nodes[i];
-        int64_t difference_ns = node->clock_difference_ns;
-        if (node->state == CLUSTER_LEADING ||
-            (difference_ns <= (int64_t)bound_ns && difference_ns >= -(int64_t)bound_ns))
+        if (lateness_off(survey->nodes[i].clock_difference_ns) <= bound_ns)
             continue;
         if (count++ == 0)
-            *first = node;
+            *first = &survey->nodes[i];
     }
     return count;
 }

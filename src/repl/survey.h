@@ -58,8 +58,8 @@ CC_MUST_USE uint32_t survey_used_percent(const struct survey *survey, uint64_t q
 /* The nodes that lead or are current. */
 CC_MUST_USE uint32_t survey_current(const struct survey *survey);
 
-/* How many nodes, other than the one that leads, have a clock that differs from the leader's by
- * more than `bound_ns`; *first gets the first of them by name, NULL: none. */
+/* How many nodes have a clock that was judged off by more than `bound_ns`, the leader too if it was
+ * elected so; *first gets the first of them by name, NULL: none. */
 CC_MUST_USE uint32_t survey_clocks_off(const struct survey *survey, uint64_t bound_ns,
                                        const struct cluster_node **first);
 

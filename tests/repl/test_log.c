@@ -31,6 +31,7 @@ struct node {
     uint64_t sent;
     uint64_t acked;      /* of this term */
     uint64_t resumes_ns; /* it stands until then */
+    uint64_t clock_wait_ns;
     struct frame frames[FRAMES_MAX];
 };
 
@@ -280,7 +281,7 @@ static void turn(struct node *node)
         .applied = node->last,
         .wall_ns = now,
         .is_current = !node->leads && tail_is_at_end(&node->tail),
-        .is_clock_well = true,
+        .clock_wait_ns = node->clock_wait_ns,
         .is_alive = true,
         .creates = node == &nodes[0],
         .create_term = 1,
@@ -310,7 +311,7 @@ static void strike(void)
 {
     struct node *node = &nodes[below(NODES)];
     uint64_t now = etcd_sim_now(sim);
-    switch (below(12)) {
+    switch (below(13)) {
     case 0: /* it dies, and starts again later */
         end(node);
         node->resumes_ns = now + below(2000) * MS;
@@ -338,6 +339,10 @@ static void strike(void)
     case 8:
         if (has_early_end && node->etcd != NULL && node->elect.lease != 0)
             (void)etcd_sim_end_lease(sim, node->elect.lease);
+        break;
+    case 9:                /* its clock is judged again */
+        if (seed % 3 == 0) /* else the others lead less often */
+            node->clock_wait_ns = below(2) * below(20000) * MS;
         break;
     default: /* it hands over, if it leads */
         node->hands |= node->leads && node->etcd != NULL;
@@ -381,7 +386,8 @@ static void calm_down(void)
             etcd_sim_cut(nodes[i].etcd, nodes[i].is_cut = false);
     }
     uint64_t before = acked_most;
-    for (int i = 0; i < 4000 && acked_most < before + 20; i++)
+    /* 5.5 ms each: a second of leases, and 30 s at most if all clocks are off. */
+    for (int i = 0; i < 8000 && acked_most < before + 20; i++)
         step(true);
     expect(acked_most >= before + 20, "service comes back");
     for (int i = 0; i < 2000; i++) {

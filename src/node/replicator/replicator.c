@@ -115,22 +115,19 @@ int replicator_fail(struct replicator *replicator, int exit_code, const char *fo
 
 /* ---- standby --------------------------------------------------------------------------------- */
 
-/* How far this clock is before the leader's, at most: the least that a frame seemed to take. */
+/* The frame was adopted just now. */
 static void look_at_clock(struct replicator *replicator, const uint8_t *bytes, size_t count)
 {
     struct record_view record;
-    int64_t least = INT64_MAX;
 
     if (count <= FRAME_HEADER_BYTES ||
         record_decode(&record, bytes + FRAME_HEADER_BYTES, count - FRAME_HEADER_BYTES) < 0)
         return;
-    uint64_t now_ns = clock_now_ns(replicator->config.clock);
-    replicator->clocks[replicator->clock_count++ % REPLICATOR_CLOCKS] =
-        (int64_t)(now_ns - record.t_ns);
-    for (uint64_t i = 0; i < REPLICATOR_CLOCKS && i < replicator->clock_count; i++)
-        if (replicator->clocks[i] < least)
-            least = replicator->clocks[i];
-    atomic_store_explicit(&replicator->clock_difference_ns, least, memory_order_relaxed);
+    lateness_add(&replicator->lateness, journal_cluster_last_frame(replicator->journal).boot,
+                 (int64_t)(clock_now_ns(replicator->config.clock) - record.t_ns),
+                 clock_monotonic_ns(replicator->config.clock));
+    atomic_store_explicit(&replicator->clock_difference_ns, replicator->lateness.difference_ns,
+                          memory_order_relaxed);
 }
 
 /* Frames that count, to the journal. */
@@ -216,6 +213,12 @@ static void begin_to_author(struct replicator *replicator)
     replicator->takes = true;
     log_line(LOG_INFO, "cluster", "elected: term=%lu epoch=%ld last_frame=%lu", elect->term,
              elect->epoch, replicator->last_frame);
+    if (elect->status.clock_wait_ns != 0)
+        log_line(LOG_ERROR, "cluster",
+                 "the clock of this leader was judged %ld ms off, and nobody else led for %lu ms: "
+                 "look after the clocks, then hand over",
+                 elect->status.clock_difference_ns / 1000000,
+                 elect->status.clock_wait_ns / 1000000);
 }
 
 static int step_standby(struct replicator *replicator, uint64_t now_ns)
@@ -423,7 +426,6 @@ static struct elect_status status_of(struct replicator *replicator,
     struct frame_tail last = journal_cluster_last_frame(replicator->journal);
     int64_t difference_ns =
         atomic_load_explicit(&replicator->clock_difference_ns, memory_order_relaxed);
-    int64_t bound_ns = (int64_t)replicator->config.clock_ns;
     struct hash_point shown = { 0 };
     bool is_shown = hash_board_get(&replicator->hash_vote.replica, &shown);
     struct elect_status status = {
@@ -435,7 +437,7 @@ static struct elect_status status_of(struct replicator *replicator,
         .wall_ns = clock_now_ns(replicator->config.clock),
         .is_current = replicator->forms ||
                       (tail_is_at_end(&replicator->tail) && words->applied == last.last_sequence),
-        .is_clock_well = difference_ns <= bound_ns && difference_ns >= -bound_ns,
+        .clock_wait_ns = lateness_wait(difference_ns, replicator->config.clock_ns),
         .is_alive = words->is_alive,
         .creates = replicator->config.creates && last.last_sequence > 0,
         .create_term = last.boot,

@@ -40,7 +40,6 @@ static int end_hand(struct replicator *replicator)
     /* relaxed: an offer that comes now is judged by the next term. */
     atomic_store_explicit(&replicator->mail.wanted, 0, memory_order_relaxed);
     replicator->is_finishing = replicator->takes = replicator->forms = replicator->leads = false;
-    replicator->clock_count = 0;
     replicator->disk_stall = (struct disk_stall){ 0 };
     tail_begin(&replicator->tail, replicator->etcd, replicator->config.cluster, last);
     log_line(LOG_INFO, "cluster", "handed over to %s: term=%lu last_frame=%lu",

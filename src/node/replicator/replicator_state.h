@@ -7,6 +7,7 @@
 #include "node/replicator/replicator.h"
 #include "repl/elect.h"
 #include "repl/etcd_call.h"
+#include "repl/lateness.h"
 #include "repl/lead.h"
 #include "repl/retain.h"
 #include "repl/tail.h"
@@ -45,8 +46,7 @@ struct hand_mail {
 enum {
     REPLICATOR_ANSWERS_A_TURN = 32,
     REPLICATOR_ADOPTED_A_TURN = 64,
-    REPLICATOR_ADDRESSES_MAX = 32,
-    REPLICATOR_CLOCKS = 64
+    REPLICATOR_ADDRESSES_MAX = 32
 };
 
 struct replicator {
@@ -78,8 +78,7 @@ struct replicator {
     } next;
     struct replicator_end end;
 
-    int64_t clocks[REPLICATOR_CLOCKS]; /* node clock less t of a frame at its arrival */
-    uint64_t clock_count;
+    struct lateness lateness;
 
     char addresses[REPLICATOR_ADDRESSES_MAX][CLUSTER_PLACE_BYTES]; /* each stays */
     uint32_t address_count;

@@ -80,8 +80,8 @@ static void watch_clocks(struct steward *steward)
         log_line(LOG_WARN, "cluster", "the clocks of all nodes agree again");
     else
         log_line(LOG_ERROR, "cluster",
-                 "nodes that cannot lead for their clocks: %u, the first is %s, which differs by "
-                 "%ld ms",
+                 "nodes that are the last to lead, for their clocks: %u, the first is %s, which "
+                 "differs by %ld ms",
                  off, first->node, first->clock_difference_ns / 1000000);
 }
 

@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "repl/lateness.h"
+
 #define NS_PER_S      UINT64_C(1000000000)
 #define SURVEY_OLD_NS (10 * NS_PER_S)
 
@@ -136,7 +138,6 @@ CC_PRINTF(2, 3) static void problem(struct cluster_page *page, const char *forma
 static void judge_nodes(struct cluster_page *page, uint64_t clock_ns)
 {
     const struct survey *survey = page->survey;
-    int64_t bound_ns = (int64_t)clock_ns;
 
     if (!survey->has_leader)
         problem(page, "no node leads");
@@ -150,8 +151,7 @@ static void judge_nodes(struct cluster_page *page, uint64_t clock_ns)
         bool leads = node->state == CLUSTER_LEADING;
         if (!leads && node->state != CLUSTER_CURRENT)
             problem(page, "node %s is %s", node->node, state_name(node->state));
-        if (!leads &&
-            (node->clock_difference_ns > bound_ns || node->clock_difference_ns < -bound_ns))
+        if (lateness_off(node->clock_difference_ns) > clock_ns)
             problem(page, "the clock of node %s differs by %ld ms", node->node,
                     node->clock_difference_ns / 1000000);
         if (node->rules_version != survey->nodes[0].rules_version)
