@@ -2,7 +2,8 @@
  *
  * An etcd is one client of one etcd cluster. Requests go out at once and are answered in any order.
  * The client chooses the endpoint: a request without an answer in `request_ms`, and each request in
- * flight when a connection ends, is sent again, byte for byte the same, to the next endpoint.
+ * flight when a connection ends, is sent again, byte for byte the same, to the next endpoint. A
+ * compaction and a defragmentation take as long as they take.
  *
  *   repl thread                               etcd
  *   etcd_submit(request, tag) --------------> transaction, range, lease, watch ...
@@ -48,7 +49,10 @@ enum etcd_kind {
     ETCD_MEMBERS,
     ETCD_STATUS, /* of the member that answers */
     ETCD_COMPACT,
-    ETCD_MOVE_LEADER /* only etcd's leader does it: else ETCD_REFUSED */
+    ETCD_MOVE_LEADER, /* only etcd's leader does it: else ETCD_REFUSED */
+    ETCD_DEFRAGMENT,  /* the member that answers, which stands still meanwhile */
+    ETCD_DISARM,      /* the alarm of a member that the quota is used up, if it has one */
+    ETCD_KIND_COUNT
 };
 
 enum etcd_result {
@@ -105,7 +109,8 @@ struct etcd_request {
     uint32_t limit;   /* RANGE: rows, 0: ETCD_ROWS_MAX */
     int64_t lease;    /* LEASE_KEEP, LEASE_REVOKE */
     int64_t ttl_s;    /* LEASE_GRANT */
-    uint64_t member;  /* MOVE_LEADER */
+    uint64_t member;  /* MOVE_LEADER, DISARM */
+    bool is_whole;    /* COMPACT: answered when the pages are free */
 };
 
 /* A key as it stands; of a watch an event: `is_delete` has key and mod_revision only. */
@@ -127,6 +132,7 @@ struct etcd_status {
     uint64_t member, leader; /* leader 0: none is known */
     uint64_t raft_term;
     int64_t db_bytes, db_used_bytes;
+    bool is_full; /* some member has the alarm that the quota is used up */
     char version[ETCD_NAME_BYTES];
 };
 

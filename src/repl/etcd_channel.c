@@ -203,10 +203,11 @@ static void receive(struct etcd_channel *channel, uint64_t now)
     channel->has_unread = true;
 }
 
+/* The two that take as long as they take are not sent again for that. */
 static bool has_deadline(const struct etcd_slot *slot)
 {
-    return slot->is_used && slot->is_sent && !slot->is_delivered && !slot->is_standing &&
-           slot->message == NULL;
+    return slot->kind != ETCD_COMPACT && slot->kind != ETCD_DEFRAGMENT && slot->is_used &&
+           slot->is_sent && !slot->is_delivered && !slot->is_standing && slot->message == NULL;
 }
 
 static bool has_request(const struct etcd_channel *channel)

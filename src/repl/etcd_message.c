@@ -17,6 +17,8 @@ const char *etcd_message_path(enum etcd_kind kind)
         [ETCD_STATUS] = "/etcdserverpb.Maintenance/Status",
         [ETCD_COMPACT] = "/etcdserverpb.KV/Compact",
         [ETCD_MOVE_LEADER] = "/etcdserverpb.Maintenance/MoveLeader",
+        [ETCD_DEFRAGMENT] = "/etcdserverpb.Maintenance/Defragment",
+        [ETCD_DISARM] = "/etcdserverpb.Maintenance/Alarm",
     };
     INVARIANT((size_t)kind < CC_COUNT(paths));
     return paths[kind];
@@ -133,13 +135,21 @@ size_t etcd_message_pack(const struct etcd_request *request, uint8_t *bytes, siz
         pb_put_number(&writer, 1, (uint64_t)request->lease);
         break;
     case ETCD_COMPACT:
+        pb_put_number(&writer, 2, request->is_whole);
         pb_put_number(&writer, 1, (uint64_t)request->revision);
         break;
     case ETCD_MOVE_LEADER:
         pb_put_number(&writer, 1, request->member);
         break;
+    case ETCD_DISARM:
+        pb_put_number(&writer, 3, 1); /* NOSPACE */
+        pb_put_number(&writer, 2, request->member);
+        pb_put_number(&writer, 1, 2); /* DEACTIVATE */
+        break;
     case ETCD_MEMBERS:
     case ETCD_STATUS:
+    case ETCD_DEFRAGMENT:
+    case ETCD_KIND_COUNT:
         break;
     }
     return pb_count(&writer);
@@ -343,6 +353,10 @@ static bool read_status(struct etcd_bytes bytes, struct etcd_answer *answer)
             status->leader = reader.number;
         } else if (pb_is(&reader, 6, PB_VARINT)) {
             status->raft_term = reader.number;
+        } else if (pb_is(&reader, 8, PB_BYTES)) { /* an alarm: its words may be cut */
+            char text[ETCD_TEXT_BYTES];
+            (void)read_text(reader.bytes, text, sizeof text);
+            status->is_full |= strstr(text, "NOSPACE") != NULL;
         } else if (pb_is(&reader, 9, PB_VARINT)) {
             status->db_used_bytes = (int64_t)reader.number;
         }

@@ -116,6 +116,7 @@ uint64_t survey_status(struct survey *survey, struct etcd *one)
     if (member == NULL)
         return 0;
     member->answers = true;
+    member->is_full = done.status->is_full;
     member->leader = done.status->leader;
     member->db_bytes = done.status->db_bytes;
     member->used_bytes = done.status->db_used_bytes;
@@ -183,6 +184,26 @@ uint64_t survey_etcd_leader(const struct survey *survey)
         }
     }
     return leader;
+}
+
+bool survey_is_full(const struct survey *survey)
+{
+    for (uint32_t i = 0; i < survey->member_count; i++)
+        if (survey->members[i].is_full)
+            return true;
+    return false;
+}
+
+const char *survey_reclaimer(const struct survey *survey)
+{
+    if (!survey->has_answer)
+        return NULL;
+    if (survey->has_leader)
+        return survey->leader;
+    for (uint32_t i = 0; i < survey->node_count; i++)
+        if (survey->nodes[i].state == CLUSTER_CURRENT)
+            return survey->nodes[i].node;
+    return NULL;
 }
 
 uint64_t survey_place_of_leader(const struct survey *survey, const char *node, uint64_t own)

@@ -25,6 +25,7 @@ struct survey_member {
     char version[SURVEY_VERSION_BYTES];
     bool answers;    /* its status came; else the numbers are 0 */
     bool is_learner; /* it has no vote */
+    bool is_full;    /* it knows of the alarm that the quota is used up */
 };
 
 /* Without a pointer: it is published as words. */
@@ -65,6 +66,13 @@ CC_MUST_USE uint32_t survey_clocks_off(const struct survey *survey, uint64_t bou
 
 /* etcd's leader, as most of those say that answer; 0: none. */
 CC_MUST_USE uint64_t survey_etcd_leader(const struct survey *survey);
+
+/* Whether etcd takes no puts and grants no leases, for the quota is used up. */
+CC_MUST_USE bool survey_is_full(const struct survey *survey);
+
+/* The node that has to make room then: the one that leads, else the first current one by name.
+ * NULL: there is none. */
+CC_MUST_USE const char *survey_reclaimer(const struct survey *survey);
 
 /* To which member etcd's leader has to go, for it must not be on the machine of the node that
  * leads: that is `node`, whose machine has the member `own`. A voter that answers and follows it.

@@ -16,7 +16,7 @@ static void check_inside(struct etcd_bytes part, const uint8_t *bytes, size_t co
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct etcd_answer answer;
-    if (size == 0 || data[0] > ETCD_MOVE_LEADER)
+    if (size == 0 || data[0] >= ETCD_KIND_COUNT)
         return 0;
     enum etcd_kind kind = (enum etcd_kind)data[0];
     size_t count = size - 1, from = 0, before = 0;

@@ -369,11 +369,16 @@ static void cluster(struct contract *contract)
     struct etcd_done done = contract_ask(contract, &members);
     CHECK(done.result == ETCD_OK && done.member_count >= 1 && done.members[0].id != 0);
     CHECK(done.members[0].name[0] != 0 && done.members[0].client_url[0] != 0);
+    uint64_t members_first = done.members[0].id;
     const struct etcd_request status = { .kind = ETCD_STATUS };
     done = contract_ask(contract, &status);
     CHECK(done.result == ETCD_OK && done.status->member != 0 && done.status->leader != 0);
     CHECK(done.status->db_bytes > 0 && done.status->version[0] != 0);
-    CHECK(done.status->raft_term > 0);
+    CHECK(done.status->raft_term > 0 && !done.status->is_full);
+    const struct etcd_request defragment = { .kind = ETCD_DEFRAGMENT };
+    CHECK(contract_ask(contract, &defragment).result == ETCD_OK);
+    const struct etcd_request disarm = { .kind = ETCD_DISARM, .member = members_first };
+    CHECK(contract_ask(contract, &disarm).result == ETCD_OK);
 }
 
 /* As many as there is room for, then one more. */

@@ -82,7 +82,11 @@ static void answers(void)
     CHECK(answer.status.db_bytes == 20480 && answer.status.db_used_bytes == 16384);
     CHECK(answer.status.member == 0x7dc659c3adcbf61d && answer.status.raft_term == 2);
     CHECK(answer.status.leader == answer.status.member);
-    CHECK(strcmp(answer.status.version, "3.4.23") == 0);
+    CHECK(strcmp(answer.status.version, "3.4.23") == 0 && !answer.status.is_full);
+    /* errors: "memberID:1 alarm:NOSPACE ", then "x". */
+    read_hex(ETCD_STATUS,
+             HEADER("05") "42196d656d62657249443a3120616c61726d3a4e4f535041434520420178");
+    CHECK(answer.status.is_full);
 }
 
 static void watches(void)
@@ -185,6 +189,12 @@ static void requests(void)
     check_request(&request, "08ac02");
     request = (struct etcd_request){ .kind = ETCD_COMPACT, .revision = 2 };
     check_request(&request, "0802");
+    request.is_whole = true;
+    check_request(&request, "08021001");
+    request = (struct etcd_request){ .kind = ETCD_DISARM, .member = 300 };
+    check_request(&request, "080210ac021801");
+    request = (struct etcd_request){ .kind = ETCD_DEFRAGMENT };
+    check_request(&request, "");
     request = (struct etcd_request){ .kind = ETCD_MEMBERS };
     check_request(&request, "");
 }

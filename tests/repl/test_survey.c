@@ -195,6 +195,32 @@ static void place_of_leader(void)
     CHECK(survey_place_of_leader(&survey, "a", 1) == 0);
 }
 
+/* Who makes room in a full etcd: the leader, without one the first current node by name. */
+static void reclaimer(void)
+{
+    struct survey survey = {
+        .has_answer = true,
+        .has_leader = true,
+        .leader = "c",
+        .node_count = 3,
+        .nodes = { { .node = "a", .state = CLUSTER_BEHIND },
+                   { .node = "b", .state = CLUSTER_CURRENT },
+                   { .node = "c", .state = CLUSTER_CURRENT } },
+        .member_count = 2,
+    };
+
+    CHECK(!survey_is_full(&survey));
+    survey.members[1].is_full = true;
+    CHECK(survey_is_full(&survey) && strcmp(survey_reclaimer(&survey), "c") == 0);
+    survey.has_leader = false;
+    CHECK(strcmp(survey_reclaimer(&survey), "b") == 0);
+    survey.nodes[1].state = survey.nodes[2].state = CLUSTER_BEHIND;
+    CHECK(survey_reclaimer(&survey) == NULL);
+    survey.has_leader = true;
+    survey.has_answer = false;
+    CHECK(survey_reclaimer(&survey) == NULL);
+}
+
 int main(void)
 {
     shows_the_keys();
@@ -202,6 +228,7 @@ int main(void)
     a_silent_etcd();
     percent_and_leader();
     place_of_leader();
+    reclaimer();
     clocks();
     return 0;
 }

@@ -37,8 +37,8 @@ def until(look, what, seconds=WAIT_S):
 class Etcd:
     """Members of one etcd, each with a folder and a log below `folder`."""
 
-    def __init__(self, folder, count=3):
-        self.folder = folder
+    def __init__(self, folder, count=3, quota=0):
+        self.folder, self.quota = folder, quota  # 0: etcd's own
         self.clients = [free_port() for _ in range(count)]
         self.peers = [free_port() for _ in range(count)]
         self.processes = [None] * count
@@ -55,7 +55,8 @@ class Etcd:
                  f"--listen-client-urls={mine}", f"--advertise-client-urls={mine}",
                  f"--listen-peer-urls={peer}", f"--initial-advertise-peer-urls={peer}",
                  f"--initial-cluster={','.join(urls)}", "--heartbeat-interval=50",
-                 "--election-timeout=500", "--snapshot-count=5000"],
+                 "--election-timeout=500", "--snapshot-count=5000",
+                 f"--quota-backend-bytes={self.quota}"],
                 stdout=log, stderr=log)
 
     def ask(self, number, path, body):
@@ -225,7 +226,7 @@ class Cluster:
     """`origin` was a perpd alone: its directory is copied to every node."""
 
     def __init__(self, program, prepare, *options, count=3, environment=lambda name: {},
-                 node_options=()):
+                 node_options=(), etcd_quota=0):
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="perpd-cluster-"))
         self.name = "drill"
         self.environment, self.node_options = environment, node_options
@@ -236,7 +237,7 @@ class Cluster:
         self.prepared = prepare(self.origin.start())
         assert self.origin.stop() == 0, self.origin.log()
         client.forget_memory(self.origin.folder)
-        self.etcd = Etcd(self.home)
+        self.etcd = Etcd(self.home, quota=etcd_quota)
         self.vault = self.home / "vault"
         self.vault.mkdir()
         for number in range(count):

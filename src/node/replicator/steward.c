@@ -4,7 +4,8 @@
 #include "repl/etcd_ask.h"
 
 #define FEW_NS   UINT64_C(10000000000)
-#define PLACE_NS UINT64_C(60000000000) /* between two moves of etcd's leader */
+#define AGAIN_NS UINT64_C(60000000000) /* between two moves of etcd's leader, or two reclaims */
+#define LONG_NS  UINT64_C(60000000000) /* for a compaction, and a member's defragmentation */
 
 enum { LOOKS = 8, FEWEST = 2 };
 
@@ -140,8 +141,8 @@ static bool look(struct steward *steward)
         survey_members(survey, steward->any);
     for (uint32_t i = 0; i < steward->each_count && !has_ended(steward); i++) {
         uint64_t member = survey_status(survey, steward->each[i]);
-        if (i == 0 && member != 0)
-            steward->own = member;
+        if (member != 0)
+            steward->at[i] = member;
     }
     survey->taken_ns = clock_now_ns(steward->config.clock);
     return !has_ended(steward);
@@ -153,12 +154,13 @@ static bool look(struct steward *steward)
 static void place_leader(struct steward *steward, uint64_t now_ns)
 {
     struct etcd_done done = { .text = "" };
-    uint64_t member = survey_place_of_leader(&steward->survey, steward->config.node, steward->own);
+    uint64_t member =
+        survey_place_of_leader(&steward->survey, steward->config.node, steward->at[0]);
     const struct etcd_request request = { .kind = ETCD_MOVE_LEADER, .member = member };
 
     if (member == 0 || now_ns < steward->place_ns)
         return;
-    steward->place_ns = now_ns + PLACE_NS;
+    steward->place_ns = now_ns + AGAIN_NS;
     int error = etcd_ask(steward->each[0], &request, SURVEY_WAIT_NS, &done);
     if (error == 0 && done.result == ETCD_OK)
         log_line(LOG_INFO, "cluster",
@@ -169,6 +171,75 @@ static void place_leader(struct steward *steward, uint64_t now_ns)
                  "etcd's leader is on the machine of the node that leads and was not moved: %s; "
                  "tried again in 60 s",
                  error == 0 ? done.text : "no answer");
+}
+
+/* ---- a full etcd ----------------------------------------------------------------------------- */
+
+/* Asks; false when it was not done, which is logged. */
+static bool do_for_room(struct etcd *etcd, const struct etcd_request *request, const char *what)
+{
+    struct etcd_done done = { .text = "" };
+    int error = etcd_ask(etcd, request, LONG_NS, &done);
+
+    /* What was compacted before is as good. */
+    if (error == 0 && (done.result == ETCD_OK || done.result == ETCD_COMPACTED))
+        return true;
+    log_line(LOG_ERROR, "cluster",
+             "etcd is full and %s failed: %s; tried again in 60 s, and an operator may do it", what,
+             error == 0 ? done.text : "no answer");
+    return false;
+}
+
+/* All old revisions: who reads one begins again with the newest. */
+static bool compact(struct steward *steward)
+{
+    struct repl_key key = repl_key_of(steward->config.cluster, "leader");
+    struct etcd_done done;
+
+    if (etcd_ask_key(steward->any, etcd_text(key.text), SURVEY_WAIT_NS, &done) != 0 ||
+        done.result != ETCD_OK)
+        return false;
+    const struct etcd_request request = { .kind = ETCD_COMPACT,
+                                          .revision = done.revision,
+                                          .is_whole = true };
+    return do_for_room(steward->any, &request, "its compaction");
+}
+
+/* One member after the other, etcd's leader last: each stands still meanwhile. */
+static bool defragment(struct steward *steward, uint64_t leader)
+{
+    const struct etcd_request request = { .kind = ETCD_DEFRAGMENT };
+
+    for (int turn = 0; turn < 2; turn++)
+        for (uint32_t i = 0; i < steward->each_count; i++)
+            if ((steward->at[i] == leader) == (turn == 1) &&
+                (has_ended(steward) ||
+                 !do_for_room(steward->each[i], &request, "the defragmentation of a member")))
+                return false;
+    return true;
+}
+
+/* Puts are refused until the alarm is disarmed, which etcd does not do by itself when there is
+ * room. What is still too much raises it again. */
+static void reclaim(struct steward *steward, uint64_t now_ns)
+{
+    const struct survey *survey = &steward->survey;
+    const char *node = survey_reclaimer(survey);
+
+    if (!survey_is_full(survey) || node == NULL || strcmp(node, steward->config.node) != 0 ||
+        now_ns < steward->reclaim_ns)
+        return;
+    steward->reclaim_ns = now_ns + AGAIN_NS;
+    log_line(LOG_ERROR, "cluster",
+             "etcd is full and takes nothing: it is compacted, defragmented and disarmed");
+    bool is_done = compact(steward) && defragment(steward, survey_etcd_leader(survey));
+    for (uint32_t i = 0; i < survey->member_count && is_done; i++) {
+        const struct etcd_request request = { .kind = ETCD_DISARM,
+                                              .member = survey->members[i].id };
+        is_done = do_for_room(steward->any, &request, "disarming its alarm");
+    }
+    if (is_done)
+        log_line(LOG_WARN, "cluster", "etcd was full and takes puts again");
 }
 
 /* ---- the step -------------------------------------------------------------------------------- */
@@ -187,6 +258,7 @@ uint32_t steward_step(struct steward *steward)
         watch_nodes(steward, now_ns);
         watch_clocks(steward);
         watch_database(steward);
+        reclaim(steward, now_ns);
         place_leader(steward, now_ns);
     }
     steward->due_ns = clock_monotonic_ns(steward->config.clock) + STEWARD_STEP_NS;

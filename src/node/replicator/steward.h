@@ -41,11 +41,11 @@ struct steward {
     uint32_t told;   /* the percent state that is logged */
     uint32_t off;    /* nodes with a clock that is wrong, as it is logged */
     uint64_t etcd_leader;
-    uint64_t own;         /* the member at each[0]; 0: it never answered */
-    uint64_t place_ns;    /* etcd's leader is moved no sooner */
-    _Atomic bool ends;    /* a step asks no more */
-    _Atomic bool halves;  /* etcd's database is above STEWARD_HALF_PERCENT */
-    _Atomic bool is_full; /* and above STEWARD_CLOSED_PERCENT */
+    uint64_t at[ETCD_MEMBERS_MAX]; /* the member at each address; 0: it never answered */
+    uint64_t place_ns, reclaim_ns; /* no sooner etcd's leader is moved, a full etcd emptied */
+    _Atomic bool ends;             /* a step asks no more */
+    _Atomic bool halves;           /* etcd's database is above STEWARD_HALF_PERCENT */
+    _Atomic bool is_full;          /* and above STEWARD_CLOSED_PERCENT */
     CC_NO_SHARE _Atomic uint64_t version;
     _Atomic uint64_t words[STEWARD_WORDS];
     struct published used_percent, current, etcd_leaders;
