@@ -295,6 +295,31 @@ static void old_reads_are_refused(void)
     protocol->config.source.standing = NULL;
 }
 
+/* A node that does not lead says so before it judges the id by its own clock, which may be off. */
+static void a_standby_judges_no_id(void)
+{
+    struct wire wire;
+    struct wire_answer answer;
+    char text[2048];
+    size_t count = fixture_order_post(&fixture, text, sizeof text);
+    protocol->config.source.leads = cluster_leads;
+    protocol->config.source.is_fresh = cluster_is_fresh;
+    protocol->config.source.standing = cluster_standing;
+    clock_advance(&fixture.clock, 3600 * (uint64_t)1000000000);
+    for (int i = 0; i < 2; i++) {
+        standing = (struct net_standing){ 7, i == 0, 0 };
+        is_fresh = true;
+        wire_open(&wire, &fixture, protocol, false);
+        wire_send(&wire, text, count, 0);
+        CHECK(wire_answer(&wire, &answer, false) && answer.status == (i == 0 ? 503 : 400));
+        CHECK(wire_has(&answer, "of the cluster leads") == (i == 0));
+        wire_free(&wire);
+    }
+    protocol->config.source.leads = NULL;
+    protocol->config.source.is_fresh = NULL;
+    protocol->config.source.standing = NULL;
+}
+
 static bool gave_up;
 
 static bool cluster_gave_up(void *context)
@@ -367,7 +392,8 @@ int main(void)
     few_wait();
     old_reads_are_refused();
     held_answers_are_given_up();
-    a_revoked_key_is_refused(); /* last: it ends the key */
+    a_revoked_key_is_refused(); /* it ends the key */
+    a_standby_judges_no_id();   /* last: it sets the clock */
     fixture_end(&fixture, protocol);
     return 0;
 }

@@ -169,11 +169,11 @@ static bool decode(const struct job_table *jobs, const struct conn *conn, struct
                     ? envelope_frame(&envelope, (const uint8_t *)body, arrival->count,
                                      command->bytes, problem)
                     : envelope_json(&envelope, body, arrival->count, command->bytes, problem);
-    if (!read)
+    /* Who does not lead judges no id by its clock. */
+    if (!read || !leadership_write(context->config, problem))
         return false;
     job->request = admission_check(&envelope, arrival->path, &window, problem);
-    if (job->request == NULL || is_off(jobs, job->request, problem) ||
-        !leadership_write(context->config, problem))
+    if (job->request == NULL || is_off(jobs, job->request, problem))
         return false;
     job->key_sent = envelope.key_sent;
     job->plain = false;
