@@ -14,6 +14,7 @@ from python_library import PYTHON, ROOT, installed
 from harness import Suite, Table  # noqa: E402  (python_library finds the folders)
 from peers import BTC, FATES, BookFaults, FakeStream, Proxy, move  # noqa: E402
 from peers import quotes_follow, refuse, run_live, trade  # noqa: E402
+import breaks_python  # noqa: E402
 import ccxt_python  # noqa: E402
 import client  # noqa: E402
 import client_wheel  # noqa: E402
@@ -283,6 +284,19 @@ async def after_a_kill(table, here):
         second = await anext(values)
         table.same("the next", second.trade_seq, first.trade_seq + 1)
         table.same("its price", str(second.price), "100020")
+
+
+@case
+async def a_hundred_breaks(table, here):
+    """20 subscriptions come back after each of 100 breaks; no trade is missing or comes twice."""
+    await breaks_python.hundred(table, here)
+
+
+@case
+async def another_epoch(table, here):
+    """An exchange that was restored has another epoch: what was known is dropped, once said, and
+    its trades are followed from where it is now."""
+    await breaks_python.epoch(table, here)
 
 
 @case

@@ -45,8 +45,8 @@ export class Newest implements Sink {
     this.signal.tell();
   }
 
-  lose(): void {
-    // The last value stays the newest.
+  lose(isOther = false): void {
+    if (isOther) this.value = undefined; // of another history; else the last value stays the newest
   }
 
   fail(error: PerpdError): void {

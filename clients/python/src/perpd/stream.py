@@ -84,7 +84,8 @@ class Newest:
             self.signal.tell()
 
     def lose(self, is_other: bool = False) -> None:
-        pass
+        if is_other:
+            self.value = None
 
     def fail(self, error: PerpdError) -> None:
         self.signal.tell(error)
