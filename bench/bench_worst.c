@@ -9,6 +9,9 @@
  *   worst/account_tick    the rest of them
  *   worst/work_tick       the next 1,024 units
  *   worst/reduce_only     REDUCE_ONLY over 100,000 orders of as many portfolios, 64 units with it
+ *   worst/excess         1,990 reduce-only orders that a position leaves which is closed but for a
+ *                         little, 64 units with the command
+ *   worst/excess_tick     the next 1,024 of them
  *   worst/list_tick       the next 1,024 units: an order, or the end of a portfolio's list
  *   worst/mark_move       a mark that moves under 100,000 positions, 64 units with the command
  *   worst/scan_tick       the next 1,024 positions
@@ -32,6 +35,7 @@
 #include "shim.h"
 
 enum { MAKERS = 4096, HOLDERS = 100000, PAID = 1000000, ORDERS = 2000, STOPS = 1000, LEGS = 64 };
+enum { REDUCING = 1990 };
 enum { SUBACCOUNTS = 4, PORTFOLIOS = 64 };
 enum { TAKER = 1 };
 
@@ -247,6 +251,34 @@ static void command_reduce_only(struct load_venue *venue, struct command *comman
     load_sign(venue, command, REQUEST_market_state, body, sizeof body, OPERATOR_KEY, 32);
 }
 
+/* As many as may rest, from the last in the book to the first, and a bid for the position. */
+static void prepare_excess(struct load_venue *venue)
+{
+    place(venue, 3, -1000 * REDUCING, LOAD_PRICE);
+    place(venue, 2, 1000 * REDUCING, LOAD_PRICE);
+    for (uint32_t i = REDUCING; i > 0; i--) {
+        alignas(16) uint8_t slot[LOAD_SLOT_BYTES] = { 0 };
+        struct command *command = (struct command *)(void *)slot;
+        venue->t_ns += 1000;
+        order_build(venue, command, 2, -1000, LOAD_PRICE + i);
+        command->bytes[REQUEST_BODY_AT + 41] = 1; /* reduce_only */
+        if (load_apply(venue, command) != STATUS_request_completed)
+            abort();
+    }
+    place(venue, 3, 1000 * REDUCING - 1000, LOAD_PRICE - 1);
+}
+
+static void command_close(struct load_venue *venue, struct command *command)
+{
+    order_build(venue, command, 2, -1000 * REDUCING + 1000, LOAD_PRICE - 1);
+}
+
+static void prepare_excess_tick(struct load_venue *venue)
+{
+    prepare_excess(venue);
+    place(venue, 2, -1000 * REDUCING + 1000, LOAD_PRICE - 1);
+}
+
 static void prepare_list(struct load_venue *venue)
 {
     alignas(16) uint8_t slot[LOAD_SLOT_BYTES] = { 0 };
@@ -436,6 +468,8 @@ static const struct {
     { "worst/account_tick", { 2, 0, prepare_account_tick, command_tick } },
     { "worst/work_tick", { 2, 0, prepare_canceled, command_tick } },
     { "worst/reduce_only", { HOLDERS + 1, 0, prepare_many_orders, command_reduce_only } },
+    { "worst/excess", { 3, 0, prepare_excess, command_close } },
+    { "worst/excess_tick", { 3, 0, prepare_excess_tick, command_tick } },
     { "worst/list_tick", { HOLDERS + 1, 0, prepare_list, command_tick } },
     { "worst/mark_move", { HOLDERS + 1, 0, prepare_holders, command_move } },
     { "worst/scan_tick", { HOLDERS + 1, 0, prepare_scan, command_tick } },

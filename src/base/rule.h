@@ -111,7 +111,8 @@
       "trigger condition true already") \
     X("24",  reduce_only,           invalid_reduce_only_order, \
       "reduce-only without an opposite position; reduce-only FOK larger than it; it could rest, " \
-      "and 4 or more reduce-only orders of its side rest that hold the position's size (R3)") \
+      "and 4 or more reduce-only orders of its side rest that hold the position's size, 1 or more " \
+      "where the account has over 16 records in the market (R3)") \
     X("25",  conditional_count,     rejected_max_conditional_orders_exceeded, \
       "the portfolio has `limits.conditional_orders`, its account `limits.account_conditionals`, " \
       "or the account's share is used up (W8); an unfunded account has none") \

@@ -235,11 +235,13 @@ static const struct left_out {
     { __LINE__, "portfolio", PORTFOLIO_CACHES(TEXT),
       "holding_head holding_count account_next value maintenance initial loose figure_epoch "
       "stale_holding changed_next changed moved unseen cancel_queued funding_count "
-      "conditional_head conditional_tail conditional_count subaccount liquidation_queued zero " },
-    /* Links and the scratch of one walk; a cursor is told with its cancellation list. */
+      "conditional_head conditional_tail conditional_count subaccount liquidation_queued "
+      "excess_queued zero " },
+    /* Links and the scratch of one walk; a cursor is told with its cancellation list, what exceeds
+     * with the work. */
     { __LINE__, "holding", HOLDING_CACHES(TEXT),
       "walk_quantity walk_equity walk_stamp order_head order_tail next map_slot "
-      "cancel_cursor leverage mmp account_position account_next account_prev " },
+      "cancel_cursor leverage exceeds zero mmp account_position account_next account_prev " },
     { __LINE__, "leverage", LEVERAGE_CACHES(TEXT), "next map_slot " },
     { __LINE__, "market", MARKET_CACHES(TEXT), "funding_queued open_interest book holders zero " },
     { __LINE__, "order", IMAGE_ORDER_CACHES(TEXT), "next prev map_slot holding has_extra " },

@@ -5,11 +5,12 @@ from heapq import heappop, heappush
 import forced
 import funding
 import liquidation
+import reducing
 import risk
 import settlement
 from wire import CLOSED, UNTRIGGERED
-from work_item import (ACCOUNT_LIST, FUNDING, LIQUIDATION, LIST, MARKET_LIST, SCAN, SETTLEMENT,
-                       TIMERS, TRIGGER, UNWIND, Item)
+from work_item import (ACCOUNT_LIST, EXCESS, FUNDING, LIQUIDATION, LIST, MARKET_LIST, SCAN,
+                       SETTLEMENT, TIMERS, TRIGGER, UNWIND, Item)
 
 SECOND = 1000000000
 # In the order of R3, of one deadline.
@@ -28,7 +29,8 @@ class Work:
         self.performers = {
             TIMERS: self.perform_timers, SCAN: self.perform_scan,
             LIST: self.perform_list, MARKET_LIST: self.perform_market_list,
-            TRIGGER: self.perform_trigger, ACCOUNT_LIST: self.perform_account_list}
+            TRIGGER: self.perform_trigger, ACCOUNT_LIST: self.perform_account_list,
+            EXCESS: self.perform_excess}
         self.timer_count = 0
         self.timers_queued = False
 
@@ -129,6 +131,28 @@ class Work:
         item.stamp, item.cursor = stamp, (0, 0)
         return True
 
+    def queue_excess(self, portfolio):
+        """One item a portfolio, for its records that exceed."""
+        if portfolio.excess_item is None:
+            item = portfolio.excess_item = Item(EXCESS)
+            item.portfolio = portfolio
+            self.add(item)
+
+    def perform_excess(self, item, units):
+        """A step: one record, up to 64 orders; a unit an order, or a look that ends none."""
+        holdings = item.portfolio.holdings
+        holding = next((held for asset in self.exchange.markets
+                        if (held := holdings.get(asset)) and held.exceeds), None)
+        if holding is None:
+            item.portfolio.excess_item = None
+            self.done(item)
+            return units
+        most = min(units, reducing.AT_ONCE)
+        gone = reducing.end_hindmost(self.exchange, holding, most)
+        holding.exceeds = gone == most
+        risk.flush(self.exchange)
+        return units - max(1, gone)
+
     def perform_account_list(self, item, units):
         """One unit a portfolio, by subaccount and index, those made meanwhile too."""
         exchange = self.exchange
@@ -211,7 +235,7 @@ class Work:
             item = self.head(units, reserved)
             if item is None:
                 break
-            given = units if item.kind in (TRIGGER, LIQUIDATION, FUNDING) else 1
+            given = units if item.kind in (TRIGGER, LIQUIDATION, FUNDING, EXCESS) else 1
             if item.kind in ELSEWHERE:
                 left = ELSEWHERE[item.kind](self.exchange, item, given)
                 risk.flush(self.exchange)

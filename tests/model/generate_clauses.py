@@ -66,12 +66,14 @@ class ClauseCommands:
             self.trade(market, account, other, rng.choice((1, -1)) * self.size_worth(market, value))
             return self.pending.popleft()
         size, side = abs(held.size), -1 if held.size > 0 else 1
-        for _ in range(rng.randrange(1, 8)):
-            part = size * rng.choice((1, 2, 3, 6, 12, 24)) // 6
+        many = rng.random() < 0.4  # as many as the position covers, and then most of it is closed
+        count = rng.randrange(5, 15) if many else rng.randrange(1, 8)
+        for _ in range(count):
+            part = size // count if many else size * rng.choice((1, 2, 3, 6, 12, 24)) // 6
             self.pending.append(self.place(
                 [account, 0, 0, self.away(market, side), side * self.lots(market, part),
                  rng.choice((GTC, GTC, GTC, IOC)), 0, 1, 1, 0, market.id, 0], self.fresh[account]))
-        draw = rng.random()
+        draw = rng.random() * (0.3 if many else 1)
         if draw < 0.3:
             part = self.lots(market, size * rng.randrange(1, 10) // 10)
             self.trade(market, account, other, side * part)

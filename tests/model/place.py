@@ -1,4 +1,5 @@
 """Placing limit and market orders, and carrying out what a walk decided (rules.md R3)."""
+import reducing
 import risk
 from fees import fee_of
 from market import Order
@@ -192,7 +193,7 @@ def shrink(exchange, maker, by):
 
 class Moved:
     """What a fill did to the position of one side."""
-    __slots__ = ("holding", "realised", "index", "ended")
+    __slots__ = ("holding", "realised", "index", "ended", "smaller")
 
 
 def fill(exchange, taker, maker, quantity):
@@ -221,6 +222,7 @@ def fill(exchange, taker, maker, quantity):
 
 def begin_fill(exchange, taker, maker, quantity, flags):
     market = maker.market
+    maker.holding.count(maker, -quantity)
     market.trade_seq += 1
     market.book_seq += 1
     exchange.emit(2108, maker.price, quantity, market.trade_seq, market.book_seq, market.id,
@@ -243,6 +245,7 @@ def move_positions(exchange, maker, taker, quantity, price):
             holding.position_id = uuid7_of(exchange.t, exchange.sequence, of_order.index + 1)
             holding.net_funding, holding.epoch = 0, market.epoch
         of_order.ended = before * holding.size <= 0 and before != 0
+        of_order.smaller = not of_order.ended and abs(holding.size) < abs(before)
         market.max_position = max(market.max_position, abs(holding.size))
         market.scan_position = max(market.scan_position, abs(holding.size))
         moved.append(of_order)
@@ -250,10 +253,14 @@ def move_positions(exchange, maker, taker, quantity, price):
 
 
 def end_reduce_only(exchange, of_maker, of_taker, used_up=None):
-    """At once, of a position that is 0 now or has turned (R3); not of a maker that is filled."""
+    """At once, of a position that is 0 now or has turned; of one that is smaller what stands behind
+    others (R3); not a maker that is filled."""
     for of_order in (of_maker, of_taker):
         if of_order.ended:
+            of_order.holding.exceeds = False
             exchange.end_reduce_only(of_order.holding, used_up)
+        elif of_order.smaller:
+            reducing.left(exchange, of_order.holding, used_up)
 
 
 def end_fill(exchange, taker, maker, quantity):
@@ -264,7 +271,6 @@ def end_fill(exchange, taker, maker, quantity):
     for order in (taker, maker):
         order.filled += quantity
         order.value += notional
-    maker.holding.count(maker, -quantity)
     maker.remaining -= quantity
     maker.level.size -= quantity
     if maker.remaining == 0:

@@ -9,7 +9,7 @@ class Holding:
                  "sell", "buy_notional", "sell_notional", "all_buy", "all_sell", "all_buy_notional",
                  "all_sell_notional", "position_id", "list_stamp", "post_stamp", "cursor",
                  "mark_seen", "epoch", "wait_until",
-                 "net_funding")
+                 "net_funding", "exceeds")
 
     def __init__(self, portfolio, market):
         self.portfolio = portfolio
@@ -17,6 +17,7 @@ class Holding:
         self.leverage = market.leverage
         self.chosen = False  # by a setting that is not the default
         self.list_stamp = self.post_stamp = 0  # of the last lists of reduce-only, post-only orders
+        self.exceeds = False    # queued for its reduce-only orders (R3)
         self.cursor = None      # order that a cancellation list goes on at
         self.size = self.cost = self.net_funding = 0
         self.mark_seen = market.mark  # the last at which the portfolio was solvent (R7)
@@ -135,7 +136,7 @@ class Portfolio:
                  "list", "slack_maintenance", "slack_initial", "changed", "checked", "volumes",
                  "liquidation", "run", "action", "acted_at", "wait_until",
                  "status", "conditionals", "dead_man", "name", "moved", "siblings", "owed",
-                 "netted")
+                 "netted", "excess_item")
 
     def __init__(self, account, number, volumes=None, subaccount=0, index=0):
         self.account = account
@@ -149,6 +150,7 @@ class Portfolio:
         self.cash = 0
         self.holdings = {}  # market id -> Holding
         self.order_count = 0
+        self.excess_item = None
         self.list = None    # the queued item of the deferred work that releases its orders
         self.slack_maintenance = self.slack_initial = 0  # R7
         self.changed = False  # to be checked at the end of this command

@@ -2,6 +2,7 @@
 
 Each gives the case that refuses, "" when none does; the first two characters of a case are its
 row."""
+import reducing
 from market import cdiv
 from wire import (CANCEL_ONLY, CLOSED, FOK, GTC, HALTED, IN_LIQUIDATION, IOC, POST_ONLY,
                   REDUCE_ONLY)
@@ -9,7 +10,6 @@ from wire import (CANCEL_ONLY, CLOSED, FOK, GTC, HALTED, IN_LIQUIDATION, IOC, PO
 SIZE_MAX = 2**40 - 1
 POSITION_MAX, NOTIONAL_MAX, COST_MAX = 2**42, 2**50, 2**52
 MARKETS_MAX = 64  # that a portfolio is in
-REDUCE_ONLY_MAX = 4  # of a side from which on they must lie within the position
 
 STATUS_OF_ROW = {"10": "rejected_market_halted", "11": "rejected_invalid_order_flags",
                  "12": "order_rejected_expired", "15": "rejected_size_zero",
@@ -143,11 +143,7 @@ def reduce_only_refused(order, size, holding):
         return "24 no position"
     if order.expiry == FOK and size > abs(position):
         return "24 FOK"
-    # of a replacement nothing is left in the sums, and its old order has no remainder
-    count = sum(1 for other in holding.orders
-                if other.reduce_only and other.side == order.side and other.remaining)
-    if (order.expiry not in (IOC, FOK) and count >= REDUCE_ONLY_MAX
-            and holding.reducing(order.side) >= abs(position)):
+    if reducing.refused(order, holding):
         return "24 beyond the position"
     return ""
 

@@ -121,6 +121,7 @@ def leave(exchange, holding, profit, cut):
     market.funding_pool -= market.mark * holding.size - cut
     exchange.emit(2121, *who, market.mark, profit, cut, market.id)
     holding.size = holding.cost = 0
+    holding.exceeds = False
     for amount in (profit, -cut):
         if amount:
             exchange.cash(portfolio, amount, 0, CASH_SETTLEMENT)

@@ -11,6 +11,7 @@ import forced
 import liquidation
 import market
 import portfolio
+import reducing
 import rows
 import settlement
 import test_model
@@ -31,7 +32,9 @@ class Planted(unittest.TestCase):
         self.differs(rows, "liquidation_refused", lambda *_, **__: "", "slices")
 
     def test_wrong_reduce_only(self):
-        self.differs(rows, "REDUCE_ONLY_MAX", 5, "walls")
+        self.differs(reducing, "ORDERS", 5, "walls")
+        self.differs(reducing, "left", lambda *_: None, "walls")
+        self.differs(reducing, "place_in_book", lambda order: order.stamp, "walls")
         self.differs(portfolio.Holding, "excess", lambda *_: 0, "walls")
         self.differs(walk, "excess_behind", lambda walked, holding, size: max(0, holding.reducing(
             -size) - abs(size) + (walked.left if walked.order.reduce_only and walked.rests()

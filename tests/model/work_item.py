@@ -1,7 +1,7 @@
 """What the queue of deferred work holds (rules.md R3)."""
 
 (TIMERS, SCAN, LIST, MARKET_LIST, TRIGGER, FUNDING, LIQUIDATION, SETTLEMENT, UNWIND,
- ACCOUNT_LIST) = range(10)
+ ACCOUNT_LIST, EXCESS) = range(11)
 
 
 class Item:

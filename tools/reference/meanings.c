@@ -49,8 +49,8 @@ static const char *const statuses[STATUS_COUNT] = {
     [STATUS_invalid_reduce_only_order] =
         "reduce-only without an opposite position, or FOK and larger than it; or it could rest, "
         "and "
-        "four reduce-only orders or more hold the whole position already: cancel one, or send it "
-        "as IOC",
+        "four reduce-only orders or more (one, where the account is in the market with over 16 "
+        "portfolios) hold the whole position already: cancel one, or send it as IOC",
     [STATUS_rejected_slippage_exceeds_maximum] =
         "max_slippage_ppm is above the market's maximum, or the best price is beyond it",
     [STATUS_rejected_self_transfer] = "from and to are the same portfolio",
@@ -134,7 +134,8 @@ static const char *const reasons[REASON_END - REASON_FIRST] = {
     REASON(user_cancel) = "canceled by code 3, 7 or a reduction of all of it",
     REASON(cancel_all) = "canceled by code 4",
     REASON(time_in_force) = "the rest of an IOC or market order",
-    REASON(reduce_only) = "a reduce-only order that has no position left to reduce",
+    REASON(reduce_only) =
+        "a reduce-only order with no position left to reduce, or others in front hold all of it",
     REASON(oco) = "the other order of its OCO group fired or ended",
     REASON(dead_man) = "the deadline of code 25 passed",
     REASON(disconnect) = "the connection that guarded it ended",

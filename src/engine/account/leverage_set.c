@@ -24,9 +24,9 @@ static bool is_covered(struct engine *engine, uint32_t portfolio, uint32_t holdi
     struct margin_view view;
 
     if (holding != HOLDING_NONE)
-        row->leverage = setting;
+        row->leverage = (uint16_t)setting;
     margin_view(engine, portfolio, &view);
-    row->leverage = before;
+    row->leverage = (uint16_t)before;
     return view.equity - margin_stress(engine, portfolio, MARKET_NONE) >= view.initial;
 }
 
@@ -49,7 +49,7 @@ static enum status change(struct engine *engine, uint32_t portfolio, uint32_t ma
         return STATUS_order_rejected_invalid;
     }
     if (holding != HOLDING_NONE && setting != was) {
-        state_holding(engine, holding)->leverage = setting;
+        state_holding(engine, holding)->leverage = (uint16_t)setting;
         recheck_holding(engine, holding);
     }
     return STATUS_request_completed;

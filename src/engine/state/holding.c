@@ -136,7 +136,7 @@ uint32_t holding_get(struct engine *engine, uint32_t portfolio, uint32_t market)
         .portfolio = portfolio,
         .market = (uint16_t)market,
         .mark_seen = engine->markets.rows[market].mark,
-        .leverage = leverage_setting(engine, portfolio, market),
+        .leverage = (uint16_t)leverage_setting(engine, portfolio, market),
         .mmp = mmp_find(engine, portfolio, market),
     };
     enter(engine, index);
@@ -163,10 +163,13 @@ void holding_free_empty(struct engine *engine, uint32_t index)
     *holding = (struct holding){ .next = slot_table_free(&table->slots, index) };
 }
 
-void holding_move(struct engine *engine, const struct holding *holding, int64_t before)
+void holding_move(struct engine *engine, struct holding *holding, int64_t before)
 {
     struct market *market = &engine->markets.rows[holding->market];
 
+    if (CC_UNLIKELY(holding->exceeds) &&
+        (holding->size == 0 || (holding->size < 0) != (before < 0)))
+        holding->exceeds = false;
     market->open_interest +=
         (uint64_t)(holding->size > 0 ? holding->size : 0) - (uint64_t)(before > 0 ? before : 0);
     if (CC_UNLIKELY(holding->account_position != ACCOUNT_POSITION_NONE))
@@ -338,7 +341,7 @@ bool holding_load(struct engine *engine, struct image_read *read)
             return image_read_refuse(read, wrong);
         for (unsigned side = 0; side < 2; side++)
             empty_side(&row->sides[side]);
-        row->leverage = leverage_setting(engine, row->portfolio, row->market);
+        row->leverage = (uint16_t)leverage_setting(engine, row->portfolio, row->market);
         row->mmp = mmp_find(engine, row->portfolio, row->market);
         uint32_t index = slot_table_alloc(&table->slots, 0); /* nothing was freed yet */
         enter(engine, index);

@@ -54,8 +54,10 @@ struct holding {
     uint32_t order_tail;
     uint32_t next; /* next holding of the portfolio; in the free list: next free */
     uint32_t map_slot;
-    uint32_t cancel_cursor;    /* order that a cancellation list goes on at (work.h) */
-    uint32_t leverage;         /* copy of the portfolio's setting (leverage.h), 0: none */
+    uint32_t cancel_cursor; /* order that a cancellation list goes on at (work.h) */
+    uint16_t leverage;      /* copy of the portfolio's setting (leverage.h), 0: none */
+    bool exceeds;           /* queued for its reduce-only orders (excess.h) */
+    uint8_t zero;
     uint32_t mmp;              /* its setting in the table of mmp.h, 0: none */
     uint64_t liquidation_ns;   /* t of the last L1 action that sold of it (R7), 0: none */
     int64_t net_funding;       /* of the position */
@@ -82,8 +84,8 @@ static_assert(sizeof(struct holding) == 5 * CC_CACHE_LINE, "rows stay on lines")
     X(figure_loose) X(figure_value) X(figure_maintenance) X(figure_mark)
 #define HOLDING_CACHES(X) \
     X(walk_quantity) X(walk_equity) X(walk_stamp) X(order_head) X(order_tail) X(next) \
-    X(map_slot) X(cancel_cursor) X(leverage) X(mmp) X(account_position) X(account_next) \
-    X(account_prev)
+    X(map_slot) X(cancel_cursor) X(leverage) X(exceeds) X(zero) X(mmp) X(account_position) \
+    X(account_next) X(account_prev)
 /* clang-format on */
 
 struct holding_table {
@@ -123,8 +125,9 @@ uint32_t holding_get(struct engine *engine, uint32_t portfolio, uint32_t market)
 /* Gives the record back when it has neither position nor orders; else does nothing. */
 void holding_free_empty(struct engine *engine, uint32_t holding);
 
-/* The position's size has changed from `before`: what its account and its market hold follows. */
-void holding_move(struct engine *engine, const struct holding *holding, int64_t before);
+/* The position's size has changed from `before`: what its account and its market hold follows. One
+ * that is 0 or flipped exceeds nothing. */
+void holding_move(struct engine *engine, struct holding *holding, int64_t before);
 
 /* Puts a resting order into the record's list, or takes one out: the links and the counts of the
  * portfolio's resting orders only, sums are the caller's. At the end, except after a trigger: an

@@ -73,7 +73,8 @@ struct portfolio {
     bool moved;              /* in a market that a run ranks, and not looked at since (risk.h) */
     bool netted;             /* behind the netting of its liquidation (R7) */
     bool unseen;             /* marks may have moved since a check that found E >= 0 (risk.h) */
-    uint8_t zero[3];
+    bool excess_queued;      /* a record of it exceeds and is in the queue (excess.h) */
+    uint8_t zero[2];
     uint64_t liquidation_wake_ns; /* timer of its liquidation's pauses (R7), 0: none */
     int128 value;                 /* sums of its holdings' figures (margin.h): E - cash, ... */
     int128 maintenance;           /* ... MM, ... */
@@ -96,7 +97,7 @@ static_assert(sizeof(struct portfolio) == 4 * CC_CACHE_LINE, "rows stay on lines
     X(holding_head) X(holding_count) X(account_next) X(value) X(maintenance) X(initial) X(loose) \
     X(figure_epoch) X(stale_holding) X(changed_next) X(changed) X(moved) X(unseen) X(cancel_queued) \
     X(funding_count) X(conditional_head) X(conditional_tail) X(conditional_count) \
-    X(subaccount) X(liquidation_queued) X(zero)
+    X(subaccount) X(liquidation_queued) X(excess_queued) X(zero)
 /* clang-format on */
 
 /* True if the table allows the move. A status never becomes itself. */

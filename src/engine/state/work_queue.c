@@ -6,14 +6,14 @@
 static_assert((int)WORK_MARKETS_MAX == (int)ENGINE_MARKETS_MAX, "a scan for every market");
 
 /* Room, a power of two. Liquidations: one a portfolio, and the fund's selling of each market.
- * Scans: one a market. Others: the timers, four kinds of items a market, one a portfolio, one for
+ * Scans: one a market. Others: the timers, four kinds of items a market, two a portfolio, one for
  * each account with more than CANCEL_LIST_AT_ONCE portfolios, and a batch of conditional orders
  * after each of them (no two are neighbours, trigger.h). */
 static uint32_t ring_slots(const struct option_engine *capacity, enum work_ring ring)
 {
     uint64_t portfolios = capacity->values[OPTION_engine_portfolios];
     uint64_t lists = portfolios / CANCEL_LIST_AT_ONCE;
-    uint64_t most = 2 * (2 + 4 * WORK_MARKETS_MAX + portfolios + lists);
+    uint64_t most = 2 * (2 + 4 * WORK_MARKETS_MAX + 2 * portfolios + lists);
     uint32_t slots = 64;
 
     if (ring == WORK_RING_LIQUIDATIONS)

@@ -28,6 +28,7 @@ enum work_kind {
     WORK_SETTLEMENT,    /* market (settlement.h) */
     WORK_UNWIND,        /* market (unwind.h) */
     WORK_ACCOUNT_LIST,  /* account (account_list.h) */
+    WORK_EXCESS,        /* portfolio (excess.h) */
     WORK_KIND_COUNT
 };
 

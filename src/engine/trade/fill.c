@@ -7,6 +7,7 @@
 #include "engine/state/effects_emit_inline.h"
 #include "engine/state/private_event.h"
 #include "engine/state/trigger.h"
+#include "engine/trade/excess.h"
 #include "engine/trade/resting.h"
 
 enum { TRADE_LIQUIDATION = 1 }; /* flag of a 2108 */
@@ -48,7 +49,8 @@ struct party {
     uint8_t liquidity;
 };
 
-/* Moves a position and its id. Ends reduce-only orders if the position closes or flips (R3). */
+/* Moves a position and its id. Ends reduce-only orders if the position closes or flips, and those
+ * that it leaves behind others when it becomes smaller (R3). */
 static void move_position(struct engine *engine, struct market *market, struct party *party,
                           uint64_t price)
 {
@@ -68,7 +70,8 @@ static void move_position(struct engine *engine, struct market *market, struct p
     if (CC_UNLIKELY(ends && state_portfolio(engine, holding->portfolio)->conditional_count != 0))
         conditional_kill(engine, holding->portfolio, holding->market, CONDITIONAL_BOTH,
                          CONDITIONAL_REDUCE_ONLY, REASON_reduce_only);
-    if (ends && (holding->sides[0].reduce_size | holding->sides[1].reduce_size) != 0) {
+    bool has_reducing = (holding->sides[0].reduce_size | holding->sides[1].reduce_size) != 0;
+    if (CC_UNLIKELY(has_reducing) && ends) {
         holding->reduce_cancel_sequence = state_stamp(engine);
         work_queue_cancel(engine, party->order->holding);
     }
@@ -81,6 +84,8 @@ static void move_position(struct engine *engine, struct market *market, struct p
     market->scan_max = size > market->scan_max ? size : market->scan_max;
     holding_move(engine, holding, before);
     recheck_traded(engine, party->order->holding);
+    if (CC_UNLIKELY(has_reducing) && !ends && margin_abs(before) > size)
+        excess_left(engine, party->order->holding);
 }
 
 static void emit_fill(struct engine *engine, const struct market *market, const struct party *party,

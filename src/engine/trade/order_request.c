@@ -3,13 +3,11 @@
 #include "base/rule.h"
 #include "engine/risk/margin.h"
 #include "engine/state/share_count.h"
+#include "engine/trade/excess.h"
 #include "engine/trade/match.h"
 #include "engine/trade/resting.h"
 
-enum {
-    STP_MAX = 3,
-    REDUCE_ONLY_MAX = 4, /* of a side from which on they must lie within the position */
-};
+enum { STP_MAX = 3 };
 
 #define SIZE_SUM_MAX (INT64_C(1) << 42) /* R1: |s| + B of a request */
 #define COST_SUM_MAX (INT64_C(1) << 52) /* |c| + bn */
@@ -324,18 +322,20 @@ static bool may_reduce(const struct order_request *request)
  * already. An old rest is left out. */
 static bool reduces_too_often(const struct engine *engine, const struct order_request *request)
 {
-    const struct holding_side *side = &engine->holdings.rows[request->holding].sides[request->side];
+    const struct holding *holding = &engine->holdings.rows[request->holding];
+    const struct holding_side *side = &holding->sides[request->side];
     uint32_t count = side->order_count - side->margin_count;
+    uint32_t enough = excess_orders(engine, holding);
     int64_t size = side->reduce_size;
 
-    if (CC_LIKELY(count < REDUCE_ONLY_MAX) || !order_request_may_rest(request))
+    if (CC_LIKELY(count < enough) || !order_request_may_rest(request))
         return false;
     if (order_request_replaces(request) &&
         (engine->orders.hot[request->replaced].flags & ORDER_REDUCE_ONLY) != 0) {
         count--;
         size -= (int64_t)request->out_quantity;
     }
-    return count >= REDUCE_ONLY_MAX && size >= (int64_t)margin_abs(request->position);
+    return count >= enough && size >= (int64_t)margin_abs(request->position);
 }
 
 /* What a portfolio in liquidation still may place. An order that waits has no position to

@@ -14,6 +14,7 @@
 #include "engine/standing/schedule.h"
 #include "engine/state/trigger.h"
 #include "engine/table/image_sink.h"
+#include "engine/trade/excess.h"
 #include "engine/trade/resting.h"
 #include "engine/work/work_load.h"
 
@@ -365,6 +366,7 @@ static const struct work_handler handlers[WORK_KIND_COUNT] = {
     [WORK_SETTLEMENT] = { settlement_unit, settlement_finish, settlement_image, settlement_load },
     [WORK_ACCOUNT_LIST] = { account_list_unit, account_list_finish, account_list_image,
                             account_list_load },
+    [WORK_EXCESS] = { excess_unit, excess_finish, excess_image, excess_load },
 };
 
 const struct work_handler *work_handler(uint64_t kind)
