@@ -326,6 +326,8 @@ void sim_quiesce(struct sim *sim)
         sim_step_background(sim);
         if (is_drained(sim)) {
             sim_check_arms(sim);
+            if (sim->watch != NULL)
+                sim_watch_check(sim, sim->watch);
             return;
         }
         clock_advance(&sim->clock, 100000);
@@ -420,6 +422,8 @@ static void create(struct sim *sim, uint64_t seed)
     sim_link_make(&sim->link);
     for (uint32_t i = 0; i < SIM_PORTS; i++)
         sim_port_make(&sim->ports[i]);
+    if (sim_may(sim, SIM_EVENT_streams))
+        sim->watch = sim_watch_make(seed);
     sim->boundaries = calloc(SIM_BOUNDARIES_MAX, sizeof *sim->boundaries);
     INVARIANT(sim->disk != NULL && sim->boundaries != NULL);
     bool loaded = market_file_load(&sim->markets, "");
@@ -431,6 +435,10 @@ static void destroy(struct sim *sim)
     for (uint32_t i = 0; i < SIM_PORTS; i++) {
         sim_port_close(&sim->ports[i]);
         sim_port_free(&sim->ports[i]);
+    }
+    if (sim->watch != NULL) {
+        sim_watch_close(sim->watch);
+        sim_watch_free(sim->watch);
     }
     core_destroy(&sim->core);
     sim_history_free(sim);
@@ -455,6 +463,8 @@ void sim_run(uint64_t seed, uint64_t steps, uint32_t disabled, struct sim_outcom
     while (outcome->steps < steps && !outcome->failed) {
         outcome->steps++;
         step(sim);
+        if (sim->watch != NULL && !outcome->failed)
+            sim_watch_step(sim, sim->watch);
     }
     if (!outcome->failed && sim->is_dead)
         sim_die(sim, true);

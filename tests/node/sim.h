@@ -9,8 +9,10 @@
  *   primary had at that sequence. While it runs: a read shows what was acknowledged before it was
  *   asked and nothing that is not durable; no id is executed twice; nothing signed by a revoked
  *   credential succeeds behind the revocation; the engine's time rises with its sequence; the
- *   follower has the primary's hash at every sequence both are known at; R2's invariants hold. At
- *   rest: equal images of primary and follower and of whatever is folded from the files.
+ *   follower has the primary's hash at every sequence both are known at; R2's invariants hold; a
+ *   subscriber that lags, hangs up and comes back misses no trade and gets none twice. At
+ *   rest: equal images of primary and follower and of whatever is folded from the files, and the
+ *   subscriber's book is theirs.
  *
  * Everything that happens is a function of seed, steps and the events left out. */
 #ifndef TESTS_NODE_SIM_H
@@ -25,7 +27,7 @@ enum { SIM_FAILURE_BYTES = 256, SIM_TRACE_LINES = 32, SIM_TRACE_BYTES = 96 };
 #define SIM_EVENT_LIST(X) \
     X(crash) X(kill) X(clean) X(recrash) X(diskerror) X(diskfull) X(diskslow) X(clock) \
     X(configuration) X(duplicates) X(revocations) X(reads) X(http) X(hangup) X(badsignature) \
-    X(snapshots) X(rot) X(rules)
+    X(snapshots) X(rot) X(rules) X(streams)
 
 /* What occurred, and how often it must at least have in 1,000 seeds of the usual length. */
 #define SIM_COUNTER_LIST(X) \
@@ -45,7 +47,8 @@ enum { SIM_FAILURE_BYTES = 256, SIM_TRACE_LINES = 32, SIM_TRACE_BYTES = 96 };
     X(protections, 12000) X(freezes, 5000) X(suspensions, 4500) X(suspended, 60000) X(top_ups, 4500) \
     X(operator_cancels, 4000) X(fee_tiers, 4500) X(held, 1700) X(liquidated, 600) X(liquidated_book, 5) \
     X(liquidated_fund, 150) X(liquidated_adl, 500) X(funding_payments, 500) X(settlements, 50) \
-    X(arms, 2000) X(arms_found, 4000) X(arms_ended, 900)
+    X(arms, 2000) X(arms_found, 4000) X(arms_ended, 900) \
+    X(checked_frames, 40000) X(checked_trades, 15000) X(checked_books, 1800) X(watch_breaks, 5000)
 /* clang-format on */
 
 enum sim_event {

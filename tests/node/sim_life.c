@@ -270,6 +270,11 @@ static void join(struct sim *sim)
         sim_link_join(&sim->ports[i].link, &sim->core);
         sim_port_open(sim, &sim->ports[i]);
     }
+    if (sim->watch != NULL) {
+        sim_link_reset(sim_watch_link(sim->watch), sim->profile.slots);
+        sim_link_join(sim_watch_link(sim->watch), &sim->core);
+        sim_watch_open(sim, sim->watch);
+    }
 }
 
 /* A byte of the newest snapshot, or of the two newest, is another one. */
@@ -386,6 +391,8 @@ static void close_ports(struct sim *sim)
 {
     for (uint32_t i = 0; i < SIM_PORTS; i++)
         sim_port_close(&sim->ports[i]);
+    if (sim->watch != NULL)
+        sim_watch_close(sim->watch);
 }
 
 void sim_die(struct sim *sim, bool power_loss)

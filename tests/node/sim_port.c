@@ -72,11 +72,10 @@ static void hang_up(struct sim *sim, struct sim_port *port, struct sim_client *c
     client->send_count = client->sent = client->received_count = client->waiting_count = 0;
 }
 
-void sim_port_open(struct sim *sim, struct sim_port *port)
+struct net_config sim_port_config(struct sim *sim, struct sim_link *link)
 {
     static struct symbols symbols; /* of no use to signed requests */
     const struct core *core = &sim->core;
-    struct sim_link *link = &port->link;
     struct net_config config = {
         .wake_file = -1,
         .commands = &link->commands,
@@ -104,6 +103,12 @@ void sim_port_open(struct sim *sim, struct sim_port *port)
     INVARIANT(host_list_add(&config.hosts, "x"));
     memcpy(config.secret_key, core->exchange.secret_key, sizeof config.secret_key);
     memcpy(config.exchange_id, core->exchange.exchange_id, sizeof config.exchange_id);
+    return config;
+}
+
+void sim_port_open(struct sim *sim, struct sim_port *port)
+{
+    const struct net_config config = sim_port_config(sim, &port->link);
     memset(port->protocol, 0, sizeof *port->protocol);
     int failed = protocol_init(port->protocol, &config, CONNECTIONS);
     INVARIANT(failed == 0);

@@ -4,6 +4,7 @@
  *   sim.c        the scheduler: which step is next, the trace, the end of a run
  *   sim_life.c   starts, deaths, clean stops, other configurations, faults of disk and clock
  *   sim_port.c   net threads without sockets, their clients, HTTP both ways
+ *   sim_watch.c  a subscriber of streams
  *   sim_check.c  what must hold
  *   sim_fold.c   snapshots, archive, states folded from them */
 #ifndef TESTS_NODE_SIM_WORLD_H
@@ -14,6 +15,7 @@
 #include "sim.h"
 #include "sim_link.h"
 #include "sim_traffic.h"
+#include "sim_watch.h"
 
 enum {
     SIM_PORTS = 2,   /* net threads with clients that speak HTTP */
@@ -86,6 +88,7 @@ struct sim {
     struct sim_profile profile;
     struct sim_link link; /* a net thread that is nothing but its rings; reads go through it */
     struct sim_port ports[SIM_PORTS];
+    struct sim_watch *watch;         /* NULL: nobody subscribes */
     struct sim_boundary *boundaries; /* ascending sequence */
     uint32_t boundary_count;
     uint32_t answered_from;   /* first entry that may still be TRAFFIC_ANSWERED */
@@ -148,6 +151,8 @@ void sim_jump_clock(struct sim *sim);
 
 /* ---- sim_port.c ------------------------------------------------------------------------------ */
 
+/* What a net thread with these rings is told. */
+struct net_config sim_port_config(struct sim *sim, struct sim_link *link);
 void sim_port_make(struct sim_port *port);
 void sim_port_free(struct sim_port *port);
 void sim_port_open(struct sim *sim, struct sim_port *port);
