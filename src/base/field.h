@@ -177,8 +177,8 @@ struct field {
     F(pad, PAD, 49, 7) F(clock_difference_ns, SIGNED64, 56, 8)
 #define FIELDS_restored(F) F(old_journal_id, UUID, 0, 16) F(sequence, COUNT64, 16, 8) \
     F(frame, COUNT64, 24, 8) F(frame_hash, HASH, 32, 32) F(reason, TEXT, 64, 64)
+#define FIELDS_signing_key(F) F(public_key, KEY, 0, 32) F(signature, KEY, 32, 64)
 /* clang-format on */
-
 enum { FIELD_ITEM_BYTES = 64 };
 
 /* Return the fields of a body, or of an item of a batch (code 8), in ascending offset, with pads,

@@ -196,3 +196,21 @@ bool option_parse_engine(struct option_engine *options, const uint8_t *body, siz
     }
     return add_younger(options, seen);
 }
+
+bool option_change_signing_public(struct option_engine *options, uint8_t *body, size_t body_bytes,
+                                  const uint8_t key[KEY_BYTES])
+{
+    char text[KEY_TEXT_BYTES + 1];
+    struct span rest = { (const char *)body, body_bytes };
+    struct span line, name;
+
+    while (options->has_signing_public && cut_until(&rest, '\n', &line)) {
+        if (!cut_until(&line, '=', &name) || find(name) != OPTION_exchange_signing_public)
+            continue;
+        (void)base64_encode(text, key, KEY_BYTES);
+        memcpy(body + (line.text - (const char *)body), text, KEY_TEXT_BYTES);
+        memcpy(options->signing_public, key, KEY_BYTES);
+        return true;
+    }
+    return false;
+}

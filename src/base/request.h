@@ -117,7 +117,8 @@ enum signature_type { SIGNATURE_ED25519, SIGNATURE_SECP256K1, SIGNATURE_PASSKEY 
     X(boot,                               2014, NODE,              PATH_NONE,                                 FIXED,        24, ACK,     1) \
     X(effects_hash,                       2015, NODE,              PATH_NONE,                                 FIXED,        40, ACK,     1) \
     X(lead,                               2016, NODE,              PATH_NONE,                                 FIXED,        64, ACK,     1) \
-    X(restored,                           2017, NODE,              PATH_NONE,                                 FIXED,       128, ACK,     1)
+    X(restored,                           2017, NODE,              PATH_NONE,                                 FIXED,       128, ACK,     1) \
+    X(signing_key,                        2018, NODE,              PATH_NONE,                                 FIXED,        96, ACK,     1)
 /* clang-format on */
 
 enum request_type {

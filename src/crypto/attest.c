@@ -31,8 +31,7 @@ static_assert(offsetof(struct head_image, signature) == HEAD_SIGNED_BYTES, "jour
 
 static const char head_magic[16] = "perpd head 1";
 
-void attest_head_sign(const struct attest_head *head, const struct signer_ed25519 *signer,
-                      uint8_t out[ATTEST_HEAD_BYTES])
+static struct head_image image_of(const struct attest_head *head)
 {
     struct head_image image = {
         .boot = head->boot,
@@ -46,6 +45,14 @@ void attest_head_sign(const struct attest_head *head, const struct signer_ed2551
     memcpy(image.journal_id, head->journal_id, sizeof image.journal_id);
     memcpy(image.frame_hash, head->frame_hash, sizeof image.frame_hash);
     memcpy(image.effects_hash, head->effects_hash, sizeof image.effects_hash);
+    return image;
+}
+
+void attest_head_sign(const struct attest_head *head, const struct signer_ed25519 *signer,
+                      uint8_t out[ATTEST_HEAD_BYTES])
+{
+    struct head_image image = image_of(head);
+
     signer_ed25519_sign(signer, &image, HEAD_SIGNED_BYTES, image.signature);
     memcpy(out, &image, sizeof image);
 }
@@ -72,6 +79,16 @@ bool attest_head_verify(const uint8_t bytes[ATTEST_HEAD_BYTES], const uint8_t ke
 {
     return crypto_sign_verify_detached(bytes + HEAD_SIGNED_BYTES, bytes, HEAD_SIGNED_BYTES, key) ==
            0;
+}
+
+bool attest_head_is_signed(const struct attest_head *head,
+                           const uint8_t signature[SIGNER_SIGNATURE_BYTES],
+                           const uint8_t key[ATTEST_KEY_BYTES])
+{
+    struct head_image image = image_of(head);
+
+    memcpy(image.signature, signature, sizeof image.signature);
+    return attest_head_verify((const uint8_t *)&image, key);
 }
 
 /* ---- receipts -------------------------------------------------------------------------------- */
@@ -169,4 +186,43 @@ bool attest_receipt_verify(const uint8_t bytes[ATTEST_RECEIPT_BYTES],
 {
     return crypto_sign_verify_detached(bytes + RECEIPT_SIGNED_BYTES, bytes, RECEIPT_SIGNED_BYTES,
                                        key) == 0;
+}
+
+/* ---- rotations ------------------------------------------------------------------------------- */
+
+/* What the former key signs (journal.md, Signing key). */
+struct rotation_message {
+    char magic[16];
+    uint8_t exchange_id[32];
+    uint8_t key[ATTEST_KEY_BYTES];
+};
+
+static_assert(sizeof(struct rotation_message) == 80, "journal.md, Signing key");
+
+static struct rotation_message rotation_of(const uint8_t exchange_id[32],
+                                           const uint8_t key[ATTEST_KEY_BYTES])
+{
+    struct rotation_message message = { .magic = "perpd rotate 1" };
+
+    memcpy(message.exchange_id, exchange_id, sizeof message.exchange_id);
+    memcpy(message.key, key, sizeof message.key);
+    return message;
+}
+
+void attest_rotation_sign(const uint8_t exchange_id[32], const uint8_t key[ATTEST_KEY_BYTES],
+                          const struct signer_ed25519 *former, uint8_t out[ATTEST_ROTATION_BYTES])
+{
+    struct rotation_message message = rotation_of(exchange_id, key);
+
+    memcpy(out, key, ATTEST_KEY_BYTES);
+    signer_ed25519_sign(former, &message, sizeof message, out + ATTEST_KEY_BYTES);
+}
+
+bool attest_rotation_verify(const uint8_t body[ATTEST_ROTATION_BYTES],
+                            const uint8_t exchange_id[32], const uint8_t former[ATTEST_KEY_BYTES])
+{
+    struct rotation_message message = rotation_of(exchange_id, body);
+
+    return crypto_sign_verify_detached(body + ATTEST_KEY_BYTES, (const uint8_t *)&message,
+                                       sizeof message, former) == 0;
 }

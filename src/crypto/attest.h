@@ -7,6 +7,7 @@
 #include "crypto/signer.h"
 
 enum {
+    ATTEST_ROTATION_BYTES = 96,
     ATTEST_HEAD_BYTES = 224,
     ATTEST_RECEIPT_BYTES = 280,
     ATTEST_HASH_BYTES = 32,
@@ -64,5 +65,19 @@ CC_MUST_USE bool attest_head_read(struct attest_head *head, const uint8_t bytes[
 /* Whether the key signed this head. */
 CC_MUST_USE bool attest_head_verify(const uint8_t bytes[ATTEST_HEAD_BYTES],
                                     const uint8_t key[ATTEST_KEY_BYTES]);
+
+/* The same of a head that was read, and its signature. */
+CC_MUST_USE bool attest_head_is_signed(const struct attest_head *head,
+                                       const uint8_t signature[SIGNER_SIGNATURE_BYTES],
+                                       const uint8_t key[ATTEST_KEY_BYTES]);
+
+/* Writes the body of a record 2018: the new key, signed by the former one. */
+void attest_rotation_sign(const uint8_t exchange_id[32], const uint8_t key[ATTEST_KEY_BYTES],
+                          const struct signer_ed25519 *former, uint8_t out[ATTEST_ROTATION_BYTES]);
+
+/* Whether the key `former` gave its place to the key that `body` begins with. */
+CC_MUST_USE bool attest_rotation_verify(const uint8_t body[ATTEST_ROTATION_BYTES],
+                                        const uint8_t exchange_id[32],
+                                        const uint8_t former[ATTEST_KEY_BYTES]);
 
 #endif

@@ -60,6 +60,15 @@ static enum status apply_configuration(struct engine *engine, const struct comma
     return STATUS_request_completed;
 }
 
+/* Applies code 2018: 2013 names the new key from here on. The node has checked its signature. */
+static enum status apply_signing_key(struct engine *engine, const struct command *command)
+{
+    return option_change_signing_public(&engine->options, engine->configuration,
+                                        engine->configuration_bytes, command_body(command))
+               ? STATUS_request_completed
+               : STATUS_order_rejected_invalid;
+}
+
 /* Applies code 1000: checks pads, rows market_id and market, and CLOSED. mark_oracle checks price
  * and time (R5). */
 static enum status apply_oracle(struct engine *engine, const struct command *command,
@@ -125,6 +134,8 @@ enum status dispatch_unsigned(struct engine *engine, const struct command *comma
     case REQUEST_restored:
         market_state_restored(engine);
         return STATUS_request_completed;
+    case REQUEST_signing_key:
+        return apply_signing_key(engine, command);
     default:
         INVARIANT(!"the node authored a code without a handler");
         return STATUS_order_rejected_internal;

@@ -230,6 +230,38 @@ static void test_younger(void)
     CHECK(!parse_with("limits.subaccounts", "0"));
 }
 
+/* Code 2018: the key of one line, in the body and in what was parsed of it, and nothing else. */
+static void test_signing_public(void)
+{
+    static const char first[] = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+    static const char second[] = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
+    static const char name[] = "exchange.signing_public=";
+    static char body[BODY_MAX], before[BODY_MAX];
+    struct option_engine wanted;
+    uint8_t key[32];
+
+    memset(key, 1, sizeof key);
+    CHECK(parse_with("exchange.signing_public", second));
+    wanted = options;
+    CHECK(parse_with("exchange.signing_public", first) && options.has_signing_public);
+    size_t bytes = make_body(body);
+    memcpy(before, body, bytes);
+    CHECK(option_change_signing_public(&options, (uint8_t *)body, bytes, key));
+    CHECK(memcmp(&options, &wanted, sizeof options) == 0);
+    const char *line = memmem(body, bytes, name, sizeof name - 1);
+    CHECK(line != NULL && memcmp(line + sizeof name - 1, second, sizeof second - 1) == 0);
+    size_t at = (size_t)(line - body) + sizeof name - 1;
+    CHECK(memcmp(body, before, at) == 0 &&
+          memcmp(body + at + 44, before + at + 44, bytes - at - 44) == 0);
+
+    /* Without a key none takes its place. */
+    CHECK(parse_with("exchange.signing_public", "") && !options.has_signing_public);
+    bytes = make_body(body);
+    memcpy(before, body, bytes);
+    CHECK(!option_change_signing_public(&options, (uint8_t *)body, bytes, key));
+    CHECK(memcmp(body, before, bytes) == 0 && !options.has_signing_public);
+}
+
 static void test_table(void)
 {
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
@@ -251,6 +283,7 @@ int main(void)
     test_numbers();
     test_form();
     test_younger();
+    test_signing_public();
     test_table();
     return 0;
 }

@@ -73,17 +73,18 @@ static const struct row {
     R("effects_hash",                   2015, 40, ""),
     R("lead",                           2016, 64, ""),
     R("restored",                       2017, 128, ""),
+    R("signing_key",                    2018, 96, ""),
 #undef R
 };
 /* clang-format on */
 
 /* The codes that this binary serves; every other is a route that does not exist. */
-static const uint16_t built[] = { 0,    1,    2,    3,    4,    5,    6,    7,    8,    9,
-                                  10,   11,   12,   13,   14,   15,   16,   17,   19,   20,
-                                  22,   23,   24,   25,   26,   27,   28,   29,   30,   31,
-                                  32,   33,   34,   35,   36,   1000, 1001, 1002, 1003, 1004,
-                                  1005, 1006, 1007, 1008, 1009, 1010, 1011, 2000, 2001, 2002,
-                                  2003, 2009, 2010, 2011, 2012, 2013, 2014, 2015, 2016, 2017 };
+static const uint16_t built[] = { 0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,
+                                  11,   12,   13,   14,   15,   16,   17,   19,   20,   22,   23,
+                                  24,   25,   26,   27,   28,   29,   30,   31,   32,   33,   34,
+                                  35,   36,   1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008,
+                                  1009, 1010, 1011, 2000, 2001, 2002, 2003, 2009, 2010, 2011, 2012,
+                                  2013, 2014, 2015, 2016, 2017, 2018 };
 
 static void check_requests(void)
 {
@@ -120,7 +121,7 @@ static void check_fields(void)
     CHECK(fields[count - 1].kind == FIELD_CREDENTIAL && fields[count - 1].offset == 52);
 
     /* Every list is ascending and without a hole: a byte of a body belongs to one field. */
-    for (uint32_t code = 0; code <= 2017; code++) {
+    for (uint32_t code = 0; code <= 2018; code++) {
         fields = field_table(code, &count);
         for (size_t i = 0; i + 1 < count; i++)
             CHECK(fields[i].offset + fields[i].size == fields[i + 1].offset);

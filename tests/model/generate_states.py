@@ -46,7 +46,11 @@ class StateCommands:
         if not exchange.gap and rng.random() < 0.85:
             return self.make_state(exchange)
         if rng.random() < (0.25 if exchange.gap else 0.9):
-            if rng.random() < 0.2:
+            draw = rng.random()
+            if draw < 0.04:
+                body = wire.SIGNING_KEY_BODY.pack(ORACLE_KEY, b"")
+                return 0, wire.SIGNING_KEY, body, b"", self.clock
+            if draw < 0.2:
                 return 0, wire.RESTORED, bytes(wire.RESTORED_BODY.size), b"", self.clock
             step = rng.choice((-1, 1, 1)) * rng.randrange(1, 10**14)
             return (0, BOOT, wire.BOOT_BODY.pack(1, 1, 0, 0 if rng.random() < 0.1 else step), b"",

@@ -38,8 +38,8 @@ from wire import (ADD, ALL16, AMEND, ARM, BATCH, BOOT, BOOT_BODY, CANCEL, CANCEL
                   LEVERAGE_BODY, LOGIN, MARKET_ORDER, MARKET_STATE, OPERATOR_CANCEL, ORACLE,
                   ORACLE_BODY, PACK, PLACE, PORTFOLIO_CLOSED, REASON, RENAME, REOPEN_PORTFOLIO,
                   REPLACE, RESET_MMP, RESTORED, REVOKE_ALL, REVOKE_KEY, REVOKE_SESSION,
-                  SCHEDULE_CANCEL, SETTLE, SET_MMP, STATUS, SUSPEND, TICK, TOP_UP, TRANSFER,
-                  UNTRIGGERED, WITHDRAW, uuid_ms)
+                  SCHEDULE_CANCEL, SETTLE, SET_MMP, SIGNING_KEY, STATUS, SUSPEND, TICK, TOP_UP,
+                  TRANSFER, UNTRIGGERED, WITHDRAW, uuid_ms)
 
 S = STATUS
 MS = 1000000
@@ -484,8 +484,8 @@ class Exchange:
                 states.halt_by_clock(self, market)
         elif code == BOOT:
             states.begin_gap(self, BOOT_BODY.unpack(body)[3])
-        elif code == RESTORED:
-            states.restore(self)
+        elif code in (RESTORED, SIGNING_KEY):
+            self.status = (states.restore if code == RESTORED else states.change_key)(self)
         elif code == CLOCK_CONFIRM:
             self.status = states.confirm_gap(self, body, False)
         elif code in (MARKET_STATE, HALT_ALL):

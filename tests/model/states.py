@@ -113,6 +113,14 @@ def restore(exchange):
     for _, market in sorted(exchange.markets.items()):
         if market.state != CLOSED:
             set_state(exchange, market, HALTED, CAUSE_RESTORED)
+    return 0
+
+
+def change_key(exchange):
+    """Code 2018: the configuration names another signing key, if it names one."""
+    named = bool(exchange.limits["exchange.signing_public"])
+    exchange.counts["another signing key" + ("" if named else " in the place of none")] += 1
+    return 0 if named else S["order_rejected_invalid"]
 
 
 # ---- a gap of the clock (R9)

@@ -39,6 +39,8 @@ class Stream(OrderCommands, ConditionalCommands, BatchCommands, CashCommands, Ac
                         "exchange.oracle_keys": b64encode(ORACLE_KEY).decode()}
         if self.regime["treasury"]:
             self.options["exchange.treasury_key"] = b64encode(TREASURY).decode()
+        else:
+            self.options["exchange.signing_public"] = b64encode(TREASURY).decode()
         self.source = source
         self.endings = deque()  # accounts that are being closed
         self.id_count = 0

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "engine/view/capacity.h"
 #include "node/recover/fold.h"
+#include "node/run/rotation.h"
 #include "store/era.h"
 
 enum {
@@ -85,35 +86,15 @@ static int make_writer(struct core *core)
 
 static bool makes_heads(const struct core *core)
 {
-    return core->config.signer != NULL && core->config.durability == JOURNAL_LOCAL;
-}
-
-/* The journal's signing key is this start's, or it has none yet; `exchange` names it then. */
-static enum refusal_kind check_signer(struct core *core, struct refusal *refusal)
-{
-    const struct option_engine *last = engine_options(core->primary);
-    struct exchange_file *exchange = &core->exchange;
-
-    if (core->config.signer == NULL)
-        return REFUSAL_none;
-    const uint8_t *own = core->config.signer->key;
-    if (last != NULL && last->has_signing_public &&
-        memcmp(last->signing_public, own, sizeof last->signing_public) != 0)
-        return refusal_set(refusal, REFUSAL_signing_key,
-                           "signing.key is another key than the journal's; put that back");
-    if (memcmp(exchange->signing_public, own, sizeof exchange->signing_public) == 0)
-        return REFUSAL_none;
-    memcpy(exchange->signing_public, own, sizeof exchange->signing_public);
-    int failed = exchange_file_write(core->config.disk, exchange);
-    return failed != 0 ? refusal_machine(refusal, "writing exchange", failed) : REFUSAL_none;
+    return core->config.signing != NULL && core->config.durability == JOURNAL_LOCAL;
 }
 
 static enum refusal_kind open_heads(struct core *core, struct refusal *refusal)
 {
     if (!makes_heads(core))
         return REFUSAL_none;
-    int failed =
-        head_keeper_open(&core->heads, core->config.disk, &core->exchange, core->config.signer);
+    int failed = head_keeper_open(&core->heads, core->config.disk, &core->exchange,
+                                  &core->config.signing->signer);
     return failed != 0 ? refusal_machine(refusal, "reading heads", failed) : REFUSAL_none;
 }
 
@@ -194,7 +175,7 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
     open_history(core);
     enum refusal_kind kind = recover_both(core, refusal);
     if (kind == REFUSAL_none)
-        kind = check_signer(core, refusal);
+        kind = rotation_check(core, refusal);
     if (kind == REFUSAL_none)
         kind = open_heads(core, refusal);
     if (kind != REFUSAL_none)
@@ -221,7 +202,7 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
     core->follower.heads.frames = makes_heads(core) ? &core->frames : NULL;
     core->follower.head_log = makes_heads(core) ? &core->heads.log : NULL;
     failed = query_frames_init(&core->follower.frames, core->journal,
-                               makes_heads(core) ? core->config.signer : NULL);
+                               makes_heads(core) ? &core->config.signing->signer : NULL);
     if (failed == 0)
         failed = event_log_init(&core->events);
     if (failed == 0)
@@ -377,6 +358,7 @@ enum core_opening core_open(struct core *core)
     primary_sink_load(&core->primary_sink, core->primary);
     author_boot(core, core->recovered.boot);
     author_restored(core);
+    rotation_author(core);
     if (is_first || configuration_differs(core))
         author(core, REQUEST_configuration, core->configuration, core->configuration_bytes,
                &result);
@@ -431,6 +413,8 @@ enum core_opening core_lead(struct core *core, uint64_t term,
     struct engine_result result;
 
     INVARIANT(core_is_current(core));
+    if (!rotation_is_lawful(core))
+        return CORE_KEY_DIFFERS;
     if (judge_clock(core) == STOPPED_CLOCK_WAITS)
         return CORE_CLOCK_BEHIND;
     following_end(&core->following);
@@ -443,6 +427,7 @@ enum core_opening core_lead(struct core *core, uint64_t term,
     author_boot(core, term);
     author(core, REQUEST_lead, lead, CORE_LEAD_BODY_BYTES, &result);
     author_restored(core);
+    rotation_author(core);
     author_clock(core);
     enum core_opening opening = CORE_OPENED;
     if (core->config.is_staged && now_ns - last_ns > TAKEOVER_STAGED_NS)

@@ -21,6 +21,7 @@
 #include "node/match/primary_sink.h"
 #include "node/recover/recover.h"
 #include "node/recover/snapshotter.h"
+#include "node/run/signing_key.h"
 #include "node/serve/follower.h"
 #include "node/serve/head_keeper.h"
 #include "store/recovery.h"
@@ -59,12 +60,12 @@ struct core_config {
     struct snapshotter_host snapshotter; /* begin NULL: no snapshots are made while it runs */
     uint64_t follower_lag_max_ns;
     int follower_commands_a_turn;
-    struct key_keeper *key_keeper;       /* NULL: sessions' keys have no tables */
-    struct account_rate *account_rates;  /* set before core_recover; NULL: there is no limit */
-    uint32_t id_grant;                   /* likewise: engine_set_grant */
-    bool is_staged;                      /* exchange.restart=staged */
-    const struct signer_ed25519 *signer; /* of the exchange's own key; NULL: no heads are made */
-    const _Atomic bool *give_up;         /* true: core_recover ends, record_refused; NULL: never */
+    struct key_keeper *key_keeper;      /* NULL: sessions' keys have no tables */
+    struct account_rate *account_rates; /* set before core_recover; NULL: there is no limit */
+    uint32_t id_grant;                  /* likewise: engine_set_grant */
+    bool is_staged;                     /* exchange.restart=staged */
+    const struct signing_key *signing;  /* the exchange's own key; NULL: no heads are made */
+    const _Atomic bool *give_up;        /* true: core_recover ends, record_refused; NULL: never */
 };
 
 struct core {
@@ -129,14 +130,15 @@ enum core_opening {
     CORE_CAPACITY_TOO_SMALL, /* an engine capacity is below use */
     CORE_MARKET_REFUSED,     /* exchange.markets has a record that 1001 refuses */
     CORE_DISK_FAILED,        /* the file of a staged restart could not be read or written */
+    CORE_KEY_DIFFERS,        /* signing.key is another key than the journal's (rotation.h) */
     CORE_NO_MEMORY,
 };
 
-/* Sequences the commands of a start: 2014, 2013 if an engine option differs, a 1011 if the clock is
- * right and a gap of an earlier start is open, and for a new directory one 1001 a market, else for
- * a staged restart the 1002s that close the markets. A clock that is not right stands from here on
- * (stopped_clock.h); else the graces of the previous run's disconnect arms start
- * (disconnect_restart.h). */
+/* Sequences the commands of a start: 2014, 2018s for another signing key (rotation.h), 2013 if an
+ * engine option differs, a 1011 if the clock is right and a gap of an earlier start is open, and
+ * for a new directory one 1001 a market, else for a staged restart the 1002s that close the
+ * markets. A clock that is not right stands from here on (stopped_clock.h); else the graces of the
+ * previous run's disconnect arms start (disconnect_restart.h). */
 CC_MUST_USE enum core_opening core_open(struct core *core);
 
 /* In a cluster, in place of core_open: begins to follow the log. CORE_OPENED,

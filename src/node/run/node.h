@@ -71,7 +71,7 @@ struct node {
     struct throttle throttle; /* the matcher's */
     char history_folder[NODE_PATH_BYTES];
     char admin_token[NET_ADMIN_TOKEN_BYTES];
-    struct signer_ed25519 signer; /* of signing.key */
+    struct signing_key signing; /* of signing.key */
     struct certificate certificate;
     struct address_claims connections_of, streams_of; /* client addresses */
     struct run_folder run_folder;

@@ -124,6 +124,7 @@ uint32_t opening_sequence(struct node *node)
         log_line(LOG_ERROR, "start", "no memory");
         lifecycle_fail(node, NODE_EXIT_FAILED);
         return 0;
+    case CORE_KEY_DIFFERS: /* the recovery has refused it */
     case CORE_MARKET_REFUSED:
         break;
     }

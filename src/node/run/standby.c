@@ -26,6 +26,11 @@ static uint32_t fail_opening(struct node *node, enum core_opening opening)
                  option_row(node->core.short_option)->name);
         return fail(node, NODE_EXIT_CONFIGURATION);
     }
+    if (opening == CORE_KEY_DIFFERS) {
+        log_line(LOG_ERROR, "refused",
+                 "signing.key is another key than the journal's; put that in its place");
+        return fail(node, NODE_EXIT_REFUSED);
+    }
     if (opening == CORE_DISK_FAILED)
         log_line(LOG_ERROR, "restart", "the file restart of the data directory could not be kept");
     else

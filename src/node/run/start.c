@@ -101,10 +101,10 @@ static int open_signing_key(struct node *node)
         log_line(LOG_ERROR, "start", "the cryptographic library does not start");
         return NODE_EXIT_FAILED;
     }
-    if (signing_key_open(node->disk, &node->core.exchange, is_wanted ? wanted : NULL, &node->signer,
-                         &node->refusal) != REFUSAL_none)
+    if (signing_key_open(node->disk, &node->core.exchange, is_wanted ? wanted : NULL,
+                         &node->signing, &node->refusal) != REFUSAL_none)
         return opening_refuse(node);
-    node->core.config.signer = &node->signer;
+    node->core.config.signing = &node->signing;
     return 0;
 }
 
@@ -131,8 +131,8 @@ static int open_run_folder(struct node *node)
 static int configure(struct node *node)
 {
     uint8_t body[CONFIG_ENGINE_TEXT_MAX];
-    ptrdiff_t bytes =
-        config_engine_text(node->options, node->core.exchange.exchange_id, node->signer.key, body);
+    ptrdiff_t bytes = config_engine_text(node->options, node->core.exchange.exchange_id,
+                                         node->signing.signer.key, body);
 
     if (bytes < 0) {
         log_line(LOG_ERROR, "configuration", "the engine options are longer than 4120 bytes");
@@ -289,7 +289,7 @@ static void copy_keys(const struct node *node, struct net_config *config)
 {
     memcpy(config->secret_key, node->core.exchange.secret_key, sizeof config->secret_key);
     memcpy(config->exchange_id, node->core.exchange.exchange_id, sizeof config->exchange_id);
-    memcpy(config->signing_public, node->signer.key, sizeof config->signing_public);
+    memcpy(config->signing_public, node->signing.signer.key, sizeof config->signing_public);
     memcpy(config->admin_token, node->admin_token, sizeof config->admin_token);
 }
 
@@ -376,7 +376,7 @@ static void hold_secrets(struct node *node)
 
     hold(&node->core.exchange, sizeof node->core.exchange, &failed);
     hold(node->admin_token, sizeof node->admin_token, &failed);
-    hold(&node->signer, sizeof node->signer, &failed);
+    hold(&node->signing.signer, sizeof node->signing.signer, &failed);
     for (uint32_t i = 0; i < node->topology.net_count; i++) {
         int error = net_hold_secrets(node->nets[i].net);
         failed = error != 0 ? error : failed;
@@ -534,7 +534,7 @@ void start_undo(struct node *node)
     steward_end(&node->steward);
     core_destroy(&node->core);
     explicit_bzero(&node->core.exchange, sizeof node->core.exchange);
-    explicit_bzero(&node->signer, sizeof node->signer);
+    explicit_bzero(&node->signing, sizeof node->signing);
     if (node->vault_disk != NULL)
         disk_real_close(node->vault_disk);
     if (node->disk != NULL)

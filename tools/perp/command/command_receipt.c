@@ -11,6 +11,7 @@
 #include "crypto/attest.h"
 #include "perp/command/command.h"
 #include "perp/data/chain_walk.h"
+#include "perp/data/signing_keys.h"
 #include "perp/invocation/choice.h"
 #include "perp/print/report.h"
 
@@ -19,10 +20,13 @@ enum { TARGET_MAX = 256, FILE_MAX = 4096, ID_AT = 8 };
 /* One proof under way. */
 struct proof {
     struct context *context;
+    const struct exchange_file *exchange; /* of the directory */
     struct attest_receipt receipt;
     uint8_t bytes[ATTEST_RECEIPT_BYTES];
     bool is_found; /* its frame was compared */
     bool is_equal;
+    bool is_signed;
+    struct signing_keys keys;
 };
 
 int command_receipt_get(struct context *context)
@@ -67,16 +71,20 @@ static bool read_file(struct proof *proof, const char *path)
     return good || context_fail(proof->context, EXIT_CODE_usage, "%s holds no receipt", path);
 }
 
-static bool judge_signature(struct proof *proof, const uint8_t exchange_id[32],
-                            const uint8_t key[ATTEST_KEY_BYTES])
+static bool read_receipt(struct proof *proof, const uint8_t exchange_id[32],
+                         const uint8_t key[ATTEST_KEY_BYTES])
 {
     if (!attest_receipt_read(&proof->receipt, proof->bytes))
         return context_fail(proof->context, EXIT_CODE_usage, "the file holds no receipt");
     if (memcmp(proof->receipt.exchange_id, exchange_id, sizeof proof->receipt.exchange_id) != 0)
         return rejected(proof, "the receipt is of another exchange");
-    if (!attest_receipt_verify(proof->bytes, key))
-        return rejected(proof, "the exchange's key has not signed this receipt");
+    proof->is_signed = attest_receipt_verify(proof->bytes, key);
     return true;
+}
+
+static bool reject_signature(struct proof *proof)
+{
+    return rejected(proof, "the exchange's key has not signed this receipt");
 }
 
 /* Without a directory: by the key that the exchange shows. */
@@ -97,7 +105,7 @@ static bool judge_by_exchange(struct proof *proof)
     if (!good)
         return context_fail(context, EXIT_CODE_problem,
                             "the answer of /api/v1/exchange names no key that signs receipts");
-    return judge_signature(proof, id, key);
+    return read_receipt(proof, id, key) && (proof->is_signed || reject_signature(proof));
 }
 
 /* Compares the record in a frame with the receipt. */
@@ -143,6 +151,35 @@ static bool see_frame(void *context, const struct chain_frame *frame)
     return false;
 }
 
+static bool is_signed(const void *what, const uint8_t key[ATTEST_KEY_BYTES])
+{
+    return attest_receipt_verify(what, key);
+}
+
+static bool see_keys(void *context, const struct chain_frame *frame)
+{
+    struct proof *proof = context;
+    uint64_t sequence;
+
+    return signing_keys_pass(&proof->keys, proof->exchange, frame, &sequence) == NULL;
+}
+
+/* By the key that the journal had at the receipt's sequence, or had later: reads it whole. */
+static bool judge_by_former(struct proof *proof, const struct data_directory *directory,
+                            struct refusal *refusal)
+{
+    struct chain_walk walk = { 0 };
+
+    proof->exchange = &directory->exchange;
+    if (chain_walk_run(directory, &walk, see_keys, proof, refusal) != REFUSAL_none)
+        return data_directory_refused(proof->context, directory, refusal);
+    if (walk.ended)
+        return rejected(proof, "the journal has a signing key that the one before has not signed");
+    return signing_keys_find(&proof->keys, proof->exchange, proof->receipt.sequence, is_signed,
+                             proof->bytes) ||
+           reject_signature(proof);
+}
+
 /* By the directory: its key, and what its journal has at the receipt's place. */
 static bool judge_by_journal(struct proof *proof, const char *path)
 {
@@ -154,7 +191,8 @@ static bool judge_by_journal(struct proof *proof, const char *path)
     if (!data_directory_open(context, path, &directory))
         return false;
     bool good =
-        judge_signature(proof, directory.exchange.exchange_id, directory.exchange.signing_public);
+        read_receipt(proof, directory.exchange.exchange_id, directory.exchange.signing_public) &&
+        (proof->is_signed || judge_by_former(proof, &directory, &refusal));
     if (good &&
         (chain_walk_skip(&directory, &walk, proof->receipt.sequence, &refusal) != REFUSAL_none ||
          chain_walk_run(&directory, &walk, see_frame, proof, &refusal) != REFUSAL_none))
@@ -191,8 +229,9 @@ int command_receipt_verify(struct context *context)
 {
     const struct arguments *arguments = context->arguments;
     const char *journal = arguments->values[FLAG_journal];
-    struct proof proof = { .context = context };
+    static struct proof proof;
 
+    proof.context = context;
     if (!read_file(&proof, arguments->words[0]))
         return context->exit_code;
     bool good = journal != NULL ? judge_by_journal(&proof, journal) : judge_by_exchange(&proof);

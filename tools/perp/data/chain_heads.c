@@ -29,39 +29,46 @@ static bool has_room(struct chain_heads *heads)
     if (heads->count != 0 && (heads->count & (heads->count - 1)) != 0)
         return true;
     size_t room = heads->count == 0 ? 1 : heads->count * 2;
-    struct attest_head *rows = realloc(heads->rows, room * sizeof *rows);
+    struct chain_head *rows = realloc(heads->rows, room * sizeof *rows);
     if (rows == NULL)
         return context_fail(heads->context, EXIT_CODE_problem, "no memory");
     heads->rows = rows;
     return true;
 }
 
-/* A head of an exchange, a journal or a key that is not this directory's is a finding, for it is
- * not compared. */
+static void not_compared(struct chain_heads *heads, const char *what, const char *why)
+{
+    char text[320];
+
+    (void)snprintf(text, sizeof text, "not compared: a head of %.200s %s", what, why);
+    found(heads, text);
+}
+
+/* A head of an exchange or a journal that is not this directory's is a finding, for it is not
+ * compared. */
 static bool add(struct chain_heads *heads, const uint8_t bytes[ATTEST_HEAD_BYTES], const char *what)
 {
     const struct exchange_file *exchange = &heads->directory->exchange;
     struct attest_head head;
-    char text[320];
     const char *why = NULL;
 
     if (!attest_head_read(&head, bytes))
         why = "is no head";
     else if (memcmp(head.exchange_id, exchange->exchange_id, sizeof head.exchange_id) != 0)
         why = "is of another exchange";
-    else if (!attest_head_verify(bytes, exchange->signing_public))
-        why = "is not signed by the key that this directory's `exchange` names";
     else if (memcmp(head.journal_id, exchange_file_journal_of(exchange, head.frame),
                     sizeof head.journal_id) != 0)
         why = "is of another journal of this exchange";
     if (why == NULL) {
         if (!has_room(heads))
             return false;
-        heads->rows[heads->count++] = head;
+        struct chain_head *row = &heads->rows[heads->count++];
+        *row = (struct chain_head){ .head = head, .what = what };
+        memcpy(row->signature, bytes + ATTEST_HEAD_BYTES - SIGNER_SIGNATURE_BYTES,
+               sizeof row->signature);
         return true;
     }
-    (void)snprintf(text, sizeof text, "not compared: a head of %.200s %s", what, why);
-    found(heads, text);
+    not_compared(heads, what, why);
     return true;
 }
 
@@ -145,8 +152,8 @@ static bool read_own(struct chain_heads *heads)
 
 static int by_frame(const void *left, const void *right)
 {
-    const struct attest_head *a = left, *b = right;
-    return a->frame < b->frame ? -1 : a->frame > b->frame;
+    const struct chain_head *a = left, *b = right;
+    return a->head.frame < b->head.frame ? -1 : a->head.frame > b->head.frame;
 }
 
 bool chain_heads_read(struct chain_heads *heads, const char *path)
@@ -179,28 +186,41 @@ static void differs(struct chain_heads *heads, const struct attest_head *head, c
     found(heads, text);
 }
 
+static void see_keys(struct chain_heads *heads, const struct chain_frame *frame)
+{
+    char text[200];
+    uint64_t sequence = 0;
+    const char *wrong =
+        signing_keys_pass(&heads->keys, &heads->directory->exchange, frame, &sequence);
+
+    if (wrong == NULL)
+        return;
+    (void)snprintf(text, sizeof text, "sequence %" PRIu64 ": %s", sequence, wrong);
+    found(heads, text);
+}
+
 void chain_heads_pass(struct chain_heads *heads, const struct chain_frame *frame)
 {
     uint8_t hash[HASH_BYTES];
     bool is_hashed = false;
 
-    for (; heads->passed < heads->count && heads->rows[heads->passed].frame <= frame->header.number;
+    see_keys(heads, frame);
+    for (; heads->passed < heads->count &&
+           heads->rows[heads->passed].head.frame <= frame->header.number;
          heads->passed++) {
-        const struct attest_head *head = &heads->rows[heads->passed];
-        if (head->frame < frame->header.number) {
-            differs(heads, head, "not compared: no such frame is there");
+        struct chain_head *row = &heads->rows[heads->passed];
+        if (row->head.frame < frame->header.number) {
+            row->differs = "not compared: no such frame is there";
             continue;
         }
         if (!is_hashed)
             hash_blake2b256(hash, frame->bytes, frame->header.length);
         is_hashed = true;
-        heads->compared++;
-        if (head->sequence != frame->header.last_sequence)
-            differs(heads, head, "the frame ends with another sequence");
-        else if (memcmp(head->frame_hash, hash, sizeof hash) != 0)
-            differs(heads, head, "the frame has another hash");
-        else if (heads->wrong_frame == 0)
-            heads->met_sequence = head->sequence;
+        row->is_compared = true;
+        if (row->head.sequence != frame->header.last_sequence)
+            row->differs = "the frame ends with another sequence";
+        else if (memcmp(row->head.frame_hash, hash, sizeof hash) != 0)
+            row->differs = "the frame has another hash";
     }
 }
 
@@ -215,24 +235,53 @@ void chain_heads_effects(struct chain_heads *heads, uint64_t sequence, const str
     uint64_t lanes[8];
     uint8_t hash[HASH_BYTES];
 
-    while (heads->replayed < heads->count && heads->rows[heads->replayed].sequence < sequence)
+    while (heads->replayed < heads->count && heads->rows[heads->replayed].head.sequence < sequence)
         heads->replayed++;
-    for (; heads->replayed < heads->count && heads->rows[heads->replayed].sequence == sequence;
+    for (; heads->replayed < heads->count && heads->rows[heads->replayed].head.sequence == sequence;
          heads->replayed++) {
-        const struct attest_head *head = &heads->rows[heads->replayed];
+        const struct chain_head *row = &heads->rows[heads->replayed];
+        if (!row->is_signed)
+            continue;
         engine_effects_lanes(engine, lanes);
         hash_blake2b256(hash, lanes, sizeof lanes);
         heads->effects_compared++;
-        if (memcmp(head->effects_hash, hash, sizeof hash) != 0)
-            differs(heads, head, "the replay has another effects hash");
+        if (memcmp(row->head.effects_hash, hash, sizeof hash) != 0)
+            differs(heads, &row->head, "the replay has another effects hash");
     }
+}
+
+static bool is_signed(const void *what, const uint8_t key[ATTEST_KEY_BYTES])
+{
+    const struct chain_head *row = what;
+
+    return attest_head_is_signed(&row->head, row->signature, key);
+}
+
+/* Only now all keys are known. */
+static void judge(struct chain_heads *heads, struct chain_head *row, bool is_passed)
+{
+    const struct attest_head *head = &row->head;
+
+    row->is_signed = signing_keys_find(&heads->keys, &heads->directory->exchange, head->sequence,
+                                       is_signed, row);
+    if (!row->is_signed) {
+        not_compared(heads, row->what,
+                     "is not signed by a key that this journal had then or later");
+        return;
+    }
+    heads->compared += row->is_compared;
+    if (!is_passed)
+        differs(heads, head, "not compared: the journal ends before that frame");
+    else if (row->differs != NULL)
+        differs(heads, head, row->differs);
+    else if (heads->wrong_frame == 0)
+        heads->met_sequence = head->sequence;
 }
 
 void chain_heads_judge(struct chain_heads *heads)
 {
-    for (; heads->passed < heads->count; heads->passed++)
-        differs(heads, &heads->rows[heads->passed],
-                "not compared: the journal ends before that frame");
+    for (size_t i = 0; i < heads->count; i++)
+        judge(heads, &heads->rows[i], i < heads->passed);
     if (heads->wrong_frame != 0)
         (void)context_fail(heads->context, EXIT_CODE_rejected,
                            "the first difference from the heads lies after sequence %" PRIu64
