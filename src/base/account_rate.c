@@ -27,6 +27,7 @@ struct account_rate {
     struct size sizes[2][ACCOUNT_RATE_KINDS]; /* [is_unfunded] */
     struct size total;
     _Atomic uint64_t total_full_ns;
+    _Atomic uint32_t halvings; /* of writes */
     uint32_t accounts;
     struct row rows[];
 };
@@ -92,10 +93,28 @@ void account_rate_begin(struct account_rate *rates, uint64_t account_id)
     atomic_store_explicit(&row->judged, 0, memory_order_relaxed);
 }
 
-static const struct size *size_of(const struct account_rate *rates, const struct row *row,
-                                  enum account_rate_kind kind)
+/* relaxed, both: it decides how much the next request costs, and no memory is read through it. */
+void account_rate_slow(struct account_rate *rates, uint32_t halvings)
 {
-    return &rates->sizes[atomic_load_explicit(&row->is_unfunded, memory_order_relaxed) != 0][kind];
+    INVARIANT(halvings <= ACCOUNT_RATE_HALVINGS_MAX);
+    if (rates != NULL)
+        atomic_store_explicit(&rates->halvings, halvings, memory_order_relaxed);
+}
+
+uint32_t account_rate_halvings(const struct account_rate *rates)
+{
+    return rates == NULL ? 0 : atomic_load_explicit(&rates->halvings, memory_order_relaxed);
+}
+
+static struct size size_of(const struct account_rate *rates, const struct row *row,
+                           enum account_rate_kind kind)
+{
+    bool is_unfunded = atomic_load_explicit(&row->is_unfunded, memory_order_relaxed) != 0;
+    struct size size = rates->sizes[is_unfunded][kind];
+
+    if (kind == ACCOUNT_RATE_WRITE) /* a dearer write, and the same time to fill: fewer fit */
+        size.interval_ns <<= account_rate_halvings(rates);
+    return size;
 }
 
 /* Advances a bucket by the cost. The ms until it has so much, or is full; then it is as it was. */
@@ -122,10 +141,10 @@ uint64_t account_rate_take(struct account_rate *rates, uint64_t account_id,
         return 0;
     INVARIANT(account_id_slot(account_id) < rates->accounts);
     struct row *row = &rates->rows[account_id_slot(account_id)];
-    const struct size *size = size_of(rates, row, kind);
+    const struct size size = size_of(rates, row, kind);
     _Atomic uint64_t *bucket = &row->full_ns[kind];
-    const uint64_t cost_ns = cost * size->interval_ns;
-    uint64_t wait_ms = advance(bucket, cost_ns, size->depth_ns, now_ns);
+    const uint64_t cost_ns = cost * size.interval_ns;
+    uint64_t wait_ms = advance(bucket, cost_ns, size.depth_ns, now_ns);
 
     if (wait_ms != 0)
         return wait_ms;
@@ -173,8 +192,8 @@ void account_rate_judge(struct account_rate *rates, uint64_t account_id, uint64_
     /* Not bounded by the bucket: else who keeps it empty would pay nothing. Each refusal was paid
      * for once, so what is in flight bounds it. */
     _Atomic uint64_t *bucket = &row->full_ns[ACCOUNT_RATE_WRITE];
-    const uint64_t cost_ns = (uint64_t)dear * ACCOUNT_RATE_REFUSED *
-                             size_of(rates, row, ACCOUNT_RATE_WRITE)->interval_ns;
+    const uint64_t cost_ns =
+        (uint64_t)dear * ACCOUNT_RATE_REFUSED * size_of(rates, row, ACCOUNT_RATE_WRITE).interval_ns;
     uint64_t full_ns = atomic_load_explicit(bucket, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(bucket, &full_ns,
                                                   (full_ns > now_ns ? full_ns : now_ns) + cost_ns,
@@ -187,12 +206,12 @@ uint64_t account_rate_remaining(const struct account_rate *rates, uint64_t accou
 {
     INVARIANT(account_id_slot(account_id) < rates->accounts);
     const struct row *row = &rates->rows[account_id_slot(account_id)];
-    const struct size *size = size_of(rates, row, kind);
+    const struct size size = size_of(rates, row, kind);
     uint64_t full_ns = atomic_load_explicit(&row->full_ns[kind], memory_order_relaxed);
     uint64_t missing_ns = full_ns > now_ns ? full_ns - now_ns : 0;
 
     /* Another thread may have charged at a later now_ns. */
-    if (missing_ns > size->depth_ns)
+    if (missing_ns > size.depth_ns)
         return 0;
-    return (size->depth_ns - missing_ns) / size->interval_ns;
+    return (size.depth_ns - missing_ns) / size.interval_ns;
 }

@@ -25,6 +25,7 @@ enum {
     ACCOUNT_RATE_JUDGED = 256,
     ACCOUNT_RATE_UNFUNDED_S = 10, /* writes of an unfunded account a second, or writes_s if less */
     ACCOUNT_RATE_UNFUNDED_BURST = 20, /* and at once, or burst if less */
+    ACCOUNT_RATE_HALVINGS_MAX = 4,
 };
 
 struct account_rate;
@@ -49,6 +50,12 @@ void account_rate_begin(struct account_rate *rates, uint64_t account_id);
 /* The account is unfunded from here on, or no longer; at first it is not. Requests that are being
  * charged may be charged as before. NULL: there is no limit. */
 void account_rate_set_unfunded(struct account_rate *rates, uint64_t account_id, bool is_unfunded);
+
+/* From here on every account's writes a second, and its writes at once, are so many times halved,
+ * at most ACCOUNT_RATE_HALVINGS_MAX; cancels and reductions are not. At first 0. One thread's.
+ * NULL: there is no limit. */
+void account_rate_slow(struct account_rate *rates, uint32_t halvings);
+CC_MUST_USE uint32_t account_rate_halvings(const struct account_rate *rates);
 
 /* Takes `cost` tokens. Returns 0, or the ms until the bucket has so many; then it has taken none.
  * What costs more than the bucket can hold waits until it is full, and owes the rest. NULL: there

@@ -64,6 +64,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(store,    private_events,         INT,    0, 1, "65536",          0, 4294967295, "newest private events of each account that history/ keeps") \
     X(store,    scrub_rate,             SIZE,   0, 1, "8M",             65536, 1073741824, "bytes a second of stored files that are read again") \
     X(store,    clock_gap_max,          INT,    0, 1, "3600",           1, 31536000, "s; a start's clock further ahead is not believed") \
+    X(store,    restart_target,         INT,    0, 1, "10",             1, 3600, "s that a start may replay; above it writes are slowed") \
     X(store,    allow_memory,           SWITCH, 0, 1, "off",            0, 0, "durability local on tmpfs or ramfs, which a power loss empties") \
     X(cluster,  name,                   TEXT,   0, 1, "",               0, 0, "the cluster of this node; none: it is alone") \
     X(cluster,  node,                   TEXT,   0, 1, "",               0, 0, "name of this node in it; none: the host name") \

@@ -164,6 +164,30 @@ static void unfunded(void)
     account_rate_destroy(rates);
 }
 
+/* roles.md, Bounded start: 10/s and 64 at once, halved: 5/s and 32; four times: 0.625/s and 4.
+ * Cancels stay as they are, and so does the time in which a bucket fills. */
+static void slowed(void)
+{
+    struct account_rate *rates = make();
+
+    CHECK(account_rate_halvings(rates) == 0 && account_rate_halvings(NULL) == 0);
+    account_rate_slow(rates, 1);
+    CHECK(account_rate_remaining(rates, 1, ACCOUNT_RATE_WRITE, START) == 32);
+    CHECK(drain(rates, 1, ACCOUNT_RATE_WRITE, START) == 32);
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_WRITE, 1, START) == 200);
+    CHECK(drain(rates, 1, ACCOUNT_RATE_CANCEL, START) == 128);
+    account_rate_slow(rates, ACCOUNT_RATE_HALVINGS_MAX);
+    CHECK(account_rate_halvings(rates) == 4);
+    CHECK(drain(rates, 2, ACCOUNT_RATE_WRITE, START) == 4);
+    CHECK(account_rate_take(rates, 2, ACCOUNT_RATE_WRITE, 1, START) == 1600);
+    CHECK(account_rate_take(rates, 2, ACCOUNT_RATE_CANCEL, 1, START) == 0);
+    account_rate_slow(rates, 0); /* 6.4 s to fill, of which 6.4 s are used up */
+    CHECK(account_rate_take(rates, 2, ACCOUNT_RATE_WRITE, 1, START) == 100);
+    CHECK(account_rate_remaining(rates, 2, ACCOUNT_RATE_WRITE, START + 6400 * MS) == 64);
+    account_rate_slow(NULL, 1); /* no limit */
+    account_rate_destroy(rates);
+}
+
 int main(void)
 {
     buckets();
@@ -171,6 +195,7 @@ int main(void)
     total();
     careless();
     unfunded();
+    slowed();
     for (int i = 0; i < 20; i++)
         threads();
     return 0;

@@ -282,6 +282,33 @@ static void check_segments_first(void)
     core_rig_free();
 }
 
+/* roles.md, Bounded start: a start that would take too long is a tail that is due, however short;
+ * what is open is sealed for it, and the child competes. */
+static void check_late(void)
+{
+    struct published *late = &core_rig.core.follower.bound.halvings;
+
+    core_rig_make();
+    core_rig.tail_bytes = 1000 * (uint64_t)CORE_RIG_SEGMENT_BYTES;
+    core_rig_start();
+    core_rig_run(10);
+    uint64_t open = core_rig.core.snapshotter.sealed_end;
+    core_rig_run(10);
+    CHECK(core_rig.core.snapshotter.sealed_end == open && core_rig.host.begun == 0);
+    published_set(late, 1);
+    for (int i = 0; i < 40 && core_rig.host.begun == 0; i++)
+        core_rig_run(2); /* far less than fills a segment */
+    CHECK(core_rig.core.snapshotter.sealed_end == open + 1);
+    CHECK(core_rig.host.begun == 1 && core_rig.host.competing == 1);
+    run_to(1);
+    CHECK(published_get(&counters()->sequence) != 0);
+    published_set(late, 0);
+    core_rig_run(400);
+    CHECK(core_rig.host.begun == published_get(&counters()->snapshots));
+    core_rig_kill();
+    core_rig_free();
+}
+
 /* A clean stop: behind the closing frame, nothing is left to replay, the state is the same. */
 static void check_stop(void)
 {
@@ -364,6 +391,7 @@ int main(void)
     check_wanted();
     check_prune();
     check_segments_first();
+    check_late();
     check_stop();
     check_stop_failures();
     return 0;

@@ -67,8 +67,8 @@ static void write_limit(struct writer *writer, enum option option, uint64_t valu
     writer_uint(writer, value);
 }
 
-/* Every limits.* number in use: the engine's, then net's. */
-static void write_limits(const struct net_config *config, struct writer *writer)
+/* Every limits.* number in use: the engine's, then net's. Writes are so often halved. */
+static void write_limits(const struct net_config *config, uint32_t halvings, struct writer *writer)
 {
     static const char prefix[] = "limits.";
     const struct client_rate_limit *clients = config->client_limits;
@@ -86,8 +86,8 @@ static void write_limits(const struct net_config *config, struct writer *writer)
         WRITER_TEXT(writer, "\":");
         writer_uint(writer, config->options->values[i]);
     }
-    write_limit(writer, OPTION_limits_write_rate, config->write_rate);
-    write_limit(writer, OPTION_limits_write_burst, config->write_burst);
+    write_limit(writer, OPTION_limits_write_rate, config->write_rate >> halvings);
+    write_limit(writer, OPTION_limits_write_burst, config->write_burst >> halvings);
     write_limit(writer, OPTION_limits_total_rate, config->total_rate);
     write_limit(writer, OPTION_limits_read_rate, clients[CLIENT_RATE_READ].rate);
     write_limit(writer, OPTION_limits_read_burst, clients[CLIENT_RATE_READ].burst);
@@ -215,7 +215,7 @@ void json_info_exchange(const struct net_config *config, struct writer *writer)
     writer_uint(writer, values[OPTION_exchange_clock_future_ms]);
     WRITER_TEXT(writer, "},");
     write_passkey(&config->relying_party, writer);
-    write_limits(config, writer);
+    write_limits(config, 0, writer);
     write_fee_tiers(writer);
     write_request_types(writer);
     write_outcomes(writer);
@@ -261,7 +261,7 @@ void json_info_limits(const struct net_config *config, const struct json_info_ca
                       uint64_t now_ns, struct writer *writer)
 {
     WRITER_TEXT(writer, "{");
-    write_limits(config, writer);
+    write_limits(config, account_rate_halvings(config->account_rates), writer);
     WRITER_TEXT(writer, ",\"rate_limits\":");
     writer_bool(writer, config->rate_limits);
     if (config->client_rates != NULL)

@@ -454,8 +454,10 @@ enum refusal_kind recover_state(struct recover_engines *engines,
         atomic_store_explicit(&engines->replayed, from, memory_order_relaxed);
         replica_replay_begin(&recovering.replica_replay, engines->replica, config->sink,
                              config->is_on_two_threads);
+        uint64_t began_ns = clock_monotonic_ns(config->clock);
         kind = recovery_run(&chain, &engines->chain, refusal);
         replica_replay_end(&recovering.replica_replay);
+        engines->replay_ns = clock_monotonic_ns(config->clock) - began_ns;
         if (kind != REFUSAL_record_refused)
             break;
         if (!is_tried_again(&recovering)) {

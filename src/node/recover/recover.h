@@ -44,6 +44,7 @@ struct recover_engines {
     struct recovery_result chain;  /* what was found in the journal */
     struct rebuild_buffer rebuilt; /* the command that is being replayed */
     uint64_t snapshot_sequence;    /* that recovery began with; 0: it began with the first record */
+    uint64_t replay_ns;            /* how long the records after that took */
     uint32_t rules_version;        /* of the state while it is recovered */
     bool is_origin_told;           /* the 2017 of the newest row of `origin` was applied */
     _Atomic uint64_t replayed;     /* sequence applied, for /readyz as the next two */

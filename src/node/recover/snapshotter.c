@@ -248,6 +248,31 @@ static bool is_forced(const struct snapshotter *snapshotter)
     return tail_of(snapshotter) >= SNAPSHOTTER_FORCED * snapshotter->config.tail_bytes;
 }
 
+/* A start would take longer than it may, whatever the bytes of the tail. */
+static bool is_late(const struct snapshotter *snapshotter)
+{
+    return snapshotter->config.is_late != NULL && published_get(snapshotter->config.is_late) != 0;
+}
+
+static bool competes(const struct snapshotter *snapshotter)
+{
+    return is_forced(snapshotter) || is_late(snapshotter);
+}
+
+/* Whether the sealed segments are a tail that is due. What is late waits for one sealed segment at
+ * most, and asks for it. */
+static bool is_due(struct snapshotter *snapshotter, uint64_t now_ns)
+{
+    const struct snapshotter_config *config = &snapshotter->config;
+
+    if (tail_of(snapshotter) == 0 && is_late(snapshotter) && now_ns >= snapshotter->seal_ns) {
+        snapshotter->seal_ns = now_ns + RETRY_NS;
+        journal_seal(config->journal);
+    }
+    return tail_of(snapshotter) != 0 &&
+           (tail_of(snapshotter) >= config->tail_bytes || is_late(snapshotter));
+}
+
 /* Whether the history on disk has what a snapshot may end with: a start from it replays nothing of
  * before, so what is missing there would be missing for good. A tail that is too long waits no
  * more. */
@@ -267,28 +292,30 @@ static uint32_t begin(struct snapshotter *snapshotter, uint64_t now_ns)
     const struct snapshotter_config *config = &snapshotter->config;
     bool forced = is_forced(snapshotter);
 
-    if (config->host.begin == NULL || tail_of(snapshotter) == 0 ||
-        tail_of(snapshotter) < config->tail_bytes || now_ns < snapshotter->begin_ns ||
-        !history_has(snapshotter, forced) || !has_memory(snapshotter, forced))
+    if (config->host.begin == NULL || now_ns < snapshotter->begin_ns ||
+        !is_due(snapshotter, now_ns) || !history_has(snapshotter, forced) ||
+        !has_memory(snapshotter, forced))
         return 0;
     snapshotter->asked = 0;
-    int error = config->host.begin(config->host.context, snapshotter->sealed_end - 1, forced);
+    bool competing = competes(snapshotter);
+    int error = config->host.begin(config->host.context, snapshotter->sealed_end - 1, competing);
     if (error != 0) {
         child_failed(snapshotter, now_ns, "no snapshot could be begun", error);
         return 0;
     }
     snapshotter->child = true;
-    snapshotter->child_forced = forced;
+    snapshotter->child_forced = competing;
     published_set(&snapshotter->counters.running, 1);
     log_line(LOG_INFO, "snapshot", "begun last_segment=%lu tail_bytes=%lu forced=%d",
-             snapshotter->sealed_end - 1, tail_of(snapshotter), forced);
+             snapshotter->sealed_end - 1, tail_of(snapshotter), competing);
     return 1;
 }
 
-/* When the tail has grown too long, an idle-priority child is restarted to compete. */
+/* When the tail has grown too long, or a start would, an idle-priority child is restarted to
+ * compete. */
 static void replace_slow_child(struct snapshotter *snapshotter, uint64_t now_ns)
 {
-    if (snapshotter->child_forced || !is_forced(snapshotter))
+    if (snapshotter->child_forced || !competes(snapshotter))
         return;
     log_line(LOG_WARN, "snapshot", "the child is too slow: begun again so that it competes");
     snapshotter_end(snapshotter);

@@ -48,7 +48,7 @@ struct snapshotter_config {
     struct disk *disk;
     const struct exchange_file *exchange; /* everything named here outlives it */
     const struct clock *clock;
-    const struct journal *journal;
+    struct journal *journal;
     struct segment_pool *pool;
     const _Atomic uint64_t *applied; /* the follower's: it needs no segment wholly at or below */
     struct snapshotter_host host;    /* begin NULL: no snapshots are made while it runs */
@@ -58,6 +58,7 @@ struct snapshotter_config {
      * NULL: there is no history. */
     const struct published *history_synced;
     struct history_keep *history;
+    const struct published *is_late; /* not 0: a start would take too long. NULL: it never does */
     uint32_t segment_bytes;
     uint64_t tail_bytes;
     uint64_t archive_keep_ns; /* 0: for ever */
@@ -98,8 +99,9 @@ struct snapshotter {
     uint64_t first;      /* lowest segment of journal/ that was not retired */
     uint64_t sealed_end; /* segments below are sealed */
     uint64_t above;      /* the first segment that begins above the newest snapshot */
-    uint64_t look_ns;    /* when to look again; the next three: earliest time to retry */
+    uint64_t look_ns;    /* when to look again; the next four: earliest time to retry */
     uint64_t begin_ns;
+    uint64_t seal_ns;
     uint64_t archive_ns;
     uint64_t prune_ns;
     uint64_t asked; /* what the history must have before the next snapshot begins; 0: not asked */

@@ -110,6 +110,7 @@ static int make_snapshotter(struct core *core)
         .pool = core->pool,
         .applied = &core->follower.applied,
         .host = config->snapshotter,
+        .is_late = &core->follower.bound.halvings,
         .is_kept = history_keep_has,
         .history = keep,
         .history_synced = &keep->synced,
@@ -119,6 +120,20 @@ static int make_snapshotter(struct core *core)
         .segment = core->recovered.position.segment,
     };
     return snapshotter_init(&core->snapshotter, &snapshotter);
+}
+
+/* A start that would be too long slows admission until a snapshot is made. */
+static void bound_start(struct core *core)
+{
+    struct restart_bound *bound = &core->follower.bound;
+
+    if (core->config.restart_target_ns == 0 || core->config.snapshotter.begin == NULL)
+        return;
+    bound->snapshot = &core->snapshotter.counters.sequence;
+    bound->rates = core->config.account_rates;
+    bound->target_ns = core->config.restart_target_ns;
+    restart_bound_begin(bound, core->engines.snapshot_sequence, engine_sequence(core->replica),
+                        core->engines.replay_ns);
 }
 
 static enum refusal_kind recover_both(struct core *core, struct refusal *refusal)
@@ -221,6 +236,7 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
     failed = make_snapshotter(core);
     if (failed != 0)
         return refusal_machine(refusal, "looking at its snapshots", failed);
+    bound_start(core);
     matcher_init(&core->matcher, core->primary, core->journal, core->config.clock,
                  &core->primary_sink.sink);
     core->follower.tick_wanted = &core->matcher.tick_wanted;

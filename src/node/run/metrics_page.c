@@ -154,6 +154,21 @@ static void snapshot_lines(struct page *page, const struct node *node)
            published_get(&counters->pruned));
 }
 
+/* roles.md, Bounded start. */
+static void restart_lines(struct page *page, const struct restart_bound *bound)
+{
+    uint64_t estimate_ms = published_get(&bound->estimate_ns) / 1000000;
+
+    page_line(page,
+              "# HELP perpd_restart_estimate_seconds How long a start would replay now.\n"
+              "# TYPE perpd_restart_estimate_seconds gauge\n"
+              "perpd_restart_estimate_seconds %lu.%03lu\n",
+              estimate_ms / 1000, estimate_ms % 1000);
+    metric(page, "write_halvings", "gauge",
+           "How often the writes of an account are halved because that is too long.",
+           published_get(&bound->halvings));
+}
+
 static void journal_lines(struct page *page, const struct core *core)
 {
     struct journal_counters counters = journal_counters(core->journal);
@@ -470,6 +485,7 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
         matcher_lines(&page, &node->core.matcher);
         turn_lines(&page, &node->turn_ns);
         snapshot_lines(&page, node);
+        restart_lines(&page, &node->core.follower.bound);
         journal_lines(&page, &node->core);
         follower_lines(&page, &node->core.follower);
         history_lines(&page, &node->core);

@@ -192,6 +192,7 @@ static int open_core(struct node *node, const struct market_file *markets)
         .history_replay_bytes = HISTORY_REPLAY_BYTES,
         .snapshot_tail_bytes = config_number(node->options, OPTION_store_snapshot_tail),
         .archive_keep_ns = config_number(node->options, OPTION_store_archive_keep) * NS_PER_DAY,
+        .restart_target_ns = config_number(node->options, OPTION_store_restart_target) * NS_PER_S,
         .scrub_rate = config_number(node->options, OPTION_store_scrub_rate),
         .clock_gap_max_ns = config_number(node->options, OPTION_store_clock_gap_max) * NS_PER_S,
         .snapshotter = snapshot_child_host(&node->snapshot_child),

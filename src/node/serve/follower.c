@@ -342,7 +342,7 @@ static int answer(struct follower *follower, bool has_applied)
 int follower_step(struct follower *follower)
 {
     struct record_view record;
-    uint64_t sequence;
+    uint64_t sequence, began_ns = clock_monotonic_ns(follower->clock);
     int work = 0;
 
     follower->has_shown_hash = false;
@@ -361,8 +361,12 @@ int follower_step(struct follower *follower)
             head_maker_draft(&follower->heads, follower->engine);
         work++;
     }
-    if (work != 0)
+    if (work != 0) {
         show(follower);
+        restart_bound_add(&follower->bound, engine_sequence(follower->engine),
+                          clock_monotonic_ns(follower->clock) - began_ns);
+    }
+    restart_bound_step(&follower->bound, began_ns);
     work += !book_writer_run(&follower->books, follower->engine);
     return work + answer(follower, work != 0);
 }

@@ -38,6 +38,7 @@
 #include "node/recover/rebuild.h"
 #include "node/serve/book_writer.h"
 #include "node/serve/head_maker.h"
+#include "node/serve/restart_bound.h"
 #include "store/follow.h"
 
 enum {
@@ -98,7 +99,8 @@ struct follower {
     uint32_t link_next; /* the link that is served first */
     struct rebuild_buffer rebuilt;
     struct book_writer books;
-    struct head_maker heads; /* makes none until it is given frames */
+    struct head_maker heads;    /* makes none until it is given frames */
+    struct restart_bound bound; /* of a start; estimates nothing until it is given a snapshot */
     struct follower_counters counters;
     struct exchange_counters exchange_counters;
     uint64_t answer_end_ns; /* clock_monotonic_ns: no query begins a step after it in this turn */
