@@ -209,11 +209,11 @@ def unknown_key(data, record):
     data[record.at + 24] ^= 1
 
 
-def lead(term):
+def lead(term, epoch=7, previous=0):
     def change(data, record):
         struct.pack_into("<H", data, record.at + 12, 2016)
-        data[record.at + 24:record.at + 24 + 64] = struct.pack("<QQ16sQQB7sq", term, 7, b"a", 0, 0,
-                                                               0, bytes(7), 0)
+        data[record.at + 24:record.at + 24 + 64] = struct.pack("<QQ16sQQB7sq", term, epoch, b"a",
+                                                               previous, 0, 0, bytes(7), 0)
     return change
 
 
@@ -222,6 +222,8 @@ leverage, rename = (next(record for record in records if record.code == code)
 for name, record, change, what in (
         ("api-key", leverage, unknown_key, "no key ever had the id that it names"),
         ("other-term", rename, lead(2), "its term is not the boot of the 2014 before it"),
+        ("epoch", rename, lead(1, epoch=0), "its epoch is none, or that of the term before"),
+        ("former-term", rename, lead(1, previous=1), "its previous term is not between"),
         ("term", rename, lead(1), None)):
     target = forged(f"stranger-{name}", record.sequence, change)
     done = house.perp.run("audit", "--data", target, code=0 if what is None else 1)

@@ -13,7 +13,7 @@ enum { SLOTS_MIN = 1024, KEY_BYTES_MAX = 33 };
  * keys also without one, for code 36 asks for it. */
 enum kind { SESSION = 1, MASTER, PASSKEY, ID /* of what an unsigned record may name */ };
 
-enum { ID_BYTES = 16 };
+enum { ID_BYTES = 16, LEAD_BYTES = 64, LEAD_EPOCH_AT = 8, LEAD_PREVIOUS_AT = 32 };
 
 static void name_of(uint8_t name[HASH_BYTES], enum kind kind, uint64_t account_id,
                     const uint8_t *bytes, size_t count)
@@ -51,6 +51,7 @@ static void allocate(struct key_history *keys, uint64_t slots)
     INVARIANT(keys->names != NULL);
     keys->mask = slots - 1;
     keys->count = 0;
+    keys->boot = keys->term = keys->epoch = 0;
 }
 
 static void grow(struct key_history *keys)
@@ -175,16 +176,29 @@ static const char *judge_unsigned(const struct key_history *keys, const struct r
                : NULL;
 }
 
-/* A term is the boot of the 2014 with which it begins (replication.md). */
+/* A term is the boot of the 2014 with which it begins, names a term before it that is none older
+ * than that of the 2016 before, and has an epoch of its own: no leader writes under another's
+ * (replication.md). */
 static const char *judge_lead(struct key_history *keys, const struct record_view *record)
 {
-    uint64_t number = record->payload_bytes < 8 ? 0 : cc_load64(record->payload);
+    if (record->payload_bytes != LEAD_BYTES)
+        return "a 2016 of another length";
+    uint64_t term = cc_load64(record->payload), epoch = cc_load64(record->payload + LEAD_EPOCH_AT);
+    uint64_t previous = cc_load64(record->payload + LEAD_PREVIOUS_AT);
+    const char *wrong = term != keys->boot ? "its term is not the boot of the 2014 before it"
+                        : previous < keys->term || previous >= term
+                            ? "its previous term is not between that of the 2016 before and its own"
+                        : epoch == 0 || epoch == keys->epoch
+                            ? "its epoch is none, or that of the term before"
+                            : NULL;
+    keys->term = term;
+    keys->epoch = epoch;
+    return wrong;
+}
 
-    if (record->code == REQUEST_boot)
-        keys->boot = number;
-    return record->code == REQUEST_lead && number != keys->boot
-               ? "its term is not the boot of the 2014 before it"
-               : NULL;
+static void see_boot(struct key_history *keys, const struct record_view *record)
+{
+    keys->boot = record->payload_bytes < 8 ? 0 : cc_load64(record->payload);
 }
 
 const char *key_history_judge(struct key_history *keys, const struct record_view *record,
@@ -193,7 +207,9 @@ const char *key_history_judge(struct key_history *keys, const struct record_view
     const struct request *request = request_find(record->code);
     uint8_t name[HASH_BYTES];
 
-    if (record->code == REQUEST_lead || record->code == REQUEST_boot)
+    if (record->code == REQUEST_boot)
+        see_boot(keys, record);
+    if (record->code == REQUEST_lead)
         return judge_lead(keys, record);
     if (record->kind == RECORD_UNSIGNED)
         return judge_unsigned(keys, record);

@@ -21,7 +21,8 @@ struct key_history {
     struct engine_sink sink;      /* first; of the replay */
     uint8_t (*names)[HASH_BYTES]; /* hashes of keys; all zeros: free */
     uint64_t count, mask;
-    uint64_t boot; /* of the last 2014 */
+    uint64_t boot;        /* of the last 2014 */
+    uint64_t term, epoch; /* of the last 2016; 0: none yet */
 };
 
 void key_history_init(struct key_history *keys);
