@@ -28,6 +28,12 @@ for name, value in (("order_status", "OPEN"), ("quantity_ahead", "1.2"), ("avera
 perp.run(*order)
 check("x-ack" not in exchange.last()[2] and "accept" not in exchange.last()[2])
 
+# X-Ack: receipt (W5): the receipt is the last member, in a form that `perp receipt verify` reads.
+exchange.answers[PLACE] = (200, {"status": "request_completed", "sequence": 4711,
+                                 "processed_at_ns": 1755582431240112233, "receipt": "cGVycGQ="})
+shown = json.loads(perp.run(*order, "--ack", "receipt", "-o", "json").stdout)
+check(exchange.last()[2].get("x-ack") == "receipt" and shown["receipt"] == "cGVycGQ=", shown)
+
 
 def ack(status, order_status, remaining, ahead, sequence=4711):
     """W5: status u16, order_status u8, version u8, pad4, processed_at_ns u64, sequence u64,

@@ -387,12 +387,14 @@ static bool choose_ack(struct context *context)
         return true;
     if (strcmp(text, "full") == 0)
         *header = "X-Ack: full";
+    else if (strcmp(text, "receipt") == 0)
+        *header = "X-Ack: receipt";
     else if (strcmp(text, "binary") == 0)
         *header = arguments_has(context->arguments, FLAG_binary)
                       ? "X-Ack: binary"
                       : "Accept: application/octet-stream";
-    return *header != NULL ||
-           context_fail(context, EXIT_CODE_usage, "--ack '%.40s' is neither full nor binary", text);
+    return *header != NULL || context_fail(context, EXIT_CODE_usage,
+                                           "--ack '%.40s' is none of full, binary, receipt", text);
 }
 
 static void explain(struct context *context, const struct draft *draft, const char *header)
