@@ -21,6 +21,7 @@ enum {
     HISTORY_RETRY_US = 1000 * 1000,
     SCRUB_IDLE_US = 20 * 1000, /* the scrub thread's look for a piece that is due */
     VAULT_IDLE_US = 20 * 1000, /* the vault thread's look for a sealed segment */
+    VAULT_END_TURNS = 250,     /* looks of a stop for its end: 5 s */
     STEWARD_IDLE_US = 20 * 1000,
     IOPRIO_WHO_PROCESS = 1,
     IOPRIO_IDLE = 3 << 13, /* class 3 (ioprio_set(2)) */
@@ -212,6 +213,20 @@ static bool start_thread(struct node *node, pthread_t *thread, void *(*run)(void
     return false;
 }
 
+/* A call that hangs in the vault holds up no stop: the segment is put by the next leader. */
+static void join_vault(struct node *node, pthread_t thread)
+{
+    for (uint32_t i = 0; i < VAULT_END_TURNS; i++) {
+        if (pthread_tryjoin_np(thread, NULL) == 0)
+            return;
+        usleep(VAULT_IDLE_US);
+    }
+    node->vault_hangs = true;
+    log_line(LOG_ERROR, "vault",
+             "a call of the vault has not returned 5 s after the stop: the segment that was to be "
+             "put is left to the next leader");
+}
+
 /* The first thread is this one. */
 static int run_threads(struct node *node)
 {
@@ -246,7 +261,7 @@ static int run_threads(struct node *node)
     if (scrubs)
         pthread_join(scrub, NULL);
     if (vaults)
-        pthread_join(vault, NULL);
+        join_vault(node, vault);
     if (stewards)
         pthread_join(steward, NULL);
     return phase_exit_code(&node->phase);
@@ -290,6 +305,10 @@ int node_run(struct node *node, const struct config *options)
     if (atomic_load_explicit(&node->core.follower.diverged, memory_order_relaxed))
         divergence_write(&node->core, config_text(options, OPTION_store_data));
     notify_end(&notify);
+    if (node->vault_hangs) { /* its thread may go on with what start_undo frees */
+        log_line(LOG_INFO, "stopped", "exit=%d", code);
+        _exit(code);
+    }
     start_undo(node);
     market_file_free(&markets);
     log_line(LOG_INFO, "stopped", "exit=%d", code);

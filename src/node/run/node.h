@@ -67,6 +67,7 @@ struct node {
     char cluster_node[CLUSTER_NODE_BYTES + 1]; /* this node's name in it */
     struct disk *vault_disk;                   /* NULL: not in a cluster */
     struct vault_keeper vault_keeper;
+    bool vault_hangs; /* its thread did not end */
     struct steward steward;
     struct throttle throttle; /* the matcher's */
     char history_folder[NODE_PATH_BYTES];
