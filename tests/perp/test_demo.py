@@ -217,6 +217,30 @@ def test_interrupt():
     out = child.stdout.read()
     check(child.wait(timeout=600) == 0, out)
     check("everything holds" in out and "FAIL" not in out, out)
+    check("11 accounts of the demo's own, 0 of others\n" in out, "all sums are compared", out)
+    check("fees that the fills leave over" in out, out)
+    check(ended(folder), processes(folder))
+    shutil.rmtree(folder)
+
+
+def test_stranger():
+    """Somebody opens an account, as in the console, and ends with a position against the players."""
+    folder = place()
+    child, _, pages = begin(folder)
+    profile = folder / "stranger.ini"
+    profile.write_text(f"[default]\nurl = {pages['console'].rstrip('/')}\n")
+    for line in ("account create --master-key m --session-key s --save",
+                 "apikey create --scope READ_WRITE --save",
+                 "faucet 10000", "order BTC-PERP buy 0.01 --market"):
+        done = subprocess.run([folder / "perp", "--config", profile, *line.split()], cwd=folder,
+                              capture_output=True, text=True, timeout=300)
+        check(done.returncode == 0, line, done.stdout, done.stderr)
+    child.send_signal(signal.SIGINT)
+    out = child.stdout.read()
+    check(child.wait(timeout=600) == 0, out)
+    check("everything holds" in out and "FAIL" not in out, out)
+    check("11 accounts of the demo's own, 1 of others: GET /audit alone" in out, out)
+    check("cash of all balances" not in out and "sum of sizes 0 in every market" in out, out)
     check(ended(folder), processes(folder))
     shutil.rmtree(folder)
 
@@ -294,7 +318,8 @@ def test_usage():
 
 test_usage()
 CASES = [(test_honest, "shared"), (test_chaos,), (test_lies,), (test_honest, "dedicated"),
-         (test_interrupt,), (test_forgetful,), (test_kill,), (test_screen,), (test_cluster,)]
+         (test_interrupt,), (test_forgetful,), (test_kill,), (test_screen,), (test_cluster,),
+         (test_stranger,)]
 sample = Sample()
 for number, (case, *arguments) in enumerate(CASES):
     if sample.takes(number):

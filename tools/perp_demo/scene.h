@@ -22,6 +22,7 @@
 
 enum {
     SCENE_PLAYERS = ROLE_PROCESSES - 1, /* all but the oracle */
+    SCENE_ACCOUNTS = SCENE_PLAYERS + 2, /* theirs, yours and the exchange's own, account 0 */
     SCENE_PERPD = 0,                    /* places in `members` */
     SCENE_ORACLE = 1,
     SCENE_FIRST_PLAYER = 2,
@@ -104,6 +105,7 @@ struct scene {
     struct scrape scrape;
     struct view view; /* the markets' rows of every scene, the rest of a live one */
     struct audit_answer audit;
+    uint64_t others; /* accounts that somebody else opened, in the console say; known at the end */
 
     uint64_t begin_ns, end_ns; /* of trading */
     uint32_t failures;

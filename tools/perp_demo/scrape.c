@@ -81,6 +81,18 @@ static bool counter(const char *line, const char *name, double value, uint64_t *
     return true;
 }
 
+/* A line of perpd_table_used: the accounts of one class. */
+static bool parse_accounts(struct scrape *scrape, const char *line, double value)
+{
+    char table[SCRAPE_NAME_MAX];
+    uint64_t rows;
+    if (!counter(line, "perpd_table_used", value, &rows))
+        return false;
+    if (label(line, "table", table, sizeof table) && strcmp(table, "accounts") == 0)
+        scrape->accounts += rows;
+    return true;
+}
+
 static void parse_line(struct scrape *scrape, const char *line)
 {
     const char *space = strrchr(line, ' ');
@@ -91,7 +103,7 @@ static void parse_line(struct scrape *scrape, const char *line)
         counter(line, "perpd_journal_written_bytes_total", value, &scrape->journal_written_bytes) ||
         counter(line, "perpd_journal_records_total", value, &scrape->journal_records))
         scrape->has_journal = true;
-    else
+    else if (!parse_accounts(scrape, line, value))
         parse_stage(scrape, line, value);
 }
 

@@ -24,6 +24,7 @@ struct scrape {
     uint32_t stage_count;
     uint64_t journal_record_bytes, journal_written_bytes, journal_records;
     bool has_journal;
+    uint64_t accounts; /* rows of the table of accounts, of every class */
 };
 
 void scrape_read(struct scrape *scrape, const char *text, size_t count);
