@@ -224,7 +224,7 @@ def test_interrupt():
 
 
 def test_stranger():
-    """Somebody opens an account, as in the console, and ends with a position against the players."""
+    """Somebody opens an account, as in the console, and holds a position against the players."""
     folder = place()
     child, _, pages = begin(folder)
     profile = folder / "stranger.ini"
