@@ -163,8 +163,11 @@ static void refresh_portfolios(struct engine *engine)
     }
     uint32_t record = subaccount_find(engine, applying->account, subaccount);
     uint32_t count = engine->subaccounts.rows[record].portfolio_count;
-    for (uint32_t i = 0; i < count; i++)
-        risk_refresh(engine, portfolio_find(engine, applying->account, subaccount, i));
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t portfolio = portfolio_find(engine, applying->account, subaccount, i);
+        if (portfolio != PORTFOLIO_NONE) /* CLOSED, without a row */
+            risk_refresh(engine, portfolio);
+    }
 }
 
 /* --- signed codes ----------------------------------------------------------------------------- */

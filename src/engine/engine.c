@@ -9,6 +9,7 @@
 #include "engine/state/access.h"
 #include "engine/state/effects_emit_inline.h"
 #include "engine/state/evidence.h"
+#include "engine/state/portfolio_row.h"
 #include "engine/state/window.h"
 #include "engine/trade/batch.h"
 #include "engine/trade/walk_debt.h"
@@ -381,6 +382,8 @@ static void begin(struct engine *engine, const struct command *command, struct e
         credential_release_ended(engine);
     if (CC_UNLIKELY(timer_heap_deadline(&engine->withdrawals.releases) <= engine->t_ns))
         withdrawal_release_ended(engine);
+    if (CC_UNLIKELY(timer_heap_deadline(&engine->portfolios.releases) <= engine->t_ns))
+        portfolio_row_release(engine);
     if (engine->configuration_bytes != 0)
         duplicate_advance(&engine->duplicates, engine->t_ns / WINDOW_MS,
                           (uint32_t)state_option(engine, OPTION_exchange_clock_past_ms));

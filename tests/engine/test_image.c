@@ -228,7 +228,7 @@ static const struct left_out {
     { __LINE__, "account", ACCOUNT_CACHES(TEXT),
       "credential_head portfolio_head portfolio_tail signer_hint subaccount_head "
       "cancel_queued cancel_market cancel_sequence cancel_subaccount cancel_portfolio master_head "
-      "counts share_class cash zero ended_head holding_head pad " },
+      "counts share_class has_many cash zero ended_head holding_head pad " },
     { __LINE__, "credential", CREDENTIAL_CACHES(TEXT),
       "account_next next prev key_slot sequence_slot passkey zero " },
     /* Sums of the records' figures, and which rows are in a list or queue. */
@@ -236,7 +236,7 @@ static const struct left_out {
       "holding_head holding_count account_next value maintenance initial loose figure_epoch "
       "stale_holding changed_next changed moved unseen cancel_queued funding_count "
       "conditional_head conditional_tail conditional_count subaccount liquidation_queued "
-      "excess_queued zero " },
+      "excess_queued " },
     /* Links and the scratch of one walk; a cursor is told with its cancellation list, what exceeds
      * with the work. */
     { __LINE__, "holding", HOLDING_CACHES(TEXT),

@@ -12,7 +12,7 @@ enum { COMMANDS = 20000 };
 
 static_assert(ENGINE_RULES_VERSION == 7, "the hashes below are those of this version");
 
-static const char image_hash[] = "d444bc4135a30696a6a712b1ac4007ca1324240fa3413b975633f3c2fb10d230";
+static const char image_hash[] = "a82278b76f7faaffb5b06e03c7f6da929e0fdd6be9fa598ece4a2853bab5ce8e";
 static const char effects_hash[] =
     "7cd93aa0419ddb0b680e8629d14cf0fa66b205ed7cc5b508bd485a2e2b9fc392";
 

@@ -41,12 +41,16 @@ class Cash:
             return S["rejected_invalid_portfolio_id"]
         portfolio = (exchange.portfolios.get((account, subaccount, index))
                      or exchange.portfolios[account, subaccount, 0])
+        if not portfolio.has_row() and not exchange.closed.table_has_one():
+            portfolio = exchange.portfolios[account, subaccount, 0]
         if amount == 0:
             return S["rejected_size_zero"]
-        risk.touch(exchange, portfolio)
-        risk.touch(exchange, portfolio)
+        if portfolio.has_row():
+            risk.touch(exchange, portfolio)
         if amount > CASH_MAX or portfolio.cash + amount > CASH_MAX:
             return S["rejected_invalid_size"]
+        if not portfolio.has_row():
+            exchange.closed.get_again(portfolio)
         self.references.add(reference)
         self.deposited += amount
         self.net[account] += amount
@@ -137,6 +141,7 @@ class Cash:
         made.portfolio, made.amount, made.pending = portfolio, amount, True
         made.sequence = exchange.sequence
         exchange.shares.withdrawals[account] += 1
+        portfolio.kept += 1
         self.withdrawals[made.id] = made
         exchange.cash(portfolio, -amount, 0, CASH_WITHDRAWAL)  # ref: the request
         exchange.shares.refund(account)
@@ -170,7 +175,7 @@ class Cash:
         found.pending = False
         self.pending -= found.amount
         self.subaccount_of(found.portfolio).pending -= 1
-        self.exchange.shares.withdrawal_ended(found.portfolio.account, found.sequence)
+        self.exchange.shares.withdrawal_ended(found.portfolio, found.sequence)
         if outcome == SETTLED:
             self.settled += found.amount
         else:

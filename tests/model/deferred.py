@@ -168,7 +168,8 @@ class Work:
                 continue
             item.cursor = subaccount, index + 1
             units -= 1
-            exchange.protection.hand_over(portfolios[index], item)
+            if portfolios[index].has_row():
+                exchange.protection.hand_over(portfolios[index], item)
             risk.flush(exchange)
         return units
 

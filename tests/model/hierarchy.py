@@ -2,7 +2,7 @@
 and 2010."""
 import risk
 from fees import Volumes
-from portfolio import Portfolio
+from portfolio import Portfolio, default_name
 from wire import (CLOSE_SUBACCOUNT_BODY, CREATE_PORTFOLIO_BODY, FEE_TIER_BODY, PORTFOLIO_ACTIVE,
                   PORTFOLIO_BODY, PORTFOLIO_CLOSED, READ, REASON, RENAME_BODY, STATUS, SUSPEND_BODY)
 
@@ -87,6 +87,11 @@ class Hierarchy:
 
     def move(self, portfolio, status):
         portfolio.status = status
+        if status == PORTFOLIO_CLOSED:
+            portfolio.name = default_name(portfolio.index)
+            self.exchange.closed.closed(portfolio)
+        else:
+            self.exchange.closed.forget(portfolio)
         self.tell(portfolio.id(), status, PORTFOLIO)
 
     def reopen_by_credit(self, portfolio):
@@ -208,7 +213,8 @@ class Hierarchy:
         portfolio = self.portfolio_of_key(key_id, tuple(portfolio_id))
         if isinstance(portfolio, tuple):
             return portfolio
-        risk.touch(self.exchange, portfolio)
+        if portfolio.has_row():
+            risk.touch(self.exchange, portfolio)
         if portfolio.status != PORTFOLIO_ACTIVE:
             return "order_rejected_invalid", "portfolio_not_active"
         going = self.exchange.conditionals.going  # an order that fired and has not ended
@@ -230,6 +236,10 @@ class Hierarchy:
             return "order_rejected_invalid", "portfolio_not_closed"
         if self.subaccount(portfolio.account, portfolio.subaccount) is None:
             return "order_rejected_invalid", "subaccount_not_active"
+        if not portfolio.has_row():
+            if not self.exchange.shares.fits(portfolio.account, "portfolios"):
+                return "order_rejected_invalid", "limit_reached"
+            self.exchange.closed.get_again(portfolio)
         self.move(portfolio, PORTFOLIO_ACTIVE)
         return "request_completed", None
 
@@ -238,6 +248,9 @@ class Hierarchy:
         portfolio = self.portfolio_of_key(key_id, tuple(portfolio_id))
         if isinstance(portfolio, tuple):
             return portfolio
+        if portfolio.status == PORTFOLIO_CLOSED:
+            self.exchange.counts["closed portfolio not renamed"] += 1
+            return "order_rejected_invalid", "portfolio_not_active"
         portfolio.name = name.rstrip(b"\0")
         self.tell(portfolio.id(), portfolio.status, PORTFOLIO)
         return "request_completed", None

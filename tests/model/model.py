@@ -19,6 +19,7 @@ import risk
 import settlement
 import states
 from cash import Cash
+from closed import ClosedRows
 from conditionals import Conditionals
 from credentials import ADDING, Credentials, REMOVING, SIGNUPS, refusal
 from deferred import Work
@@ -68,7 +69,7 @@ class Exchange:
         self.seen = {}            # (account, request id) -> (status, t)
         self.slices = {}          # slice number -> keys of seen
         self.oldest = []          # heap of the slice numbers in use
-        self.reclaim = Reclaim(self)
+        self.reclaim, self.closed = Reclaim(self), ClosedRows(self)
         self.hierarchy = Hierarchy(self)
         self.money = Cash(self)
         self.conditionals = Conditionals(self)

@@ -131,19 +131,24 @@ class Holding:
         return realised, True
 
 
+def default_name(index):
+    return b"Portfolio %d" % index if index else b"Main"
+
+
 class Portfolio:
     __slots__ = ("account", "subaccount", "index", "number", "cash", "holdings", "order_count",
                  "list", "slack_maintenance", "slack_initial", "changed", "checked", "volumes",
                  "liquidation", "run", "action", "acted_at", "wait_until",
                  "status", "conditionals", "dead_man", "name", "moved", "siblings", "owed",
-                 "netted", "excess_item")
+                 "netted", "excess_item", "kept")
 
     def __init__(self, account, number, volumes=None, subaccount=0, index=0):
         self.account = account
         self.volumes = volumes  # of the account
         self.subaccount, self.index = subaccount, index
-        self.number = number
-        self.name = b"Portfolio %d" % index if index else b"Main"
+        self.number = number  # None: CLOSED, without a row
+        self.kept = 0         # withdrawals from it that have rows
+        self.name = default_name(index)
         self.status = PORTFOLIO_ACTIVE
         self.conditionals = {}  # untriggered orders by placing: Order -> Order
         self.dead_man = 0       # deadline of the dead-man, 0: none
@@ -172,6 +177,9 @@ class Portfolio:
 
     def id(self):
         return self.account, self.subaccount, self.index
+
+    def has_row(self):
+        return self.number is not None
 
     def busy(self):
         return self.run is not None or self.action is not None

@@ -45,6 +45,11 @@ def reason_of(lists):
     return lists[min(lists, key=lambda slot: (lists[slot][0], slot))][1]
 
 
+def with_rows(portfolios):
+    """Without those that are CLOSED and have none (R10)."""
+    return [one for one in portfolios if one.number is not None]
+
+
 class Protection:
     def __init__(self, exchange):
         self.exchange = exchange
@@ -80,7 +85,7 @@ class Protection:
         exchange = self.exchange
         if index == ALL32:
             within = exchange.hierarchy.subaccount(account, subaccount)
-            portfolios = within.portfolios if within else ()
+            portfolios = with_rows(within.portfolios) if within else ()
         else:
             portfolio = exchange.hierarchy.open_portfolio((account, subaccount, index))
             portfolios = (portfolio,) if portfolio else ()
@@ -277,8 +282,8 @@ class Protection:
             return "request_completed", None
         account = self.exchange.hierarchy.accounts[arm[0]]
         self.exchange.counts["disconnect"] += 1
-        for portfolio in account.subaccounts[arm[1]].portfolios:
-            if portfolio.status != PORTFOLIO_CLOSED:
+        for portfolio in account.volumes.portfolios:  # in the order of their rows
+            if portfolio.subaccount == arm[1] and portfolio.status != PORTFOLIO_CLOSED:
                 self.end_for_owner(portfolio, TIMER_DISCONNECT, REASON["disconnect"])
         return "request_completed", None
 
@@ -303,7 +308,7 @@ class Protection:
         exchange.counts["operator cancels all"] += 1
         if subaccount == ALL32 and self.cover_account(named, account, market):
             return 0
-        for portfolio in named:
+        for portfolio in with_rows(named):
             risk.touch(exchange, portfolio)
             if market is None:
                 self.cover_all(portfolio, REASON["operator"])
@@ -316,7 +321,7 @@ class Protection:
         """R10: dead at once, handed over later. False: few, or a list for others."""
         exchange = self.exchange
         known = exchange.hierarchy.accounts[account]
-        if len(portfolios) <= AT_ONCE or not exchange.work.queue_account_list(
+        if len(with_rows(portfolios)) <= AT_ONCE or not exchange.work.queue_account_list(
                 known, market, exchange.next_stamp()):
             return False
         slot = PORTFOLIO if market is None else SIDE

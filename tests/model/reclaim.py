@@ -46,6 +46,13 @@ class Reclaim:
         return heappop(self.free_portfolios) if self.free_portfolios else len(
             self.exchange.by_number)
 
+    def has_portfolio_number(self):
+        return bool(self.free_portfolios) or (
+            len(self.exchange.by_number) < self.exchange.limits["engine.portfolios"])
+
+    def free_portfolio(self, number):
+        heappush(self.free_portfolios, number)
+
     # ---- taking
 
     def oldest(self):
@@ -99,7 +106,9 @@ class Reclaim:
             for portfolio in within.portfolios:
                 portfolio.dead_man = 0
                 del exchange.portfolios[portfolio.id()]
-                heappush(self.free_portfolios, portfolio.number)
+                exchange.closed.forget(portfolio)
+                if portfolio.has_row():
+                    self.free_portfolio(portfolio.number)
         del exchange.hierarchy.accounts[number], exchange.volumes[number], self.since[number]
         exchange.private_seq.pop(number, None)
         slot = number & 0xFFFFFFFF

@@ -37,7 +37,7 @@ class Shares:
         self.credentials = Counter()  # account -> rows of keys and sessions
         self.withdrawals = Counter()
         self.due = []              # heap of (release, rank, row)
-        self.due_withdrawals = []  # heap of (release, sequence, account)
+        self.due_withdrawals = []  # heap of (release, sequence, portfolio)
 
     def option(self, name):
         return self.exchange.limits.get(name, OPTIONS.get(name))
@@ -85,7 +85,7 @@ class Shares:
             return len(exchange.hierarchy.accounts[account].subaccounts)
         if table == "mmps":
             return sum(holding.portfolio.account == account for holding in exchange.protection.mmps)
-        count = {"portfolios": lambda portfolio: 1,
+        count = {"portfolios": lambda portfolio: portfolio.has_row(),
                  "orders": lambda portfolio: portfolio.order_count,
                  "conditionals": lambda portfolio: len(portfolio.conditionals),
                  "positions": lambda portfolio: sum(1 for holding in portfolio.holdings.values()
@@ -223,8 +223,8 @@ class Shares:
                 row.release = None
         del self.credentials[account], self.funding[account]
 
-    def withdrawal_ended(self, account, sequence):
-        heappush(self.due_withdrawals, (self.keep_until(), sequence, account))
+    def withdrawal_ended(self, portfolio, sequence):
+        heappush(self.due_withdrawals, (self.keep_until(), sequence, portfolio))
 
     def release(self):
         """Before each command."""
@@ -238,6 +238,9 @@ class Shares:
                 left -= 1
         left = RELEASES
         while left and self.due_withdrawals and self.due_withdrawals[0][0] <= t:
-            self.withdrawals[heappop(self.due_withdrawals)[2]] -= 1
+            portfolio = heappop(self.due_withdrawals)[2]
+            portfolio.kept -= 1
+            self.withdrawals[portfolio.account] -= 1
             self.exchange.counts["row of a withdrawal given back"] += 1
             left -= 1
+        self.exchange.closed.release()

@@ -54,35 +54,40 @@ static void kill_waiting(struct engine *engine, uint32_t portfolio)
         work_queue_release(engine, portfolio);
 }
 
-/* The portfolio that the list has come to, or PORTFOLIO_NONE after the last. */
-static uint32_t next_portfolio(struct engine *engine, uint32_t index)
+/* Sets *portfolio to the one that the list has come to, PORTFOLIO_NONE: CLOSED, without a row.
+ * False: there is none after the last. */
+static bool next_portfolio(struct engine *engine, uint32_t index, uint32_t *portfolio)
 {
     struct account *account = &engine->accounts.rows[index];
 
     while (account->cancel_subaccount < account->subaccount_count) {
         uint32_t record = subaccount_find(engine, index, account->cancel_subaccount);
-        if (account->cancel_portfolio < engine->subaccounts.rows[record].portfolio_count)
-            return portfolio_find(engine, index, account->cancel_subaccount,
-                                  account->cancel_portfolio++);
+        if (account->cancel_portfolio < engine->subaccounts.rows[record].portfolio_count) {
+            *portfolio = portfolio_find(engine, index, account->cancel_subaccount,
+                                        account->cancel_portfolio++);
+            return true;
+        }
         account->cancel_subaccount++;
         account->cancel_portfolio = 0;
     }
-    return PORTFOLIO_NONE;
+    return false;
 }
 
 bool account_list_unit(struct engine *engine, uint32_t index, uint32_t *units)
 {
     const struct account *account = &engine->accounts.rows[index];
     bool is_for_all = account->cancel_market == ACCOUNT_MARKETS_ALL;
-    uint32_t portfolio = next_portfolio(engine, index);
+    uint32_t portfolio;
 
-    if (portfolio == PORTFOLIO_NONE)
+    if (!next_portfolio(engine, index, &portfolio))
         return false;
+    *units -= 1;
+    if (portfolio == PORTFOLIO_NONE)
+        return true;
     risk_refresh(engine, portfolio);
     cancel_list_older(engine, portfolio, is_for_all ? MARKET_NONE : account->cancel_market,
                       account->cancel_sequence, REASON_operator);
     kill_waiting(engine, portfolio);
-    *units -= 1;
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include "base/rule.h"
 #include "engine/account/cash.h"
 #include "engine/risk/risk.h"
+#include "engine/state/portfolio_row.h"
 #include "engine/state/state.h"
 
 /* Body of code 2009 (W3b). */
@@ -45,7 +46,7 @@ enum status faucet_credit(struct engine *engine, const struct command *command,
         return status;
     if (state_option(engine, OPTION_exchange_testnet) == 0)
         return ROW_STATUS(portfolio);
-    if (engine->portfolios.rows[portfolio].status == PORTFOLIO_CLOSED)
+    if (portfolio_is_closed(engine, portfolio))
         return refuse(result, REASON_portfolio_not_active);
     risk_refresh(engine, portfolio);
     if (body.amount == 0 || !cash_fits(engine, portfolio, body.amount))

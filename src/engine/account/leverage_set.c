@@ -3,6 +3,7 @@
 #include "base/rule.h"
 #include "engine/risk/margin.h"
 #include "engine/risk/risk.h"
+#include "engine/state/portfolio_row.h"
 #include "engine/state/state.h"
 
 /* Body of code 2001 (W3b). */
@@ -65,7 +66,7 @@ enum status leverage_set(struct engine *engine, const struct command *command,
     enum status status = portfolio_of_command(engine, command, &portfolio, result);
     if (status != STATUS_request_completed)
         return status;
-    if (engine->portfolios.rows[portfolio].status == PORTFOLIO_CLOSED) {
+    if (portfolio_is_closed(engine, portfolio)) {
         result->reason = REASON_portfolio_not_active;
         return STATUS_order_rejected_invalid;
     }

@@ -4,6 +4,7 @@
 #include "engine/account/account_list.h"
 #include "engine/risk/risk.h"
 #include "engine/state/cancel_list.h"
+#include "engine/state/portfolio_row.h"
 #include "engine/trade/resting.h"
 
 #define EVERY_ONE UINT32_MAX /* in a place of the portfolio_id */
@@ -47,7 +48,8 @@ static bool is_known(const struct engine *engine, const struct cancel_body *body
     if (body->portfolio_index == EVERY_ONE)
         return subaccount_find(engine, account, body->subaccount_index) != SUBACCOUNT_NONE;
     return portfolio_find(engine, account, body->subaccount_index, body->portfolio_index) !=
-           PORTFOLIO_NONE;
+               PORTFOLIO_NONE ||
+           portfolio_row_is_gone(engine, account, body->subaccount_index, body->portfolio_index);
 }
 
 static bool is_named(const struct engine *engine, const struct cancel_body *body, uint32_t index)
@@ -112,6 +114,8 @@ static enum status end_one(struct engine *engine, const struct cancel_body *body
 
 static void end_all_of(struct engine *engine, uint32_t portfolio, uint32_t market)
 {
+    if (portfolio == PORTFOLIO_NONE) /* CLOSED, without a row */
+        return;
     risk_refresh(engine, portfolio);
     if (market == MARKET_NONE)
         cancel_list_portfolio(engine, portfolio, REASON_operator);

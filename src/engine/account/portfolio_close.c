@@ -30,6 +30,8 @@ enum status portfolio_close(struct engine *engine, const struct command *command
 
     if (status != STATUS_request_completed)
         return status;
+    if (index == PORTFOLIO_NONE)
+        return refuse(result, REASON_portfolio_not_active);
     risk_refresh(engine, index);
     struct portfolio *portfolio = state_portfolio(engine, index);
     if (portfolio->status != PORTFOLIO_ACTIVE)

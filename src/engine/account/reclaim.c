@@ -1,20 +1,8 @@
 #include "engine/account/reclaim.h"
 
-#include "engine/state/state.h"
+#include "engine/state/portfolio_row.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-
-/* Whether nothing in the engine but its own rows speaks of the portfolio. */
-static bool is_idle(const struct engine *engine, uint32_t index)
-{
-    const struct portfolio *portfolio = &engine->portfolios.rows[index];
-
-    return portfolio->cash == 0 && portfolio->holding_count == 0 &&
-           portfolio->open_order_count == 0 && portfolio->conditional_count == 0 &&
-           portfolio->status != PORTFOLIO_IN_LIQUIDATION && !portfolio->changed &&
-           !portfolio->cancel_queued && !portfolio->liquidation_queued &&
-           engine->liquidation.owed[index] == 0;
-}
 
 /* A creation that is sent again must still find the account that it made: it is the only request
  * that names no id. */
@@ -35,7 +23,7 @@ static bool may_be_taken(const struct engine *engine, uint32_t id)
         return false;
     for (uint32_t at = account->portfolio_head; at != PORTFOLIO_NONE;
          at = engine->portfolios.rows[at].account_next)
-        if (!is_idle(engine, at))
+        if (!portfolio_row_is_idle(engine, at))
             return false;
     return true;
 }

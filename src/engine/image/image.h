@@ -22,7 +22,7 @@ struct engine;
     X(configuration,     2, 1) /* body of the last 2013 */ \
     X(accounts,          3, 7) /* by account id */ \
     X(credentials,       4, 1) /* by creation */ \
-    X(portfolios,        5, 3) /* by creation number */ \
+    X(portfolios,        5, 4) /* by creation number */ \
     X(holdings,          6, 2) /* by portfolio, market */ \
     X(orders,            7, 3) /* by market, side, then queue order */ \
     X(markets,           8, 5) /* by definition */ \
@@ -32,7 +32,7 @@ struct engine;
     X(leverages,        12, 1) /* by portfolio, market */ \
     X(conditionals,     13, 1) /* by portfolio, placing; then what triggered orders keep */ \
     X(mmps,             14, 1) /* by portfolio, market */ \
-    X(subaccounts,      15, 1) /* by creation */ \
+    X(subaccounts,      15, 2) /* by creation */ \
     X(withdrawals,      16, 1) /* by creation */ \
     X(arms,             17, 1) /* by arming */ \
     X(samples,          18, 1) /* index samples by market, second */ \

@@ -26,9 +26,11 @@
     X(accounts,       6,       account_load) \
     X(accounts,       7,       account_load) \
     X(subaccounts,    1,       subaccount_load) \
+    X(subaccounts,    2,       subaccount_load) \
     X(portfolios,     1,       portfolio_load) \
     X(portfolios,     2,       portfolio_load) \
     X(portfolios,     3,       portfolio_load) \
+    X(portfolios,     4,       portfolio_load) \
     X(markets,        1,       market_load) \
     X(markets,        2,       market_load) \
     X(markets,        3,       market_load) \

@@ -57,6 +57,6 @@ uint32_t funding_pay(struct engine *engine, uint32_t index)
         pay_position(engine, at);
         count++;
     }
-    portfolio->funding_count = engine->funding_count;
+    portfolio->funding_count = (uint32_t)engine->funding_count;
     return count;
 }

@@ -27,7 +27,7 @@ uint32_t funding_pay(struct engine *engine, uint32_t portfolio);
 static inline void funding_pay_refresh(struct engine *engine, const struct portfolio *portfolio,
                                        uint32_t index)
 {
-    if (CC_UNLIKELY(portfolio->funding_count != engine->funding_count))
+    if (CC_UNLIKELY(portfolio->funding_count != (uint32_t)engine->funding_count))
         (void)funding_pay(engine, index);
 }
 

@@ -3,7 +3,7 @@
 #include "base/field.h"
 #include "base/request.h"
 #include "base/rule.h"
-#include "engine/state/state.h"
+#include "engine/state/portfolio_row.h"
 
 enum { ACCESS_EVERY_PORTFOLIO = -1 };
 
@@ -269,7 +269,10 @@ enum status access_key_portfolio(const struct engine *engine, const uint8_t cred
         return status;
     *portfolio = portfolio_find(engine, account_id_slot(account_id), subaccount_index,
                                 portfolio_index); /* the key is of that account */
-    return *portfolio == PORTFOLIO_NONE ? ROW_STATUS(portfolio) : STATUS_request_completed;
+    if (*portfolio == PORTFOLIO_NONE && !portfolio_row_is_gone(engine, account_id_slot(account_id),
+                                                               subaccount_index, portfolio_index))
+        return ROW_STATUS(portfolio);
+    return STATUS_request_completed;
 }
 
 static bool field_is_clean(const struct field *field, const uint8_t *bytes)

@@ -54,8 +54,9 @@ CC_MUST_USE enum status access_api_key(const struct engine *engine, const uint8_
                                        uint64_t account_id, uint32_t subaccount_index,
                                        struct engine_result *result);
 
-/* The same; then sets *portfolio to the one that the body names, whatever its status, or returns
- * that row's status. */
+/* The same; then sets *portfolio to the one that the body names, whatever its status,
+ * PORTFOLIO_NONE when it has no row (portfolio_row.h). Or row portfolio's status: it was never
+ * made. */
 CC_MUST_USE enum status access_key_portfolio(const struct engine *engine,
                                              const uint8_t credential_id[16], uint64_t account_id,
                                              uint32_t subaccount_index, uint32_t portfolio_index,

@@ -46,7 +46,8 @@ struct account {
     uint32_t master_head;     /* its live master keys, oldest first (credential.h) */
     uint32_t counts[SHARE_TABLE_COUNT]; /* its rows in each table (share.h), dead orders too */
     uint8_t share_class;                /* enum share_class */
-    uint8_t zero[3];
+    bool has_many;                      /* it has had more than one portfolio */
+    uint8_t zero[2];
     uint32_t generation;   /* of its slot, of which others may have had it (account_id.h) */
     uint64_t private_seq;  /* of its newest private event (W9, private_event.h) */
     int128 cash;           /* of its portfolios */
@@ -102,7 +103,7 @@ static_assert(sizeof(struct account) == 6 * CC_CACHE_LINE, "rows stay on lines")
 #define ACCOUNT_CACHES(X) \
     X(credential_head) X(portfolio_head) X(portfolio_tail) X(signer_hint) X(subaccount_head) \
     X(cancel_queued) X(cancel_market) X(cancel_sequence) X(cancel_subaccount) \
-    X(cancel_portfolio) X(master_head) X(counts) X(share_class) X(cash) X(zero) \
+    X(cancel_portfolio) X(master_head) X(counts) X(share_class) X(has_many) X(cash) X(zero) \
     X(ended_head) X(holding_head) X(pad)
 /* clang-format on */
 

@@ -39,11 +39,11 @@ size_t account_position_table_bytes(uint32_t slots);
 void account_position_table_init(struct account_position_table *table, void *memory,
                                  uint32_t slots);
 
-/* True if the account has more than one portfolio: the market records of its portfolios, those of
- * no other account, are counted here. A portfolio is never taken out, so neither is a count. */
+/* True if the account has had more than one portfolio: the market records of its portfolios, those
+ * of no other account, are counted here, also when one alone has a row. */
 static inline bool account_position_counts(const struct account *account)
 {
-    return CC_UNLIKELY(account->portfolio_head != account->portfolio_tail);
+    return CC_UNLIKELY(account->has_many);
 }
 
 /* The account of this portfolio gets its second one: the first one's holdings are counted. */

@@ -70,6 +70,11 @@ static uint32_t first_of(const struct engine *engine, uint32_t portfolio)
     return MMP_NONE;
 }
 
+bool mmp_is_set(const struct engine *engine, uint32_t portfolio)
+{
+    return first_of(engine, portfolio) != MMP_NONE;
+}
+
 uint32_t mmp_find(const struct engine *engine, uint32_t portfolio, uint32_t market)
 {
     const struct mmp *rows = engine->mmps.rows;

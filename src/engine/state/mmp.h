@@ -79,6 +79,9 @@ void mmp_table_init(struct mmp_table *table, void *memory, uint32_t slots);
 /* Index of the setting of (portfolio, market index), or MMP_NONE. */
 CC_MUST_USE uint32_t mmp_find(const struct engine *engine, uint32_t portfolio, uint32_t market);
 
+/* Whether the portfolio has a setting. */
+CC_MUST_USE bool mmp_is_set(const struct engine *engine, uint32_t portfolio);
+
 /* Codes 26 and 27; row portfolio has passed, applying.portfolio is the body's. */
 CC_MUST_USE enum status mmp_set(struct engine *engine, const struct command *command,
                                 struct engine_result *result);

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "engine/state/access.h"
 #include "engine/state/effects_emit_inline.h"
+#include "engine/state/portfolio_row.h"
 #include "engine/state/share_count.h"
 #include "engine/table/image_read.h"
 #include "engine/table/whole_lines.h"
@@ -27,7 +28,8 @@ static size_t rows_bytes(uint32_t slots)
 
 size_t portfolio_table_bytes(uint32_t slots)
 {
-    return rows_bytes(slots) + 2 * hash_index_bytes(slots) + free_rows_bytes(slots);
+    return rows_bytes(slots) + 2 * hash_index_bytes(slots) + whole_lines(free_rows_bytes(slots)) +
+           whole_lines(timer_heap_bytes(slots)) + 2 * whole_lines(slots * sizeof(uint32_t));
 }
 
 void portfolio_table_init(struct portfolio_table *table, void *memory, uint32_t slots)
@@ -38,7 +40,13 @@ void portfolio_table_init(struct portfolio_table *table, void *memory, uint32_t 
     hash_index_init(&table->map, at, slots);
     at += hash_index_bytes(slots);
     hash_index_init(&table->by_sequence, at, slots);
-    free_rows_init(&table->free, at + hash_index_bytes(slots), slots);
+    at += hash_index_bytes(slots);
+    free_rows_init(&table->free, at, slots);
+    at += whole_lines(free_rows_bytes(slots));
+    timer_heap_init(&table->releases, at, slots);
+    at += whole_lines(timer_heap_bytes(slots));
+    table->account_prev = (void *)at;
+    table->withdrawals = (void *)(at + whole_lines(slots * sizeof(uint32_t)));
 }
 
 struct effect_portfolio_id portfolio_effect_id(const struct engine *engine, uint32_t index)
@@ -94,7 +102,8 @@ static uint64_t sequence_hash(const struct engine *engine, uint64_t sequence)
 /* A command makes at most one for a 24. Those of the first images do not say which. */
 static bool has_sequence(const struct portfolio *portfolio)
 {
-    return portfolio->portfolio_index != 0 && portfolio->created_sequence != 0;
+    return portfolio->portfolio_index != 0 && portfolio->created_sequence != 0 &&
+           !portfolio->reopened;
 }
 
 uint32_t portfolio_find_sequence(const struct engine *engine, uint64_t sequence)
@@ -119,13 +128,16 @@ static void enter(struct engine *engine, uint32_t index, uint32_t subaccount)
     bool is_second = !is_first && !account_position_counts(owner);
 
     portfolio->subaccount = subaccount;
-    engine->subaccounts.rows[subaccount].portfolio_count++;
+    if (portfolio->portfolio_index == engine->subaccounts.rows[subaccount].portfolio_count)
+        engine->subaccounts.rows[subaccount].portfolio_count++;
     share_add(engine, portfolio->account, SHARE_portfolios);
     *(is_first ? &owner->portfolio_head : &table->rows[owner->portfolio_tail].account_next) = index;
+    table->account_prev[index] = owner->portfolio_tail;
     owner->portfolio_tail = index;
     INVARIANT(is_first == ((portfolio->subaccount_index | portfolio->portfolio_index) == 0));
     if (is_first)
         return;
+    owner->has_many = true;
     if (is_second)
         account_position_begin(engine, owner->portfolio_head);
     slot = hash_index_insert(&table->map,
@@ -148,6 +160,7 @@ void portfolio_give_back(struct engine *engine, uint32_t index)
     leverage_forget(engine, index);
     mmp_forget(engine, index);
     timer_heap_remove(&engine->dead_men, timer_index(index));
+    timer_heap_remove(&table->releases, timer_index(index));
     if ((portfolio->subaccount_index | portfolio->portfolio_index) != 0)
         hash_index_erase(
             &table->map,
@@ -156,31 +169,52 @@ void portfolio_give_back(struct engine *engine, uint32_t index)
     if (has_sequence(portfolio))
         hash_index_erase(&table->by_sequence, sequence_hash(engine, portfolio->created_sequence),
                          index);
-    engine->subaccounts.rows[portfolio->subaccount].portfolio_count--;
     share_drop(engine, account, SHARE_portfolios);
     table->rows[index] = free_portfolio;
     free_rows_add(&table->free, index);
 }
 
-uint32_t portfolio_add(struct engine *engine, uint32_t subaccount, const char *name)
+/* A row without a name and without a place in its account. */
+static uint32_t new_row(struct engine *engine, uint32_t subaccount, uint32_t portfolio_index)
 {
     struct portfolio_table *table = &engine->portfolios;
     const struct subaccount *owner = &engine->subaccounts.rows[subaccount];
 
     uint32_t index = free_rows_alloc(&table->free, &table->count);
     INVARIANT(index < table->slots);
-    struct portfolio *portfolio = &table->rows[index];
-    *portfolio = (struct portfolio){
+    table->rows[index] = (struct portfolio){
         .created_sequence = engine->sequence,
         .account = owner->account,
         .subaccount_index = owner->subaccount_index,
-        .portfolio_index = owner->portfolio_count,
+        .portfolio_index = portfolio_index,
         .holding_head = HOLDING_NONE,
         .account_next = PORTFOLIO_NONE,
         .status = PORTFOLIO_ACTIVE,
     };
+    return index;
+}
+
+uint32_t portfolio_add(struct engine *engine, uint32_t subaccount, const char *name)
+{
+    uint32_t index =
+        new_row(engine, subaccount, engine->subaccounts.rows[subaccount].portfolio_count);
+    struct portfolio *portfolio = &engine->portfolios.rows[index];
+
     for (size_t i = 0; i < sizeof portfolio->name && name[i] != '\0'; i++)
         portfolio->name[i] = (uint8_t)name[i];
+    enter(engine, index, subaccount);
+    return index;
+}
+
+uint32_t portfolio_add_again(struct engine *engine, uint32_t subaccount, uint32_t portfolio_index)
+{
+    uint32_t index = new_row(engine, subaccount, portfolio_index);
+    struct portfolio *portfolio = &engine->portfolios.rows[index];
+
+    INVARIANT(portfolio_index < engine->subaccounts.rows[subaccount].portfolio_count);
+    portfolio->status = PORTFOLIO_CLOSED;
+    portfolio->reopened = true;
+    portfolio_row_first_name(portfolio->name, portfolio_index);
     enter(engine, index, subaccount);
     return index;
 }
@@ -206,6 +240,8 @@ void portfolio_end(struct engine *engine, uint32_t index)
     struct portfolio *portfolio = state_portfolio(engine, index);
 
     portfolio_move(portfolio, PORTFOLIO_CLOSED);
+    portfolio_row_first_name(portfolio->name, portfolio->portfolio_index);
+    portfolio_row_look_later(engine, index);
     emit(engine, index);
 }
 
@@ -228,6 +264,8 @@ void portfolio_wake(struct engine *engine, uint32_t index)
     if (portfolio->status != PORTFOLIO_CLOSED)
         return;
     portfolio_move(portfolio, PORTFOLIO_ACTIVE);
+    portfolio->release_ns = 0;
+    timer_heap_remove(&engine->portfolios.releases, timer_index(index));
     emit(engine, index);
 }
 
@@ -253,28 +291,11 @@ struct key_body {
 
 static_assert(sizeof(struct key_body) == PORTFOLIO_HEAD_BYTES, "W3b: codes 2002 and 2003");
 
-/* "Portfolio N", closed by a zero. */
-static void number_name(char name[PORTFOLIO_NAME_BYTES], uint32_t number)
-{
-    static const char word[] = "Portfolio ";
-    char digits[10];
-    size_t at = sizeof word - 1, count = 0;
-
-    memset(name, 0, PORTFOLIO_NAME_BYTES);
-    memcpy(name, word, sizeof word - 1);
-    do {
-        digits[count++] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number != 0);
-    while (count != 0)
-        name[at++] = digits[--count];
-}
-
 enum status portfolio_create(struct engine *engine, const struct command *command,
                              struct engine_result *result)
 {
     struct create_body body;
-    char number[PORTFOLIO_NAME_BYTES];
+    uint8_t first[PORTFOLIO_NAME_BYTES];
 
     memcpy(&body, command_body(command), sizeof body);
     uint32_t record = subaccount_find(engine, engine->applying.account, body.subaccount_index);
@@ -289,8 +310,8 @@ enum status portfolio_create(struct engine *engine, const struct command *comman
         result->reason = REASON_limit_reached;
         return STATUS_order_rejected_invalid;
     }
-    number_name(number, index);
-    emit(engine, portfolio_add(engine, record, name_bytes != 0 ? body.name : number));
+    portfolio_row_first_name(first, index);
+    emit(engine, portfolio_add(engine, record, name_bytes != 0 ? body.name : (char *)first));
     result->subaccount_index = body.subaccount_index;
     result->portfolio_index = index;
     result->members |= ANSWER_HAS_INDEXES;
@@ -313,6 +334,15 @@ static enum status refuse(struct engine_result *result, enum reason reason)
     return STATUS_order_rejected_invalid;
 }
 
+/* The subaccount of the portfolio that a command of a key names, which is there. */
+static uint32_t record_of_command(const struct engine *engine, const struct command *command)
+{
+    struct key_body body;
+
+    memcpy(&body, command_body(command), sizeof body);
+    return subaccount_find(engine, account_id_slot(body.account_id), body.subaccount_index);
+}
+
 enum status portfolio_reopen(struct engine *engine, const struct command *command,
                              struct engine_result *result)
 {
@@ -321,11 +351,18 @@ enum status portfolio_reopen(struct engine *engine, const struct command *comman
 
     if (status != STATUS_request_completed)
         return status;
-    const struct portfolio *portfolio = state_portfolio(engine, index);
-    if (portfolio->status != PORTFOLIO_CLOSED)
+    if (!portfolio_is_closed(engine, index))
         return refuse(result, REASON_portfolio_not_closed);
-    if (engine->subaccounts.rows[portfolio->subaccount].status == SUBACCOUNT_CLOSED)
+    uint32_t record = record_of_command(engine, command);
+    if (engine->subaccounts.rows[record].status == SUBACCOUNT_CLOSED)
         return refuse(result, REASON_subaccount_not_active);
+    if (index == PORTFOLIO_NONE) {
+        struct key_body body;
+        memcpy(&body, command_body(command), sizeof body);
+        if (!share_fits(engine, engine->subaccounts.rows[record].account, SHARE_portfolios, 1))
+            return refuse(result, REASON_limit_reached);
+        index = portfolio_add_again(engine, record, body.portfolio_index);
+    }
     portfolio_wake(engine, index);
     return STATUS_request_completed;
 }
@@ -338,6 +375,8 @@ enum status portfolio_rename(struct engine *engine, const struct command *comman
 
     if (status != STATUS_request_completed)
         return status;
+    if (portfolio_is_closed(engine, index))
+        return refuse(result, REASON_portfolio_not_active);
     memcpy(state_portfolio(engine, index)->name, command_body(command) + sizeof(struct key_body),
            PORTFOLIO_NAME_BYTES);
     emit(engine, index);
@@ -347,6 +386,11 @@ enum status portfolio_rename(struct engine *engine, const struct command *comman
 /* --- the image -------------------------------------------------------------------------------- */
 
 /* clang-format off */
+#define PORTFOLIO_FIELDS_3(X) \
+    X(slack_maintenance) X(slack_initial) X(cash) X(cancel_sequence) X(name) X(account) \
+    X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged) \
+    X(dead_man_ns) X(liquidation_ns) X(created_sequence) X(cancel_reason) \
+    X(liquidation_wake_ns) X(netted)
 #define PORTFOLIO_FIELDS_2(X) \
     X(slack_maintenance) X(slack_initial) X(cash) X(cancel_sequence) X(name) X(account) \
     X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged) \
@@ -365,17 +409,22 @@ static const char *wrong_with(const struct engine *engine, const struct portfoli
         return "a portfolio has an account that does not exist";
     if (subaccount == SUBACCOUNT_NONE)
         return "a portfolio has a subaccount that does not exist";
-    if (row->portfolio_index != engine->subaccounts.rows[subaccount].portfolio_count ||
-        (row->subaccount_index != 0 &&
-         engine->accounts.rows[row->account].portfolio_head == PORTFOLIO_NONE))
+    if (row->portfolio_index > engine->subaccounts.rows[subaccount].portfolio_count ||
+        (engine->accounts.rows[row->account].portfolio_head == PORTFOLIO_NONE) !=
+            ((row->subaccount_index | row->portfolio_index) == 0) ||
+        portfolio_find(engine, row->account, row->subaccount_index, row->portfolio_index) !=
+            PORTFOLIO_NONE)
         return "the portfolios of a subaccount are not in the order of their indexes";
     if (row->created_sequence > engine->sequence ||
         (has_sequence(row) &&
          portfolio_find_sequence(engine, row->created_sequence) != PORTFOLIO_NONE))
         return "a portfolio was created by a command to come, or by that of another one";
     if (row->status >= PORTFOLIO_STATUS_COUNT || !image_read_is_bool(&row->flagged) ||
-        !image_read_is_bool(&row->netted))
+        !image_read_is_bool(&row->netted) || !image_read_is_bool(&row->reopened))
         return "a portfolio has a status that does not exist";
+    if ((row->release_ns != 0) != portfolio_row_may_go(row) ||
+        row->release_ns > IMAGE_READ_TIME_MAX)
+        return "a portfolio's row is looked at when it cannot be";
     if (row->status != PORTFOLIO_CLOSED &&
         engine->subaccounts.rows[subaccount].status == SUBACCOUNT_CLOSED)
         return "a portfolio of a closed subaccount is open";
@@ -394,12 +443,21 @@ static const char *wrong_with(const struct engine *engine, const struct portfoli
     return NULL;
 }
 
-static bool every_subaccount_has_one(const struct engine *engine)
+/* Its portfolio 0 has a row unless it is CLOSED. Whether its account has ever had another one is
+ * found on the way. */
+static bool every_subaccount_has_one(struct engine *engine)
 {
-    for (uint32_t i = 0; i < engine->subaccounts.count; i++)
-        if (engine->subaccounts.rows[i].portfolio_count == 0 &&
-            engine->subaccounts.rows[i].status != SUBACCOUNT_FREE)
+    for (uint32_t i = 0; i < engine->subaccounts.count; i++) {
+        const struct subaccount *row = &engine->subaccounts.rows[i];
+        if (row->status == SUBACCOUNT_FREE)
+            continue;
+        if (row->portfolio_count == 0 ||
+            (row->status == SUBACCOUNT_ACTIVE &&
+             portfolio_find(engine, row->account, row->subaccount_index, 0) == PORTFOLIO_NONE))
             return false;
+        if (row->subaccount_index != 0 || row->portfolio_count > 1)
+            engine->accounts.rows[row->account].has_many = true;
+    }
     return engine->accounts.count != 0 && engine->portfolios.rows[0].account == 0;
 }
 
@@ -428,6 +486,7 @@ static bool enter_all(struct engine *engine, struct image_read *read)
         engine->accounts.rows[row->account].cash += row->cash;
         enter(engine, index, subaccount);
         portfolio_enter_dead_man(engine, index);
+        portfolio_row_load(engine, index);
     }
     for (index = 0; index < table->count; index++)
         if (table->rows[index].status == PORTFOLIO_FREE)
@@ -447,6 +506,8 @@ bool portfolio_load(struct engine *engine, struct image_read *read)
         row_bytes = 0 PORTFOLIO_FIELDS_1(IMAGE_READ_BYTES);
     if (read->version == 2)
         row_bytes = 0 PORTFOLIO_FIELDS_2(IMAGE_READ_BYTES);
+    if (read->version == 3)
+        row_bytes = 0 PORTFOLIO_FIELDS_3(IMAGE_READ_BYTES);
 
     for (table->count = 0; image_read_begins(read, row_bytes); read->row++) {
         if (table->count == table->limit)
@@ -461,9 +522,13 @@ bool portfolio_load(struct engine *engine, struct image_read *read)
             row->cancel_sequence = order_stamp_behind(row->cancel_sequence);
         } else if (read->version == 2) {
             PORTFOLIO_FIELDS_2(IMAGE_READ)
+        } else if (read->version == 3) {
+            PORTFOLIO_FIELDS_3(IMAGE_READ)
         } else {
             PORTFOLIO_FIELDS(IMAGE_READ)
         }
+        if (read->version < 4 && portfolio_row_may_go(row)) /* as if it had just been closed */
+            row->release_ns = credential_keep_until(engine);
         if (row->status != PORTFOLIO_FREE)
             free_rows_sort_add(&table->free, table->count, row->created_sequence);
         else if (memcmp(row, &free_portfolio, sizeof free_portfolio) != 0)

@@ -1,7 +1,8 @@
 /* portfolio.h - portfolios, each one cross-margin pool (R4); owned by the engine.
  *
  * A portfolio has its index as long as its account is there: another one has it only after the
- * whole account was taken (reclaim.h). Portfolio 0 is 0/0/0, the insurance fund.
+ * whole account was taken (reclaim.h). A CLOSED one may be without a row (portfolio_row.h).
+ * Portfolio 0 is 0/0/0, the insurance fund.
  *
  * Units. Amounts micro-USDC. */
 #ifndef ENGINE_STATE_PORTFOLIO_H
@@ -54,14 +55,18 @@ struct portfolio {
     uint32_t subaccount_index;
     uint32_t open_order_count; /* resting orders, dead ones included */
     uint32_t holding_head;     /* its holdings, ascending market index */
-    uint32_t holding_count;
-    uint8_t status;          /* enum portfolio_status */
-    bool flagged;            /* E < IM at its last check (R7) */
-    bool changed;            /* is in the list of portfolios to check */
-    bool cancel_queued;      /* a cancellation list of it is in the queue (work.h) */
-    uint64_t funding_count;  /* engine.funding_count when its funding was last settled */
-    uint64_t liquidation_ns; /* t of its last L1 action (R7), 0: none yet */
-    uint64_t created_sequence;
+    uint8_t holding_count;
+    uint8_t status;            /* enum portfolio_status */
+    bool flagged;              /* E < IM at its last check (R7) */
+    bool changed;              /* is in the list of portfolios to check */
+    bool cancel_queued;        /* a cancellation list of it is in the queue (work.h) */
+    bool netted;               /* behind the netting of its liquidation (R7) */
+    bool unseen;               /* marks may have moved since a check that found E >= 0 (risk.h) */
+    bool excess_queued;        /* a record of it exceeds and is in the queue (excess.h) */
+    uint64_t liquidation_ns;   /* t of its last L1 action (R7), 0: none yet */
+    uint64_t created_sequence; /* of the command that gave it its row */
+    uint64_t release_ns;       /* while it is CLOSED: its row is looked at then (portfolio_row.h) */
+    uint32_t funding_count;    /* of engine.funding_count when its funding was last settled */
     uint32_t portfolio_index;
     uint32_t account_next;     /* next portfolio of the account, PORTFOLIO_NONE: last */
     uint32_t subaccount;       /* its subaccount's record (subaccount.h) */
@@ -71,10 +76,7 @@ struct portfolio {
     uint8_t cancel_reason;   /* of cancel_sequence: enum reason */
     bool liquidation_queued; /* its liquidation is in the queue (work.h) */
     bool moved;              /* in a market that a run ranks, and not looked at since (risk.h) */
-    bool netted;             /* behind the netting of its liquidation (R7) */
-    bool unseen;             /* marks may have moved since a check that found E >= 0 (risk.h) */
-    bool excess_queued;      /* a record of it exceeds and is in the queue (excess.h) */
-    uint8_t zero[2];
+    bool reopened;           /* it had a row before this one */
     uint64_t liquidation_wake_ns; /* timer of its liquidation's pauses (R7), 0: none */
     int128 value;                 /* sums of its holdings' figures (margin.h): E - cash, ... */
     int128 maintenance;           /* ... MM, ... */
@@ -92,12 +94,12 @@ static_assert(sizeof(struct portfolio) == 4 * CC_CACHE_LINE, "rows stay on lines
     X(slack_maintenance) X(slack_initial) X(cash) X(cancel_sequence) X(name) X(account) \
     X(subaccount_index) X(portfolio_index) X(open_order_count) X(status) X(flagged) \
     X(dead_man_ns) X(liquidation_ns) X(created_sequence) X(cancel_reason) \
-    X(liquidation_wake_ns) X(netted)
+    X(liquidation_wake_ns) X(netted) X(release_ns) X(reopened)
 #define PORTFOLIO_CACHES(X) \
     X(holding_head) X(holding_count) X(account_next) X(value) X(maintenance) X(initial) X(loose) \
-    X(figure_epoch) X(stale_holding) X(changed_next) X(changed) X(moved) X(unseen) X(cancel_queued) \
-    X(funding_count) X(conditional_head) X(conditional_tail) X(conditional_count) \
-    X(subaccount) X(liquidation_queued) X(excess_queued) X(zero)
+    X(figure_epoch) X(stale_holding) X(changed_next) X(changed) X(moved) X(unseen) \
+    X(cancel_queued) X(funding_count) X(conditional_head) X(conditional_tail) \
+    X(conditional_count) X(subaccount) X(liquidation_queued) X(excess_queued)
 /* clang-format on */
 
 /* True if the table allows the move. A status never becomes itself. */
@@ -109,8 +111,7 @@ CC_MUST_USE static inline bool portfolio_may_become(enum portfolio_status from,
     return (portfolio_moves >> (8 * (unsigned)from + (unsigned)to)) & 1u;
 }
 
-/* Gives the portfolio its next status. It is the only writer of a status after the creation. The
- * caller emits the effect. */
+/* Its next status; nothing else writes one after the creation. The effect is the caller's. */
 static inline void portfolio_move(struct portfolio *portfolio, enum portfolio_status next)
 {
     INVARIANT(portfolio_may_become((enum portfolio_status)portfolio->status, next));
@@ -122,6 +123,9 @@ struct portfolio_table {
     struct hash_index map;         /* by account and indexes, but 0/0: index in rows */
     struct hash_index by_sequence; /* those of a 24: index in rows */
     struct free_rows free;
+    struct timer_heap releases; /* CLOSED ones by release_ns, row: index + 1 */
+    uint32_t *account_prev;     /* [slots] the account's one before it; of its 0/0 nothing */
+    uint32_t *withdrawals;      /* [slots] that are kept */
     uint32_t slots;
     uint32_t limit;
     uint32_t count; /* in use or FREE, portfolio 0 included */
@@ -135,8 +139,7 @@ struct engine_result;
 /* Returns the bytes that portfolio_table_init needs for that many. */
 size_t portfolio_table_bytes(uint32_t slots);
 
-/* Prepares an empty table. `memory`: portfolio_table_bytes(slots) zero bytes, 64-byte aligned,
- * which outlive it. */
+/* Prepares an empty table. `memory`: so many zero bytes, 64-byte aligned, which outlive it. */
 void portfolio_table_init(struct portfolio_table *table, void *memory, uint32_t slots);
 
 /* Whether its dead-man deadline has come and has not fired yet: what rests or waits is dead. */
@@ -149,28 +152,27 @@ static inline bool portfolio_dead_man_has_come(const struct portfolio *portfolio
 CC_MUST_USE struct effect_portfolio_id portfolio_effect_id(const struct engine *engine,
                                                            uint32_t portfolio);
 
-/* Index of the portfolio, whatever its status, or PORTFOLIO_NONE. `account`: its slot, or
- * ACCOUNT_NONE. */
+/* Index of the portfolio, whatever its status, or PORTFOLIO_NONE: there is none, or it is CLOSED
+ * and has no row. `account`: its slot, or ACCOUNT_NONE. */
 CC_MUST_USE uint32_t portfolio_find(const struct engine *engine, uint32_t account,
                                     uint32_t subaccount_index, uint32_t portfolio_index);
 
-/* The one that command `sequence` made for a 24, or PORTFOLIO_NONE: portfolio 0 comes with its
- * subaccount. */
+/* The one that command `sequence` made for a 24, or PORTFOLIO_NONE; never a portfolio 0. */
 CC_MUST_USE uint32_t portfolio_find_sequence(const struct engine *engine, uint64_t sequence);
 
-/* The next portfolio of the subaccount (its record); it fits. `name`: at most PORTFOLIO_NAME_BYTES,
- * or closed by a zero. */
+/* The next portfolio of the subaccount (its record); it fits. `name`: all of it, or up to a 0. */
 uint32_t portfolio_add(struct engine *engine, uint32_t subaccount, const char *name);
 
-/* Makes the row of a portfolio without cash, holdings and orders FREE, whose account goes: what was
- * set for it goes too, its account's list is the caller's. */
+/* A row, CLOSED, for one of the subaccount that was made and has none (portfolio_row_fits). */
+uint32_t portfolio_add_again(struct engine *engine, uint32_t subaccount, uint32_t portfolio_index);
+
+/* Makes the row of one that has nothing FREE, and what was set for it; its list is the caller's. */
 void portfolio_give_back(struct engine *engine, uint32_t portfolio);
 
 /* Makes a CLOSED portfolio ACTIVE, because cash came to it (R10), and emits 2119. */
 void portfolio_wake(struct engine *engine, uint32_t portfolio);
 
-/* Makes an ACTIVE portfolio CLOSED (R10), and emits 2119. The caller has checked that it is
- * empty. */
+/* Makes an ACTIVE portfolio CLOSED (R10), with its first name, and emits 2119: it is empty. */
 void portfolio_end(struct engine *engine, uint32_t portfolio);
 
 /* Sets the timer of the dead-man of a portfolio that was loaded from an image. */
@@ -181,7 +183,7 @@ CC_MUST_USE enum status portfolio_create(struct engine *engine, const struct com
                                          struct engine_result *result);
 
 /* The portfolio that codes 2001, 2002, 2003, 2009 and 2010 name at the head of their bodies, in
- * PORTFOLIO_HEAD_BYTES: their credential, then *portfolio. */
+ * PORTFOLIO_HEAD_BYTES: their credential, then *portfolio, PORTFOLIO_NONE of one without a row. */
 CC_MUST_USE enum status portfolio_of_command(const struct engine *engine,
                                              const struct command *command, uint32_t *portfolio,
                                              struct engine_result *result);
@@ -192,8 +194,7 @@ CC_MUST_USE enum status portfolio_reopen(struct engine *engine, const struct com
 CC_MUST_USE enum status portfolio_rename(struct engine *engine, const struct command *command,
                                          struct engine_result *result);
 
-/* Section 5 of an image: the portfolios, as yet without records and orders; the subaccounts are
- * there. */
+/* Section 5 of an image, as yet without records and orders; the subaccounts are there. */
 CC_MUST_USE bool portfolio_load(struct engine *engine, struct image_read *read);
 
 #endif

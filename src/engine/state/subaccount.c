@@ -2,6 +2,7 @@
 
 #include "base/rule.h"
 #include "engine/state/access.h"
+#include "engine/state/portfolio_row.h"
 #include "engine/state/share_count.h"
 #include "engine/table/image_read.h"
 #include "engine/table/whole_lines.h"
@@ -118,7 +119,7 @@ void subaccount_give_back(struct engine *engine, uint32_t record)
     struct subaccount_table *table = &engine->subaccounts;
     struct subaccount *row = &table->rows[record];
 
-    INVARIANT(row->portfolio_count == 0 && row->withdrawals_pending == 0);
+    INVARIANT(row->withdrawals_pending == 0);
     if (row->subaccount_index != 0)
         hash_index_erase(&table->map, key_hash(engine, row->account, row->subaccount_index),
                          record + 1);
@@ -197,7 +198,7 @@ static bool has_open_portfolio(const struct engine *engine, const struct subacco
 {
     for (uint32_t i = 0; i < row->portfolio_count; i++) {
         uint32_t portfolio = portfolio_find(engine, row->account, row->subaccount_index, i);
-        if (engine->portfolios.rows[portfolio].status != PORTFOLIO_CLOSED)
+        if (!portfolio_is_closed(engine, portfolio))
             return true;
     }
     return false;
@@ -298,15 +299,22 @@ static bool read_rows(struct engine *engine, struct image_read *read)
 {
     struct subaccount_table *table = &engine->subaccounts;
     struct subaccount *row = NULL;
+    bool is_old = read->version == 1;
+    size_t row_bytes =
+        is_old ? 0 SUBACCOUNT_FIELDS_1(IMAGE_READ_BYTES) : 0 SUBACCOUNT_FIELDS(IMAGE_READ_BYTES);
 
     for (uint32_t id = 0; id < engine->accounts.count; id++)
         engine->accounts.rows[id].subaccount_count = 0;
-    for (; image_read_begins(read, 0 SUBACCOUNT_FIELDS(IMAGE_READ_BYTES)); read->row++) {
+    for (; image_read_begins(read, row_bytes); read->row++) {
         if (table->count == table->limit)
             return image_read_refuse(read, "more subaccounts than the configuration allows");
         row = &table->rows[table->count];
         *row = (struct subaccount){ 0 };
-        SUBACCOUNT_FIELDS(IMAGE_READ)
+        if (is_old) { /* its portfolios, which all have rows, count again */
+            SUBACCOUNT_FIELDS_1(IMAGE_READ)
+        } else {
+            SUBACCOUNT_FIELDS(IMAGE_READ)
+        }
         if (row->status != SUBACCOUNT_FREE)
             free_rows_sort_add(&table->free, table->count, row->created_sequence);
         else if (memcmp(row, &free_subaccount, sizeof free_subaccount) != 0)

@@ -2,7 +2,7 @@
  * engine.
  *
  * A CLOSED subaccount keeps its record; all of an account go with it (reclaim.h). Its portfolios
- * have the indexes 0 to portfolio_count - 1. */
+ * have the indexes 0 to portfolio_count - 1, those without a row are CLOSED (portfolio_row.h). */
 #ifndef ENGINE_STATE_SUBACCOUNT_H
 #define ENGINE_STATE_SUBACCOUNT_H
 
@@ -27,8 +27,10 @@ struct subaccount {
 };
 
 /* clang-format off */
-#define SUBACCOUNT_FIELDS(X) X(created_sequence) X(account) X(subaccount_index) X(status)
-#define SUBACCOUNT_CACHES(X) X(portfolio_count) X(withdrawals_pending) X(zero)
+#define SUBACCOUNT_FIELDS(X) \
+    X(created_sequence) X(account) X(subaccount_index) X(status) X(portfolio_count)
+#define SUBACCOUNT_FIELDS_1(X) X(created_sequence) X(account) X(subaccount_index) X(status)
+#define SUBACCOUNT_CACHES(X) X(withdrawals_pending) X(zero)
 /* clang-format on */
 
 struct subaccount_table {
@@ -68,7 +70,7 @@ CC_MUST_USE uint32_t subaccount_find_sequence(const struct engine *engine, uint6
 /* The account's next subaccount with its portfolio 0 "Main" (R10); it fits. Gives its record. */
 uint32_t subaccount_add(struct engine *engine, uint32_t account);
 
-/* Makes the record of a subaccount FREE that has no portfolios left, whose account goes. */
+/* Makes the record of a subaccount FREE whose portfolios have no rows, and whose account goes. */
 void subaccount_give_back(struct engine *engine, uint32_t record);
 
 /* Whether all subaccounts of the account are CLOSED. */

@@ -114,6 +114,7 @@ uint32_t withdrawal_add(struct engine *engine, const struct withdrawal *row)
     uint32_t index = slot_table_alloc(&table->slots, table->rows[table->slots.free_head].next);
 
     share_add(engine, engine->portfolios.rows[row->portfolio].account, SHARE_withdrawals);
+    engine->portfolios.withdrawals[row->portfolio]++;
     table->rows[index] = *row;
     table->rows[index].prev = table->tail;
     table->rows[index].next = WITHDRAWAL_NONE;
@@ -136,6 +137,7 @@ static void release(struct engine *engine, uint32_t index)
 
     INVARIANT(row->ended_sequence != 0);
     share_drop(engine, engine->portfolios.rows[row->portfolio].account, SHARE_withdrawals);
+    engine->portfolios.withdrawals[row->portfolio]--;
     hash_index_remove(&table->map, (uint32_t)(hash >> 32), row->map_slot);
     timer_heap_remove(&table->releases, index);
     *(row->prev != WITHDRAWAL_NONE ? &table->rows[row->prev].next : &table->head) = row->next;
@@ -177,7 +179,8 @@ static const char *wrong_with(const struct engine *engine, const struct withdraw
 {
     const struct withdrawal_table *table = &engine->withdrawals;
 
-    if (row->portfolio == 0 || row->portfolio >= engine->portfolios.count)
+    if (row->portfolio == 0 || row->portfolio >= engine->portfolios.count ||
+        engine->portfolios.rows[row->portfolio].status == PORTFOLIO_FREE)
         return "a withdrawal has a portfolio that does not exist";
     if (row->amount < WITHDRAWAL_MIN || row->amount > (uint64_t)PORTFOLIO_CASH_MAX)
         return "a withdrawal has an amount that cannot leave";

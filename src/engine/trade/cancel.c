@@ -113,7 +113,8 @@ enum status cancel_all(struct engine *engine, const struct command *command,
     uint32_t count = engine->subaccounts.rows[record].portfolio_count;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t portfolio = portfolio_find(engine, account, body.subaccount_index, i);
-        cancel_portfolio(engine, portfolio, market, body.side, body.include_conditional);
+        if (portfolio != PORTFOLIO_NONE) /* CLOSED, without a row */
+            cancel_portfolio(engine, portfolio, market, body.side, body.include_conditional);
     }
     return STATUS_request_completed;
 }

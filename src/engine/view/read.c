@@ -8,7 +8,7 @@
 #include "engine/risk/fee.h"
 #include "engine/risk/fund.h"
 #include "engine/risk/margin.h"
-#include "engine/state/state.h"
+#include "engine/state/portfolio_row.h"
 #include "engine/table/market_change.h"
 #include "engine/trade/resting.h"
 
@@ -104,6 +104,22 @@ bool read_order(const struct engine *engine, uint64_t account_id, const uint8_t 
     return pin == CREDENTIAL_NO_PIN || (uint32_t)pin == row->subaccount_index;
 }
 
+/* A portfolio that has no row, or none: false. */
+static bool closed_balance(const struct engine *engine, uint64_t account_id,
+                           uint32_t subaccount_index, uint32_t portfolio_index,
+                           struct row_balance *row)
+{
+    *row = (struct row_balance){
+        .account_id = account_id,
+        .subaccount_index = subaccount_index,
+        .portfolio_index = portfolio_index,
+        .status = PORTFOLIO_CLOSED,
+    };
+    portfolio_row_first_name((uint8_t *)row->name, portfolio_index);
+    return portfolio_row_is_gone(engine, account_find(engine, account_id), subaccount_index,
+                                 portfolio_index);
+}
+
 bool read_balance(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index,
                   uint32_t portfolio_index, struct row_balance *row)
 {
@@ -112,7 +128,7 @@ bool read_balance(const struct engine *engine, uint64_t account_id, uint32_t sub
     struct margin_view view;
 
     if (index == PORTFOLIO_NONE)
-        return false;
+        return closed_balance(engine, account_id, subaccount_index, portfolio_index, row);
     const struct portfolio *portfolio = &engine->portfolios.rows[index];
     margin_view(engine, index, &view);
     *row = (struct row_balance){
@@ -173,7 +189,7 @@ bool read_subaccount(const struct engine *engine, uint64_t account_id, uint32_t 
     for (uint32_t i = 0; i < subaccount->portfolio_count; i++) {
         uint32_t at = portfolio_find(engine, account, subaccount_index, i);
         struct margin_view view;
-        if (engine->portfolios.rows[at].status == PORTFOLIO_CLOSED)
+        if (portfolio_is_closed(engine, at))
             continue;
         margin_view(engine, at, &view);
         row->portfolio_count++;
