@@ -112,7 +112,10 @@
       "with what is left at most 8, or what the lower class has room for: disarm first") \
     X(fall_withdrawals,   "withdrawals", \
       "with what is left at most 16, or what the lower class has room for: wait until others " \
-      "are settled")
+      "are settled") \
+    X(fall_portfolios,    "portfolios", \
+      "with what is left at most 2, or what the lower class has room for: close portfolios and " \
+      "subaccounts first, whose rows go a minute later")
 /* clang-format on */
 
 enum operator_rule {

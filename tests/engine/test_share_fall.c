@@ -33,7 +33,7 @@ static void begin(void)
 {
     if (host.memory != NULL)
         host_close(&host);
-    trade_open(&host, CLASSES "engine.orders=1024\nengine.positions=1024\n"
+    trade_open(&host, CLASSES "engine.portfolios=1024\nengine.orders=1024\nengine.positions=1024\n"
                               "engine.credentials=1024\nengine.deposits=1024\n");
     for (uint32_t n = RICH; n <= POOR; n++)
         (void)host_account(&host, n);
@@ -68,6 +68,7 @@ static const struct row {
     enum operator_rule rule;
     uint32_t kept; /* W8; of withdrawals beside the new one */
 } rows[] = {
+    { __LINE__, "portfolios", SHARE_portfolios, OPERATOR_RULE_fall_portfolios, 2 },
     { __LINE__, "orders", SHARE_orders, OPERATOR_RULE_fall_orders, 64 },
     { __LINE__, "conditionals", SHARE_conditionals, OPERATOR_RULE_fall_conditionals, 0 },
     { __LINE__, "positions", SHARE_positions, OPERATOR_RULE_fall_positions, 16 },
@@ -86,7 +87,7 @@ static void test_to_small(const struct row *row)
     begin();
     give(RICH, row->table, row->kept + 1);
     give(SMALL, row->table, 512 - row->kept - one);
-    if (row->table == SHARE_credentials)
+    if (row->table == SHARE_credentials || row->table == SHARE_portfolios)
         give(POOR, row->table, 0);
     IS_REFUSED(1001 * USDC, row->rule);
     CHECK_ROW(row, purse_withdraw(&host, RICH, PLACE(0), 1000 * USDC) == TRADE_OK);
@@ -94,7 +95,7 @@ static void test_to_small(const struct row *row)
     begin();
     give(RICH, row->table, row->kept + 1);
     give(SMALL, row->table, 512 - row->kept - 1 - one);
-    if (row->table == SHARE_credentials)
+    if (row->table == SHARE_credentials || row->table == SHARE_portfolios)
         give(POOR, row->table, 0);
     CHECK_ROW(row, purse_withdraw(&host, RICH, PLACE(0), 1001 * USDC) == TRADE_OK);
     CHECK_ROW(row, class_of(RICH) == SHARE_CLASS_small);
@@ -112,8 +113,8 @@ static void test_to_unfunded(const struct row *row)
 {
     const uint32_t one = row->table == SHARE_withdrawals;
 
-    if (row->table == SHARE_credentials)
-        return; /* test_keys */
+    if (row->table == SHARE_credentials || row->table == SHARE_portfolios)
+        return; /* test_keys, test_portfolios */
     begin();
     give(RICH, row->table, row->kept + 1);
     give(POOR, row->table, 128 - row->kept - one);
@@ -139,13 +140,24 @@ static void test_keys(void)
     CHECK(purse_withdraw(&host, RICH, PLACE(0), 2000 * USDC) == TRADE_OK);
 }
 
-/* Subaccounts and portfolios, whose rows nobody gives back, stop nothing. */
+/* An unfunded account has 2 portfolios at most, whatever room there is: newcomers need it. */
 static void test_portfolios(void)
 {
     begin();
-    give(RICH, SHARE_portfolios, 200);
+    give(RICH, SHARE_portfolios, 3);
+    give(POOR, SHARE_portfolios, 0);
+    IS_REFUSED(1991 * USDC, OPERATOR_RULE_fall_portfolios);
+    CHECK(purse_withdraw(&host, RICH, PLACE(0), 1990 * USDC) == TRADE_OK); /* small */
+    begin();
+    give(RICH, SHARE_portfolios, 2);
+    CHECK(purse_withdraw(&host, RICH, PLACE(0), 1991 * USDC) == TRADE_OK);
+}
+
+/* Subaccounts, whose rows nobody gives back, stop nothing. */
+static void test_subaccounts(void)
+{
+    begin();
     give(RICH, SHARE_subaccounts, 100);
-    give(SMALL, SHARE_portfolios, 1u << 20);
     give(SMALL, SHARE_subaccounts, 1u << 20);
     CHECK(purse_withdraw(&host, RICH, PLACE(0), 2000 * USDC) == TRADE_OK);
 }
@@ -163,14 +175,21 @@ static void test_customer_leaves(void)
     for (uint32_t i = 0; i < 65; i++)
         (void)trade_rest(&host, RICH, 100, M - 1000);
     CHECK(waiting_place(&host, RICH, &stop) == TRADE_OK);
+    for (uint32_t i = 1; i <= 2; i++)
+        CHECK(purse_portfolio(&host, RICH, 0, "") == TRADE_OK);
     for (uint32_t i = 0; i < 7; i++) /* with his master key and his session 9 */
-        keys[i] = keys_make(&host, RICH, KEYS_READ, KEYS_NO_PIN);
-    static const enum share_table tables[] = { SHARE_orders, SHARE_conditionals, SHARE_positions,
-                                               SHARE_credentials, SHARE_withdrawals };
+        keys[i] = keys_make(&host, RICH, i == 0 ? KEYS_READ_WRITE : KEYS_READ, KEYS_NO_PIN);
+    static const enum share_table tables[] = { SHARE_portfolios,   SHARE_orders,
+                                               SHARE_conditionals, SHARE_positions,
+                                               SHARE_credentials,  SHARE_withdrawals };
     for (size_t i = 0; i < CC_COUNT(tables); i++) {
         give(SMALL, tables[i], 512);
         give(POOR, tables[i], 128);
     }
+    IS_REFUSED(1001 * USDC, OPERATOR_RULE_fall_portfolios);
+    CHECK(purse_key(&host, REQUEST_portfolio_close, keys[0], RICH, PLACE(2), 0) == TRADE_OK);
+    IS_REFUSED(1001 * USDC, OPERATOR_RULE_fall_portfolios); /* its row is kept for 46 s */
+    host_tick(&host, 47 * HOST_SECOND_NS);
     IS_REFUSED(1001 * USDC, OPERATOR_RULE_fall_orders);
     CHECK(host_cancel_all(&host, RICH, 0xFFFF, 0) == TRADE_OK);
     host_tick(&host, HOST_SECOND_NS); /* the list is worked off */
@@ -199,6 +218,7 @@ int main(void)
     }
     test_keys();
     test_portfolios();
+    test_subaccounts();
     test_customer_leaves();
     host_close(&host);
     return 0;

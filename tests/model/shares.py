@@ -10,10 +10,10 @@ RELEASES = 4  # ended rows of each kind that a command gives back
 ARMS_MOST = 256
 OF_CREATION = 2  # master key and session
 OF_UNFUNDED = {"subaccounts": 1, "portfolios": 2, "credentials": 8, "conditionals": 0, "rows": 0}
-# Rows that stop no fall to a lower class; rules 66 to 73 in this order.
-FALL_FEW = {"orders": 64, "conditionals": 0, "positions": 16, "leverages": 0, "mmps": 0,
-            "credentials": 8, "arms": 8, "withdrawals": 16}
-RULE_FALL_FIRST = 66
+# Rows that stop no fall to a lower class, and the rule that says so.
+FALL_FEW = {"portfolios": (2, 74), "orders": (64, 66), "conditionals": (0, 67),
+            "positions": (16, 68), "leverages": (0, 69), "mmps": (0, 70), "credentials": (8, 71),
+            "arms": (8, 72), "withdrawals": (16, 73)}
 OPTIONS = {"limits.account_portfolios": 256, "limits.account_conditionals": 1000,
            "limits.account_rows": 1024, "limits.account_credentials": 160,
            "limits.account_withdrawals": 256,
@@ -156,7 +156,7 @@ class Shares:
         after = self.class_of_funding(max(exchange.money.net[account], cash) - amount)
         if account == 0 or after >= before:
             return 0
-        for number, (table, few) in enumerate(FALL_FEW.items()):
+        for table, (few, rule) in FALL_FEW.items():
             has = self.rows(account, table) + (table == "withdrawals")
             if has <= few:
                 continue
@@ -166,12 +166,14 @@ class Shares:
             ppm = [self.option("limits.share_unfunded_ppm"), self.option("limits.share_small_ppm")]
             short = [upto for upto in range(after, before)
                      if has + sum(used[one] for one in range(upto + 1)) > size * ppm[upto] // 10**6]
+            if table == "portfolios" and after == UNFUNDED:
+                short = [UNFUNDED]
             if table == "credentials" and after == UNFUNDED:
                 short += [0] * (self.extra() + has - OF_CREATION
                                 > size * ppm[UNFUNDED] // 10**6 // 2)
             if short:
                 exchange.counts["rows stop a fall: " + table] += 1
-                return RULE_FALL_FIRST + number
+                return rule
         return 0
 
     def fits_new(self):

@@ -200,6 +200,26 @@ def withdrawals_of_one(world):
 
 
 @suite.case
+def recycled_capital(world):
+    """One capital goes from account to account and would leave each with more portfolios than the
+    unfunded may have: it stays where they are, and newcomers find theirs."""
+    table = Table()
+    for number in range(6):  # of 6 portfolios each: 36 of the 32 that the unfunded have
+        account = world.account(2000)
+        for _ in range(OPTIONS["account_portfolios"] - 1):
+            table.same(f"{number}: portfolio", world.portfolio(account)["status"], DONE)
+        refused = withdraw(world, account, 2000 * USDC)
+        table.same(f"{number}: the capital", [refused.get(name) for name in
+                   ("status", "reason", "field")], [INVALID, LIMIT, "portfolios"])
+        kept = withdraw(world, account, 1000 * USDC)
+        table.same(f"{number}: what keeps its class", kept["status"], DONE)
+    plain = world.account(2000)
+    table.same("without portfolios", withdraw(world, plain, 2000 * USDC)["status"], DONE)
+    world.others_go_on(table)
+    return table.wrong
+
+
+@suite.case
 def credentials_come_and_go(world):
     """Keys that are made and revoked keep their rows for a while, and these are counted."""
     table = Table()
