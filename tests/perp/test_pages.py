@@ -110,13 +110,14 @@ for command in commands:
     check(offers("perp", *own.split(), "--outp") == ["--output"], command)
 check(offers("perp", "order", "BTC-PERP", "s") == ["sell", "sells"])
 check(offers("perp", "keys", "new", "") == ["ed25519", "secp256k1"])
-check(offers("perp", "order", "--ack", "") == ["full", "binary"])
+check(offers("perp", "order", "--ack", "") == ["full", "binary", "receipt"])
 check(offers("perp", "order", "--ack", "=", "b") == ["binary"])
-check(offers("perp", "order", "--ack", "=") == ["full", "binary"])
+check(offers("perp", "order", "--ack", "=") == ["full", "binary", "receipt"])
 check(offers("perp", "-o", "j") == ["json"])
 check(offers("perp", "orders", "--status", "PART") == ["PARTIALLY_FILLED"])
 # --url http://h:1 and GTT:2030-01-31T12:00:00Z come cut at their colons.
-check(offers("perp", "--url", "http", ":", "//h", ":", "1", "keys", "") == ["new", "show"])
+check(offers("perp", "--url", "http", ":", "//h", ":", "1", "keys", "") ==
+      ["new", "rotate", "show"])
 check(offers("perp", "order", "--tif", "GTT", ":", "2030-01-31T12", ":", "00", "x", "bu")
       == ["buy", "buys"])
 check(offers("perp", "order", "--tif", "GTT", ":") == [])

@@ -11,7 +11,7 @@
     X("WHEN",   "GTC IOC FOK GTT:") \
     X("MODE",   "EXPIRE_TAKER EXPIRE_MAKER EXPIRE_BOTH DECREMENT") \
     X("SIDE",   "buy sell buys sells") \
-    X("ACK",    "full binary") \
+    X("ACK",    "full binary receipt") \
     X("STATUS", "OPEN FILLED CANCELED REJECTED UNTRIGGERED PARTIALLY_FILLED EXPIRED") \
     X("SCOPE",  "READ READ_WRITE FULL_ACCESS TRADING_ONLY") \
     X("WHICH",  "session master") \
