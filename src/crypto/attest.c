@@ -75,20 +75,14 @@ bool attest_head_read(struct attest_head *head, const uint8_t bytes[ATTEST_HEAD_
     return true;
 }
 
-bool attest_head_verify(const uint8_t bytes[ATTEST_HEAD_BYTES], const uint8_t key[ATTEST_KEY_BYTES])
-{
-    return crypto_sign_verify_detached(bytes + HEAD_SIGNED_BYTES, bytes, HEAD_SIGNED_BYTES, key) ==
-           0;
-}
-
 bool attest_head_is_signed(const struct attest_head *head,
                            const uint8_t signature[SIGNER_SIGNATURE_BYTES],
                            const uint8_t key[ATTEST_KEY_BYTES])
 {
     struct head_image image = image_of(head);
 
-    memcpy(image.signature, signature, sizeof image.signature);
-    return attest_head_verify((const uint8_t *)&image, key);
+    return crypto_sign_verify_detached(signature, (const uint8_t *)&image, HEAD_SIGNED_BYTES,
+                                       key) == 0;
 }
 
 /* ---- receipts -------------------------------------------------------------------------------- */

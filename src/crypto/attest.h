@@ -62,11 +62,7 @@ void attest_head_sign(const struct attest_head *head, const struct signer_ed2551
 /* Reads a head. False if the bytes are none; the signature is not looked at. */
 CC_MUST_USE bool attest_head_read(struct attest_head *head, const uint8_t bytes[ATTEST_HEAD_BYTES]);
 
-/* Whether the key signed this head. */
-CC_MUST_USE bool attest_head_verify(const uint8_t bytes[ATTEST_HEAD_BYTES],
-                                    const uint8_t key[ATTEST_KEY_BYTES]);
-
-/* The same of a head that was read, and its signature. */
+/* Whether the key signed this head, with the signature that ends its bytes. */
 CC_MUST_USE bool attest_head_is_signed(const struct attest_head *head,
                                        const uint8_t signature[SIGNER_SIGNATURE_BYTES],
                                        const uint8_t key[ATTEST_KEY_BYTES]);
