@@ -84,9 +84,9 @@ def drill(world, other):
     swap(cluster.etcd, put_back)
     problems = refusals(cluster, OLDER)
     # The other cluster has the same name, in an etcd of its own.
-    for node, stranger in zip(cluster.nodes, other.nodes):
+    for first, (node, stranger) in enumerate(zip(cluster.nodes, other.nodes)):
         node.proxy.end()
-        node.proxy = type(stranger.proxy)(other.etcd)
+        node.proxy = type(stranger.proxy)(other.etcd, first)
     other.leader()
     for node in other.nodes:
         node.kill()
