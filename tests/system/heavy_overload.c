@@ -34,7 +34,7 @@ enum {
     ASSET = 1,
     KEPT_MAX = 1024,          /* acknowledged and dropped requests that are looked at afterwards */
     CANCEL_EVERY = 40,        /* orders of a connection between two cancellations of all */
-    REQUEST_BYTES_MAX = 1024, /* of memory that an answered request may touch for the first time */
+    REQUEST_BYTES_MAX = 1536, /* of memory that an answered request may touch for the first time */
     STATUS_BYTES = 4096,
 };
 
