@@ -35,8 +35,9 @@ static struct receiver receiver_of(const struct engine *engine, const struct cre
     uint32_t record = subaccount_find(engine, account, body->subaccount_index);
     uint32_t portfolio =
         portfolio_find(engine, account, body->subaccount_index, body->portfolio_index);
-    bool is_again = portfolio == PORTFOLIO_NONE && portfolio_row_fits(engine) &&
-                    body->portfolio_index < engine->subaccounts.rows[record].portfolio_count;
+    bool is_again =
+        portfolio_row_fits(engine) &&
+        portfolio_row_is_gone(engine, account, body->subaccount_index, body->portfolio_index);
     if (portfolio == PORTFOLIO_NONE && !is_again)
         portfolio = portfolio_find(engine, account, body->subaccount_index, 0);
     return (struct receiver){ account, record, portfolio };

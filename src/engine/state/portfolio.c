@@ -334,18 +334,10 @@ static enum status refuse(struct engine_result *result, enum reason reason)
     return STATUS_order_rejected_invalid;
 }
 
-/* The subaccount of the portfolio that a command of a key names, which is there. */
-static uint32_t record_of_command(const struct engine *engine, const struct command *command)
-{
-    struct key_body body;
-
-    memcpy(&body, command_body(command), sizeof body);
-    return subaccount_find(engine, account_id_slot(body.account_id), body.subaccount_index);
-}
-
 enum status portfolio_reopen(struct engine *engine, const struct command *command,
                              struct engine_result *result)
 {
+    struct key_body body;
     uint32_t index;
     enum status status = portfolio_of_command(engine, command, &index, result);
 
@@ -353,13 +345,13 @@ enum status portfolio_reopen(struct engine *engine, const struct command *comman
         return status;
     if (!portfolio_is_closed(engine, index))
         return refuse(result, REASON_portfolio_not_closed);
-    uint32_t record = record_of_command(engine, command);
+    memcpy(&body, command_body(command), sizeof body);
+    uint32_t account = account_id_slot(body.account_id);
+    uint32_t record = subaccount_find(engine, account, body.subaccount_index);
     if (engine->subaccounts.rows[record].status == SUBACCOUNT_CLOSED)
         return refuse(result, REASON_subaccount_not_active);
     if (index == PORTFOLIO_NONE) {
-        struct key_body body;
-        memcpy(&body, command_body(command), sizeof body);
-        if (!share_fits(engine, engine->subaccounts.rows[record].account, SHARE_portfolios, 1))
+        if (!share_fits(engine, account, SHARE_portfolios, 1))
             return refuse(result, REASON_limit_reached);
         index = portfolio_add_again(engine, record, body.portfolio_index);
     }
