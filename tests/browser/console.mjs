@@ -85,7 +85,7 @@ same(made.roundValues(0.02, 0.11, 9).map((one) => one.toFixed(2)), ['0.02', '0.0
 same([made.roundValues(7, 7, 4), made.roundValues(0, 100, 0)], [[7], [0, 100]]);
 
 // What is typed is taken as it is, or refused with the two values on the step around it.
-const typed = { side: 'sell', kind: 'limit', tif: 'GTC', postOnly: false, reduceOnly: false };
+const typed = { side: 'sell', kind: 'limit', atLimit: false, trigger: '', tif: 'GTC', postOnly: false, reduceOnly: false, changes: null };
 const coarse = new made.Market({ market: 'X-PERP', base: 'X', asset_id: 7, price_decimals: 3, size_decimals: 3,
   tick_size: '0.025', lot_size: '0.01', min_notional: '1' });
 for (let turn = 0; turn < 10_000; turn++) {
@@ -109,6 +109,37 @@ for (let turn = 0; turn < 10_000; turn++) {
 for (const text of ['', '-1', '1e3', '0', '1,000', '.5'])
   same(made.judgeOrder({ ...typed, price: '100', size: text }, coarse).faults[0].field, 'size');
 same(made.judgeOrder({ ...typed, price: '100.0001', size: '1' }, coarse).faults[0].nearest, ['100', '100.025']);
+
+// An order that waits: its kind by whether it has a limit, and on which side of the mark its trigger must be.
+const fieldsOf = (order) => {
+  const judged = made.judgeOrder(order, coarse);
+  same(judged.faults, []);
+  const { name, values } = made.orderRequest(order, coarse, judged, 9n);
+  return Object.fromEntries(made.byteTable(made.makePayload(name, 'session', values)).map((row) => [row.name, row.value]));
+};
+coarse.mark = { mark_price: '100' };
+for (const [side, kind, trigger, beyond] of [['buy', 'stop', '101', '99'], ['sell', 'stop', '99', '101'], ['buy', 'take', '99', '101'], ['sell', 'take', '101', '99']]) {
+  const waiting = { ...typed, side, kind, trigger, price: '50', size: '1' };
+  for (const met of [beyond, '100'])
+    same(made.judgeOrder({ ...waiting, trigger: met }, coarse).faults.map((one) => one.field), ['trigger']);
+  for (const atLimit of [false, true]) {
+    const shownAs = fieldsOf({ ...waiting, atLimit, postOnly: true });
+    same([shownAs.request_type, shownAs.trigger_price, shownAs.price, shownAs.quantity, shownAs.expiry, shownAs.trigger_source, shownAs.post_only],
+      ['6 place_conditional_order', `${trigger}000`, atLimit ? '50000' : '0', side === 'buy' ? '1000' : '-1000', 'GTC', 'MARK', String(atLimit)]);
+    same([shownAs.order_type, shownAs.live_tif], [{ stop: ['STOP_MARKET', 'STOP_LIMIT'], take: ['TAKE_PROFIT_MARKET', 'TAKE_PROFIT'] }[kind][Number(atLimit)],
+      atLimit ? 'GTC' : 'IOC']);
+  }
+}
+
+// A changed order keeps what is not changed, and its place if its price stays and it does not grow.
+const resting = { id: '0198c0de-029c-71cb-8000-00049c000001', price: '100.5', remaining_size: '2', expires_at: 1755582431900112233n, stp: 'EXPIRE_BOTH' };
+for (const [price, size, keeps] of [['100.5', '2', true], ['100.5', '1.5', true], ['100.5', '2.01', false], ['100.475', '1', false], ['100.525', '2', false]]) {
+  const order = { ...typed, price, size, postOnly: true, changes: resting };
+  same(made.keepsPlace(order, coarse, made.judgeOrder(order, coarse)), keeps);
+  const shownAs = fieldsOf(order);
+  same([shownAs.request_type, shownAs.order_id, shownAs.price, shownAs.quantity, shownAs.expiry, shownAs.stp, shownAs.post_only, shownAs.expected_remaining],
+    ['2 order_replacement', resting.id, String(made.parseRaw(price, 3)), String(-made.parseRaw(size, 3)), '1755582431900112233', 'EXPIRE_BOTH', 'true', '2000']);
+}
 
 // What is ahead of an order is the sum of the sizes before it in its queue, whatever happens there.
 const { Queue } = made;

@@ -17,10 +17,13 @@ import { Withdraw } from './withdraw';
 export const TABS = ['Open orders', 'Positions', 'Fills', 'History', 'Funding', 'Balance', 'Latency', 'Health', 'Decoder'] as const;
 export type AccountTab = (typeof TABS)[number];
 
-type Props = { exchange: Exchange; trader: Trader; onClose?: OnClose };
+type Props = { exchange: Exchange; trader: Trader; onClose?: OnPosition; onChange?: OnOrder };
 
 /** Called with a position that its owner wants to close. */
-export type OnClose = (position: any) => void;
+export type OnPosition = (position: any) => void;
+
+/** Called with an order that its owner wants to change. */
+export type OnOrder = (order: any) => void;
 
 /** How many decimals a market's prices and sizes are shown with. */
 function decimalsOf(exchange: Exchange, name: string): { price: number; size: number } {
@@ -60,7 +63,9 @@ function Ahead({ exchange, order }: { exchange: Exchange; order: any }) {
   return <td class="dim" title={order.book_handle === null ? 'it does not rest in the book' : 'its place in the queue is not known (yet)'}>–</td>;
 }
 
-function OpenOrders({ exchange, trader }: Props) {
+const WAITING: Record<string, string> = { STOP_LIMIT: 'stop', STOP_MARKET: 'stop', TAKE_PROFIT: 'take profit', TAKE_PROFIT_MARKET: 'take profit' };
+
+function OpenOrders({ exchange, trader, onChange }: Props) {
   const { pending, wrong, cancel } = useCancels({ exchange, trader });
   const { orders } = trader.account!;
   if (orders.length === 0 && wrong === null) return <Nothing>no open orders</Nothing>;
@@ -74,10 +79,11 @@ function OpenOrders({ exchange, trader }: Props) {
           {orders.map((order) => {
             const decimals = decimalsOf(exchange, order.market);
             return <tr key={order.id} title={`${order.id}, sequence ${order.sequence}`}>
-              <th scope="row">{order.market}</th><td><Side side={order.side} /></td><td>{shownText(order.price, decimals.price)}</td><td>{shownText(order.remaining_size, decimals.size)}</td>
+              <th scope="row">{order.market}</th><td><Side side={order.side} /></td><td>{order.price === null ? 'market' : shownText(order.price, decimals.price)}{order.order_status === 'UNTRIGGERED' && <span class="dim from"> from {shownText(order.trigger_price, decimals.price)}</span>}</td><td>{shownText(order.remaining_size, decimals.size)}</td>
               <Ahead exchange={exchange} order={order} />
-              <td class="opt">{shownText(order.filled_size, decimals.size)}</td><td class="dim opt">{order.order_status === 'UNTRIGGERED' && `at ${order.trigger_price} `}{order.time_in_force}{order.post_only && ' post'}{order.reduce_only && ' reduce'}</td>
-              <td><button type="button" disabled={pending.has(order.id)} onClick={() => void cancel(order)}>{pending.has(order.id) ? 'canceling' : 'cancel'}</button></td>
+              <td class="opt">{shownText(order.filled_size, decimals.size)}</td><td class="dim opt">{order.order_status === 'UNTRIGGERED' && `${WAITING[order.order_type] ?? order.order_type} `}{order.time_in_force}{order.post_only && ' post'}{order.reduce_only && ' reduce'}</td>
+              <td class="acts"><button type="button" disabled={pending.has(order.id)} onClick={() => void cancel(order)}>{pending.has(order.id) ? 'canceling' : 'cancel'}</button>
+                {order.order_status !== 'UNTRIGGERED' && <button type="button" disabled={pending.has(order.id)} title="fills in another price or size" onClick={() => onChange?.(order)}>change</button>}</td>
             </tr>;
           })}
         </tbody>
@@ -101,7 +107,7 @@ function Positions({ exchange, trader, onClose }: Props) {
             <td>{shownText(row.average_entry_price, decimals.price)}</td><td>{shownText(row.mark_price, decimals.price)}</td>
             <td class={row.unrealized_pnl.startsWith('-') ? 'sell' : 'buy'}>{shownText(row.unrealized_pnl)}</td>
             <td>{row.liquidation_price === null ? 'none' : shownText(row.liquidation_price, decimals.price)}</td><td class="opt">{row.leverage}×</td>
-            <td><button type="button" title="fills in an order at the market that reduces only" onClick={() => onClose?.(row)}>close</button></td>
+            <td class="acts"><button type="button" title="fills in an order at the market that reduces only" onClick={() => onClose?.(row)}>close</button></td>
           </tr>;
         })}
       </tbody>
@@ -184,7 +190,7 @@ function CancelAll({ trader }: { trader: Trader }) {
   return <button type="button" disabled={trader.credentials === null} onClick={() => void cancelAll(trader)}>cancel all</button>;
 }
 
-export function AccountPanes({ exchange, trader, tab, onTab, onClose }: Props & { tab: AccountTab; onTab: (tab: AccountTab) => void }) {
+export function AccountPanes({ exchange, trader, tab, onTab, onClose, onChange }: Props & { tab: AccountTab; onTab: (tab: AccountTab) => void }) {
   useModel(trader);
   const Content = tab === 'Health' || tab === 'Latency' || tab === 'Decoder' ? null : CONTENT[tab];
   const count = { 'Open orders': trader.account?.orders.length, Positions: trader.account?.positions.length } as Record<string, number | undefined>;
@@ -203,7 +209,7 @@ export function AccountPanes({ exchange, trader, tab, onTab, onClose }: Props & 
           : Content === null ? (tab === 'Health' ? <HealthPane exchange={exchange} /> : <LatencyPane exchange={exchange} trader={trader} />)
           : trader.credentials === null ? <Nothing>no account on this device</Nothing>
           : trader.account === null ? (trader.problem === null ? <Loading what="account" /> : <Nothing>{trader.problem}</Nothing>)
-          : <Content exchange={exchange} trader={trader} onClose={onClose} />}
+          : <Content exchange={exchange} trader={trader} onClose={onClose} onChange={onChange} />}
       </div>
     </section>
   );

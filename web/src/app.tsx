@@ -54,6 +54,12 @@ export function App({ exchange }: { exchange: Exchange }) {
     location.hash = `m=${position.market}`;
     fill({ side: position.side === 'LONG' ? 'sell' : 'buy', kind: 'market', size: position.size, reduceOnly: true }, position.market);
   };
+  const change = (order: any) => {
+    location.hash = `m=${order.market}`;
+    fill({
+      side: order.side === 'LONG' ? 'buy' : 'sell', kind: 'limit', price: order.price, size: order.remaining_size, postOnly: order.post_only, reduceOnly: order.reduce_only, changes: order,
+    }, order.market);
+  };
   const help = useRef<HTMLDialogElement>(null);
   useKeys({
     find: () => (setTab('Markets'), focusSoon('.pane-markets input')),
@@ -71,7 +77,7 @@ export function App({ exchange }: { exchange: Exchange }) {
         <div class="column middle">
           <CandlePane exchange={exchange} trader={trader} />
           <DepthPane exchange={exchange} onPick={(price) => pick('price', price)} />
-          {trader !== null && <AccountPanes exchange={exchange} trader={trader} tab={section} onTab={setSection} onClose={close} />}
+          {trader !== null && <AccountPanes exchange={exchange} trader={trader} tab={section} onTab={setSection} onClose={close} onChange={change} />}
         </div>
         <div class="column right"><BookPane exchange={exchange} onPick={pick} /><TradesPane exchange={exchange} /></div>
       </main>

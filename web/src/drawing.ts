@@ -14,15 +14,16 @@ export function pageColour(): (name: string) => string {
   return (name) => style.getPropertyValue(`--${name}`).trim();
 }
 
-const DARK = matchMedia('(prefers-color-scheme: dark)');
+const DARK = '(prefers-color-scheme: dark)';
 
 /** Whether the page has its dark colours. */
 function useDark(): boolean {
-  const [isDark, setDark] = useState(DARK.matches);
+  const [isDark, setDark] = useState(() => matchMedia(DARK).matches);
   useEffect(() => {
-    const change = () => setDark(DARK.matches);
-    DARK.addEventListener('change', change);
-    return () => DARK.removeEventListener('change', change);
+    const dark = matchMedia(DARK);
+    const change = () => setDark(dark.matches);
+    dark.addEventListener('change', change);
+    return () => dark.removeEventListener('change', change);
   }, []);
   return isDark;
 }

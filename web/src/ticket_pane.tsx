@@ -10,21 +10,26 @@ import { Nothing, Pane } from './pane';
 import { type Payload, makePayload } from './payload';
 import type { Submission } from './submission';
 import { statusText } from './text';
-import { type Fault, type Judgement, type Order, judgeOrder, orderRequest, sentence } from './ticket';
+import { type Fault, type Judgement, type Order, hasLimit, judgeOrder, orderRequest, sentence, waits } from './ticket';
+import { Leverage } from './leverage';
 import type { Trader } from './trader';
 
 /** What is filled in from elsewhere on the page. */
 export type Picked = { market: string; change: Partial<Order> } | null;
 
-const EMPTY: Order = { side: 'buy', kind: 'limit', price: '', size: '', tif: 'GTC', postOnly: false, reduceOnly: false };
+const EMPTY: Order = {
+  side: 'buy', kind: 'limit', atLimit: false, trigger: '', price: '', size: '', tif: 'GTC', postOnly: false, reduceOnly: false, changes: null,
+};
+const KINDS = [['limit', 'Limit'], ['market', 'Market'], ['stop', 'Stop'], ['take', 'Take profit']] as const;
+const LABELS = { trigger: 'Trigger', price: 'Price', size: 'Size' };
 
-type FieldProps = { name: 'price' | 'size'; unit: string; order: Order; faults: Fault[]; onChange: (text: string) => void };
+type FieldProps = { name: Fault['field']; unit: string; order: Order; faults: Fault[]; onChange: (text: string) => void };
 
 function NumberField({ name, unit, order, faults, onChange }: FieldProps) {
   const fault = order[name] === '' ? undefined : faults.find((one) => one.field === name);
   return (
     <div class="field">
-      <label for={`ticket-${name}`}>{name === 'price' ? 'Price' : 'Size'} <span class="dim">{unit}</span></label>
+      <label for={`ticket-${name}`}>{LABELS[name]} <span class="dim">{unit}</span></label>
       <input id={`ticket-${name}`} inputMode="decimal" autocomplete="off" value={order[name]} aria-invalid={fault !== undefined}
         aria-describedby={fault && `ticket-${name}-fault`} onInput={(event) => onChange(event.currentTarget.value.trim())} />
       {fault && (
@@ -69,7 +74,7 @@ function usePayload(order: Order, market: Market, judged: Judgement, trader: Tra
     if (account === undefined || judged.faults.length > 0) return null;
     const { name, values } = orderRequest(order, market, judged, account);
     return makePayload(name, 'session', values);
-  }, [order, market, account, sent]);
+  }, [order, market, account, sent, judged.faults.length === 0]);
 }
 
 type TicketProps = { market: Market; trader: Trader; picked: Picked; isStale: boolean; onTaken: () => void };
@@ -83,7 +88,8 @@ function Ticket({ market, trader, picked, isStale, onTaken }: TicketProps) {
   const set = (change: Partial<Order>) => setOrder((before) => ({ ...before, ...change }));
   useEffect(() => {
     if (picked?.market !== market.name) return;
-    set(picked.change);
+    set({ changes: null, ...picked.change });
+    if (picked.change.changes != null) setSubmission(null);
     onTaken();
   }, [picked]);
   const judged = judgeOrder(order, market);
@@ -97,31 +103,41 @@ function Ticket({ market, trader, picked, isStale, onTaken }: TicketProps) {
     setSubmission(next);
     await next.send();
     setSent((count) => count + 1);
+    if (next.isDone) set({ changes: null });
     await trader.read();
   };
+  const { changes } = order;
+  const isLimit = hasLimit(order);
   const reason = trader.credentials === null ? 'Open an account to trade.' : market.state !== 'ACTIVE' ? `The market is ${statusText(market.state)}.` : null;
   return (
     <form class="ticket" onSubmit={(event) => (event.preventDefault(), void place())} onKeyDown={(event) => event.key === 'Enter' && event.repeat && event.preventDefault()}>
-      <Choice name="Side" value={order.side} choices={[['buy', 'Buy'], ['sell', 'Sell']]} onChange={(side) => set({ side })} />
-      <Choice name="Kind" value={order.kind} choices={[['limit', 'Limit'], ['market', 'Market']]} onChange={(kind) => set({ kind })} />
-      {order.kind === 'limit' && <NumberField name="price" unit="USDC" order={order} faults={judged.faults} onChange={(price) => set({ price })} />}
+      {changes === null ? <>
+        <Choice name="Side" value={order.side} choices={[['buy', 'Buy'], ['sell', 'Sell']]} onChange={(side) => set({ side })} />
+        <Choice name="Kind" value={order.kind} choices={KINDS} onChange={(kind) => set({ kind })} />
+      </> : (
+        <p class="changes">Changes your order at {shownText(changes.price, market.record.price_decimals)}. <button type="button" onClick={() => set({ changes: null })}>leave it</button></p>
+      )}
+      {waits(order) && <NumberField name="trigger" unit="USDC" order={order} faults={judged.faults} onChange={(trigger) => set({ trigger })} />}
+      {isLimit && <NumberField name="price" unit="USDC" order={order} faults={judged.faults} onChange={(price) => set({ price })} />}
       <NumberField name="size" unit={market.record.base} order={order} faults={judged.faults} onChange={(size) => set({ size })} />
       <div class="terms">
-        {order.kind === 'limit' && (
+        {waits(order) && <Switch text="at a limit" value={order.atLimit} onChange={(atLimit) => set({ atLimit })} />}
+        {isLimit && changes === null && (
           <label>In force <select value={order.tif} onChange={(event) => set({ tif: event.currentTarget.value as Order['tif'] })}>
             <option>GTC</option><option>IOC</option><option>FOK</option>
           </select></label>
         )}
-        {order.kind === 'limit' && <Switch text="post only" value={order.postOnly} onChange={(postOnly) => set({ postOnly })} />}
+        {isLimit && <Switch text="post only" value={order.postOnly} onChange={(postOnly) => set({ postOnly })} />}
         <Switch text="reduce only" value={order.reduceOnly} onChange={(reduceOnly) => set({ reduceOnly })} />
       </div>
       {judged.faults.length === 0 && <p class="sentence">{sentence(order, market, judged)}</p>}
       {payload !== null && <ByteTable payload={payload} />}
       <button type="submit" class={`place side-${order.side}`} disabled={reason !== null || payload === null || isBusy}>
-        {order.side === 'buy' ? 'Buy' : 'Sell'} {market.record.base}
+        {changes === null ? `${order.side === 'buy' ? 'Buy' : 'Sell'} ${market.record.base}` : 'Change the order'}
       </button>
       {reason !== null && <p class="dim">{reason}</p>}
       {submission !== null && <Outcome submission={submission} />}
+      {trader.credentials !== null && <Leverage market={market} trader={trader} />}
     </form>
   );
 }

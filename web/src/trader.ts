@@ -166,6 +166,17 @@ export class Trader extends Model {
     return new Submission(payload, envelope, path);
   }
 
+  /** Chooses the leverage of a market, and gives what is then in force. */
+  async setLeverage(market: string, leverage: number): Promise<number> {
+    const { body } = await ask(`${API}/leverage`, {
+      method: 'PUT',
+      headers: { 'Content-Type': 'application/json', 'X-API-KEY': this.credentials!.apiKey },
+      body: writeJson({ subaccount_index: 0, portfolio_index: 0, market, leverage }),
+    });
+    await this.read();
+    return Number(body.leverage);
+  }
+
   /** Test money, once: a request whose answer is lost is not sent again. */
   async faucet(amount: string): Promise<void> {
     await ask(`${API}/faucet`, {
