@@ -291,6 +291,7 @@ class Rule:
     def __init__(self, cluster):
         self.cluster, self.port, self.connection = cluster, None, None
         self.next, self.unknown = 0, 0
+        self.since, self.open_tries = None, 0
 
     def drop(self):
         if self.connection is not None:
@@ -305,23 +306,30 @@ class Rule:
         self.port = ports[self.next % len(ports)] if ports else None
 
     def send(self, data, end):
-        """The response to these bytes, however often they must be sent; None after `end`."""
+        """The response to these bytes, however often they must be sent; None after `end`.
+        `open_tries` of the sendings may have been executed, the first of them at `since`."""
+        self.since, self.open_tries = None, 0
         while time.monotonic() < end:
             try:
                 if self.port is None:
                     self.go_on()
                 if self.connection is None:
                     self.connection = client.Connection(self.port, 2)
+                before = self.since
+                self.since, self.open_tries = before or time.monotonic(), self.open_tries + 1
                 response = self.connection.exchange(data)
             except (OSError, EOFError, TypeError):
                 self.go_on()
                 time.sleep(0.05)
                 continue
+            status = response.json.get("status") if response.status == 200 else None
+            if response.status == 421 or status == "request_dropped" or \
+                    (response.status == 503 and response.json["code"] == "not_ready"):
+                self.since, self.open_tries = before, self.open_tries - 1  # was not executed
             if response.status == 421:
                 self.drop()
                 self.port = int(response.json["leader"].rsplit(":", 1)[1])
-            elif response.status == 503 or (response.status == 200 and response.json.get("status")
-                                            in ("request_dropped", "retry_required")):
+            elif response.status == 503 or status in ("request_dropped", "retry_required"):
                 self.unknown += response.json.get("code") == "outcome_unknown"
                 self.go_on()
                 time.sleep(0.05)

@@ -46,20 +46,6 @@ def chain_of(folder):
 
 
 def requests_of(frames):
-    """The request id of each journalled order, with its sequence."""
+    """The request id of each journalled order and cancel, with its sequence."""
     return [(record.payload[8:24], record.sequence) for frame in frames for record in frame.records
-            if record.kind == 1 and record.code == client.PLACE_LIMIT]
-
-
-def out_of_order(acks):
-    """Of acknowledgements (answered, id, sequence, status, sent): whether one has a sequence below
-    that of another that was answered before it was sent."""
-    problems, answered, highest, at = [], sorted(ack for ack in acks if ack[2]), 0, 0
-    for ack in sorted((ack for ack in acks if ack[2]), key=lambda ack: ack[4]):
-        while answered[at][0] < ack[4]:
-            highest = max(highest, answered[at][2])
-            at += 1
-        if ack[2] < highest:
-            problems.append(f"{ack[1].hex()} has sequence {ack[2]}, and {highest} was acknowledged "
-                            "before it was sent")
-    return problems
+            if record.kind == 1 and record.code in (client.PLACE_LIMIT, client.CANCEL)]

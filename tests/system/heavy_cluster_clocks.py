@@ -160,6 +160,7 @@ def main():
                           node_options=[f"--cluster.clock_ms={CLOCK_MS}"])
         try:
             world = test_cluster.World(cluster)
+            world.clock_error_ms = 4 * OFF_MS
             problems = (takeovers(world) + one_is_off(world, clocks) +
                         all_are_off(world, clocks) + test_cluster.end_load(world) +
                         test_cluster.nothing_is_lost(world))

@@ -133,10 +133,12 @@ def main():
         staleness(world, "at about 200 orders/s")
         stalls(world)
         test_cluster.end_load(world)
+        problems = test_cluster.nothing_is_lost(world)
     finally:
         cluster.remove()
     print(f"load {os.getloadavg()[0]:.1f} after")
-    return 0
+    print("\n".join(problems) if problems else "cluster figures: nothing is lost")
+    return bool(problems)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
 import client
 import test_cluster
 from cluster import Cluster, Rule, until
+from cluster_load import judged
 from harness import perpd_program
 
 INTERVAL = 65536  # sequences between two 2015 (wire.md W3b)
@@ -133,9 +134,11 @@ def make_room(cluster):
     until(has_room, "room in etcd")
 
 
-def drill(cluster):
-    salt, accounts = cluster.prepared
-    world = {"cluster": cluster, "salt": salt, "accounts": accounts}
+def drill(clients):
+    cluster = clients.cluster
+    salt, accounts = cluster.prepared  # what the load cancels is its own
+    world = {"cluster": cluster, "salt": salt, "accounts": accounts[test_cluster.WORKERS:]}
+    clients.begin()
     leader = cluster.leader()
     standby = next(node for node in cluster.nodes if node is not leader)
     start_faulty(standby, "both", 7780)
@@ -148,11 +151,13 @@ def drill(cluster):
         start_faulty(node, where, price)
         lead(cluster, node)
         problems += differ(world, f"a leader differs ({where})", node.name, price, sentence)
-    return problems + equal_at_rest(cluster)
+    test_cluster.end_load(clients)
+    return problems + equal_at_rest(clients)
 
 
-def equal_at_rest(cluster):
+def equal_at_rest(clients):
     """All nodes have the frames of the one that has most, and no two differ."""
+    cluster = clients.cluster
     time.sleep(2)
     for node in cluster.nodes:
         node.kill()
@@ -161,7 +166,8 @@ def equal_at_rest(cluster):
     if any(a.data != b.data for chain in chains[1:] for a, b in zip(chain, chains[0])):
         return ["journals differ"]
     codes = [record.code for frame in chains[0][:shortest] for record in frame.records]
-    return [] if codes.count(2015) >= 3 else [f"{codes.count(2015)} records 2015"]
+    problems = judged(clients, max(chains, key=len))
+    return problems + ([] if codes.count(2015) >= 3 else [f"{codes.count(2015)} records 2015"])
 
 
 def main():
@@ -169,10 +175,12 @@ def main():
         print("cluster hash: skipped: etcd-server is not installed (tools/packages.txt)")
         return 77
     program = perpd_program().parent / "tests" / "perpd_faulty"
-    cluster = Cluster(program, test_cluster.prepare, "--limits.rate_limits=off",
+    cluster = Cluster(program, lambda exchange: test_cluster.prepare(exchange,
+                                                                     2 * test_cluster.WORKERS),
+                      "--limits.rate_limits=off",
                       "--exchange.oracle_max_age_ms=0")
     try:
-        problems = drill(cluster)
+        problems = drill(test_cluster.World(cluster))
     finally:
         cluster.remove()
     print("\n".join(problems) if problems else "cluster hash: passed")

@@ -31,10 +31,12 @@ def supervise(cluster, ends, deaths):
         time.sleep(0.05)
 
 
-def drill(cluster, deaths):
+def drill(world, deaths):
+    cluster = world.cluster
     exchange = client.Exchange(0, 0, None, None, "")
     exchange._salt, accounts = cluster.prepared
     session, rule, problems = accounts[0], Rule(cluster), []
+    world.begin()
 
     def send(price, request_id=None):
         body = client.limit_body(session.id, price, 200)
@@ -42,7 +44,6 @@ def drill(cluster, deaths):
         answer = rule.send(data, time.monotonic() + 100)
         return answer.json["status"] if answer is not None else None
 
-    cluster.leader()
     good = test_cluster.BTC_PRICE * 9 // 10
     if send(good) != "request_completed":
         problems.append("an order before it is refused")
@@ -75,7 +76,10 @@ def main():
     thread = threading.Thread(target=supervise, args=(cluster, ends, deaths))
     thread.start()
     try:
-        problems = drill(cluster, deaths)
+        world = test_cluster.World(cluster)
+        problems = drill(world, deaths) + test_cluster.end_load(world)
+        ends.set()
+        problems += test_cluster.nothing_is_lost(world)
     finally:
         ends.set()
         thread.join()

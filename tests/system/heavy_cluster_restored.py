@@ -15,6 +15,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
 
 import test_cluster
 from cluster import Cluster, until
+from cluster_load import judged
 from harness import perpd_program
 
 REFUSED = 3
@@ -81,8 +82,9 @@ def drill(world, other):
         node.may_end = True
         node.process.send_signal(signal.SIGKILL)
         node.process.wait()
+    problems = judged(world, test_cluster.chain_of(cluster.nodes[0].folder))
     swap(cluster.etcd, put_back)
-    problems = refusals(cluster, OLDER)
+    problems += refusals(cluster, OLDER)
     # The other cluster has the same name, in an etcd of its own.
     for first, (node, stranger) in enumerate(zip(cluster.nodes, other.nodes)):
         node.proxy.end()

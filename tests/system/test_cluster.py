@@ -8,102 +8,27 @@ equal.
 
 Without etcd-server it says so and ends with 77, skipped.
 """
-import collections
 import json
 import pathlib
 import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
 
 import client
-from client import Account
 from cluster import Cluster, Node, Rule, until
-from cluster_chain import chain_of, out_of_order, requests_of
+from cluster_chain import chain_of
 from cluster_join import joins
+from cluster_load import WORKERS, World, end_load, nothing_is_lost, prepare
 from cluster_place import placement
 from harness import PRODUCED, Suite, perpd_program
-from world import BTC, BTC_PRICE, USDC
+from world import BTC_PRICE
 
 suite = Suite("cluster")
 COUNT = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 1
-WORKERS = 4
-PAUSE_S = 0.01  # between two orders of a worker
-LOAD_S = 0.5  # of acknowledged orders before and after each event
-
-
-class Worker(threading.Thread):
-    """Places orders far from the price and cancels none; notes what was acknowledged, and when."""
-
-    def __init__(self, world, account):
-        super().__init__(daemon=True)
-        self.world, self.account = world, account
-        self.rule, self.acked, self.sent = Rule(world.cluster), [], 0
-
-    def run(self):
-        exchange = client.Exchange(0, 0, None, None, "")
-        exchange._salt = self.world.salt
-        while not self.world.ends.is_set():
-            request_id = client.new_id()
-            body = client.limit_body(self.account.id, BTC_PRICE * 9 // 10 - self.sent % 1000, 20)
-            data = exchange.signed(client.PLACE_LIMIT, body, self.account.session, request_id)
-            self.sent, begun = self.sent + 1, time.monotonic()
-            response = self.rule.send(data, time.monotonic() + 60)
-            if response is not None and response.status == 200:
-                answer = response.json
-                self.acked.append((time.monotonic(), request_id, answer.get("sequence"),
-                                   answer["status"], begun))
-            time.sleep(PAUSE_S)
-            while self.world.rests.is_set():
-                time.sleep(PAUSE_S)
-
-
-class World:
-    def __init__(self, cluster):
-        self.cluster, self.ends, self.rests = cluster, threading.Event(), threading.Event()
-        self.salt, accounts = cluster.prepared
-        self.workers = [Worker(self, account) for account in accounts]
-        self.stalls = collections.defaultdict(list)
-
-    def begin(self):
-        self.cluster.leader()
-        for worker in self.workers:
-            worker.start()
-        self.await_acks()
-
-    def acks(self):
-        return sum(len(worker.acked) for worker in self.workers)
-
-    def await_acks(self):
-        """Until every worker was answered for requests that it sent from now on."""
-        before = [len(worker.acked) for worker in self.workers]
-        until(lambda: all(len(worker.acked) > count + 1
-                          for worker, count in zip(self.workers, before)),
-              "acknowledgement: " + self.cluster.tails())
-
-    def unknown(self):
-        return sum(worker.rule.unknown for worker in self.workers)
-
-    def gap(self, since):
-        """The longest time without an acknowledgement of any worker from `since` on."""
-        times = sorted(ack[0] for worker in self.workers for ack in worker.acked
-                       if ack[0] >= since)
-        return max((after - before for before, after in zip(times, times[1:])), default=0)
-
-    def stall(self, kind, event, mend):
-        """The time from the event to the next acknowledgement of all workers; then mends it."""
-        self.await_acks()
-        time.sleep(LOAD_S)
-        begun = time.monotonic()
-        what = event()
-        self.await_acks()
-        self.stalls[kind].append(time.monotonic() - begun)
-        mend(what)
-        time.sleep(LOAD_S)
 
 
 def at_rest(world, part):
@@ -113,11 +38,6 @@ def at_rest(world, part):
         return part(world)
     finally:
         world.rests.clear()
-
-
-def prepare(exchange):
-    exchange.set_price(BTC_PRICE, BTC)
-    return exchange.salt, [Account(exchange, 1_000_000 * USDC) for _ in range(WORKERS)]
 
 
 def kills(world):
@@ -443,13 +363,6 @@ def apart(world):
     return problems
 
 
-def end_load(world):
-    world.ends.set()
-    for worker in world.workers:
-        worker.join(120)
-    return []
-
-
 def quota(world):
     """A foreign writer fills etcd: an alarm at 50 %, cancels only at 80 %; when there is room again
     the operator opens the markets."""
@@ -501,57 +414,6 @@ def quota(world):
     until(opens, "open market: " + cluster.tails())
     cluster.revive()
     return problems
-
-
-def nothing_is_lost(world):
-    """Every acknowledged id is in the journal at its sequence, none twice; journals are equal."""
-    last = max(ack[2] or 0 for worker in world.workers for ack in worker.acked)
-    for node in world.cluster.nodes:  # every node shows the last acknowledgement
-        until(lambda: node.exchange().get("/api/v1/markets",
-                                          headers=[("X-Min-Sequence", str(last))]).status == 200,
-              f"sequence {last} on {node.name}")
-    for node in world.cluster.nodes:
-        node.kill()
-    problems = []
-    chains = [chain_of(node.folder) for node in world.cluster.nodes]
-    shortest = min(len(chain) for chain in chains)
-    for node, chain in zip(world.cluster.nodes[1:], chains[1:]):
-        for ours, theirs in zip(chains[0][:shortest], chain[:shortest]):
-            if (ours.segment, ours.offset, ours.data) != (theirs.segment, theirs.offset,
-                                                           theirs.data):
-                problems.append(f"frame {ours.number} differs on {node.name}")
-                break
-    for node, chain in zip(world.cluster.nodes, chains):
-        found = requests_of(chain)
-        if len({raw for raw, _ in found}) != len(found):
-            problems.append(f"{node.name}: an order was executed twice")
-        by_id = dict(found)
-        for worker in world.workers:
-            for _, raw, sequence, _, _ in worker.acked:
-                if raw not in by_id or sequence not in (None, by_id[raw]):
-                    problems.append(f"{node.name}: {raw.hex()} was acknowledged at {sequence}, "
-                                    f"the journal has {by_id.get(raw)}")
-    times = [record.t_ns for frame in chains[0] for record in frame.records]
-    if any(after <= before for before, after in zip(times, times[1:])):
-        problems.append("t does not rise from record to record")
-    problems += out_of_order([ack for worker in world.workers for ack in worker.acked])
-    terms = [frame.boot for frame in chains[0]]
-    if terms != sorted(terms):
-        problems.append(f"terms fall: {terms}")
-    for before, frame in zip(chains[0], chains[0][1:]):
-        if frame.boot != before.boot:
-            codes = [record.code for record in frame.records[:3] if record.code != 2015]
-            if codes[:2] != [2014, 2016]:
-                problems.append(f"term {frame.boot} begins with {codes}")
-    statuses = collections.Counter(ack[3] for worker in world.workers for ack in worker.acked)
-    if set(statuses) - {"request_completed", "duplicate_request_id"}:
-        problems.append(f"statuses: {statuses}")
-    lost = sum(node.lost_sessions for node in world.cluster.nodes)
-    print(f"cluster: {world.acks()} acknowledged, {len(set(terms))} boots and terms, "
-          f"{shortest} frames on each; longest stall " +
-          ", ".join(f"{kind} {max(times):.2f} s" for kind, times in world.stalls.items()) +
-          f"; {lost} sessions lost, {world.unknown()} outcomes unknown")
-    return problems[:10]
 
 
 @suite.case
