@@ -1,6 +1,6 @@
 /* What a position leaves of its reduce-only orders when it becomes smaller (R3): those that stand
- * behind others which hold it end, the hindmost first, in slices. BTC-PERP of W10 at mark
- * 100,000.0; 10 raw are 10 USDC. */
+ * behind others which hold it end, the hindmost first, in slices; and that none is cut to dust.
+ * BTC-PERP of W10 at mark 100,000.0; 10 raw are 10 USDC. */
 #include "image_copy.h"
 #include "purse.h"
 
@@ -225,6 +225,28 @@ static void test_image(void)
     host_close(&host);
 }
 
+/* Row 21 of what a reduction leaves, of a reduce-only order too: 10 USDC at its price, whatever the
+ * position is. 10 raw at 101,000.0 are 10.1 USDC, 9 raw 9.09. */
+static void test_no_dust(void)
+{
+    trade_open(&host, NULL);
+    go_long(1000);
+    CHECK(trade_reduce(&host, 1, -990, M + 10000, TRADE_GTC) == TRADE_OK);
+    struct trade_id id = trade_last_id(&host);
+    CHECK(trade_cut(&host, 1, id, 981, 0) == STATUS_rejected_invalid_size);
+    CHECK(trade_cut(&host, 1, id, 989, 0) == STATUS_rejected_invalid_size);
+    CHECK(trade_remaining(&host, 1, id) == 990);
+    CHECK(trade_cut(&host, 1, id, 980, 0) == TRADE_OK && trade_remaining(&host, 1, id) == 10);
+    /* of a position of 5, 9 would be enough: a cut is not asked for that, a new order is */
+    sell(995, false);
+    CHECK(trade_cut(&host, 1, id, 1, 0) == STATUS_rejected_invalid_size);
+    CHECK(trade_reduce(&host, 1, -9, M + 10000, TRADE_GTC) == TRADE_OK);
+    CHECK(trade_cut(&host, 1, id, 10, 0) == TRADE_OK);
+    CHECK(trade_last_state(&host).reason == REASON_user_cancel);
+    trade_check_figures(&host);
+    host_close(&host);
+}
+
 int main(void)
 {
     test_wall(false);
@@ -233,6 +255,7 @@ int main(void)
     test_what_holds();
     test_dead();
     test_flip();
+    test_no_dust();
     test_many_portfolios();
     test_image();
     return 0;

@@ -95,9 +95,10 @@ def reduce_rows(exchange, order, by, expected):
     # as an item of a batch it has a sign
     if by < 0 or left > 0 and by % order.market.lot:
         return S["rejected_invalid_size"]
-    too_small = (left > 0 and not order.reduce_only
-                 and left * order.price < order.market.min_notional)
-    return S["rejected_invalid_size"] if too_small else 0
+    if 0 < left * order.price < order.market.min_notional:
+        note(exchange, 1, "leaves dust reduce-only" if order.reduce_only else "leaves dust")
+        return S["rejected_invalid_size"]
+    return 0
 
 
 def reduce_by(exchange, order, by):

@@ -49,60 +49,6 @@ class ClauseCommands:
                                        rng.randbytes(20), 0)
         return self.signed(WITHDRAW, body, keys.secp256k1_public(portfolio.account))
 
-    # ---- reduce-only orders
-
-    def make_wall(self, exchange):
-        """Reduce-only orders of one holder, as many as his position covers and more; then less of a
-        position, cash that leaves, orders that fire into them."""
-        rng = self.random
-        account, other = rng.sample(self.numbers, 2)
-        market = self.some_market(exchange)
-        if not market.mark or market.state != ACTIVE:
-            return self.unrest(exchange) or self.make_tick(exchange)
-        portfolio = exchange.portfolios[account, 0, 0]
-        held = portfolio.holdings.get(market.id)
-        if not held or not held.size or rng.random() < 0.15:
-            value = max(30 * USDC, portfolio.balance()[0] * rng.randrange(1, 19))
-            self.trade(market, account, other, rng.choice((1, -1)) * self.size_worth(market, value))
-            return self.pending.popleft()
-        size, side = abs(held.size), -1 if held.size > 0 else 1
-        many = rng.random() < 0.4  # as many as the position covers, and then most of it is closed
-        count = rng.randrange(5, 15) if many else rng.randrange(1, 8)
-        for _ in range(count):
-            part = size // count if many else size * rng.choice((1, 2, 3, 6, 12, 24)) // 6
-            self.pending.append(self.place(
-                [account, 0, 0, self.away(market, side), side * self.lots(market, part),
-                 rng.choice((GTC, GTC, GTC, IOC)), 0, 1, 1, 0, market.id, 0], self.fresh[account]))
-        draw = rng.random() * (0.3 if many else 1)
-        if draw < 0.3:
-            part = self.lots(market, size * rng.randrange(1, 10) // 10)
-            self.trade(market, account, other, side * part)
-        elif draw < 0.5:
-            left = max(1, portfolio.balance()[0] - rng.randrange(3) * held.margins()[0])
-            body = wire.WITHDRAW_BODY.pack(account, 0, 0, left, rng.randbytes(20), 0)
-            self.pending.append(self.signed(WITHDRAW, body, keys.secp256k1_public(account)))
-        resting = [one for one in held.orders if one.reduce_only]
-        if 0.5 <= draw < 0.75:
-            for order in resting[:rng.randrange(6)]:
-                body = wire.CANCEL_BODY.pack(account, 0, 0, order.id, market.id, 0, 0)
-                self.pending.append(self.signed(wire.CANCEL, body, self.fresh[account]))
-        elif draw >= 0.75 and resting:
-            order = rng.choice(resting)
-            part = self.lots(market, order.remaining * rng.randrange(1, 13) // 6)
-            body = wire.REPLACE_BODY.pack(
-                account, 0, 0, order.id, rng.choice((order.price, self.away(market, side))),
-                side * part, GTC, 0, 1, 1, 0, market.id, 0, 0)
-            self.pending.append(self.signed(wire.REPLACE, body, self.fresh[account]))
-        return self.pending.popleft()
-
-    def lots(self, market, size):
-        return max(market.min_size, size // market.lot * market.lot)
-
-    def away(self, market, side):
-        """A price at which an order of that side rests."""
-        price = market.mark * (10**6 - side * self.random.randrange(300, 30000)) // 10**6
-        return max(market.tick, price // market.tick * market.tick)
-
     # ---- losses
 
     def back(self, market, least, most):

@@ -60,8 +60,8 @@ REGIMES.update({
     "walls": dict(CALM, options=NEVER_STALE, accounts=6, records=(0, 4), streams=4,
                   deposit=(200, 9000), reduce_only=0.6, spread_ppm=6000, move_ppm=700,
                   trigger_ppm=900,
-                  weights={"wall": 30, "replace": 34, "conditional": 14, "cancel": 16, "place": 8,
-                           "oracle": 6, "batch": 5, "market": 4, "amend": 4, "tick": 2,
+                  weights={"wall": 30, "cut": 10, "replace": 34, "conditional": 14, "cancel": 16,
+                           "place": 8, "oracle": 6, "batch": 5, "market": 4, "amend": 4, "tick": 2,
                            "deposit": 0.6, "cancel_all": 0.5, "transfer": 0.6, "leverage": 1}),
     # What fires meets one maker at a time.
     "going": dict(REGIMES["cascade"], tif=(80, 5, 5, 10), post_only=0.05, move_ppm=2000,

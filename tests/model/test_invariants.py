@@ -12,8 +12,9 @@ from wire import IN_LIQUIDATION
 
 
 class Invariants(unittest.TestCase):
-    """The sums of positions and of cash, books that do not cross, what is owed only in liquidation,
-    and profits that wait while the exchange is short. Most of the regimes are those of risk."""
+    """The sums of positions and of cash, books that do not cross, dust, what is owed only in
+    liquidation, and profits that wait while the exchange is short. Most of the regimes are those of
+    risk."""
     regimes = ("slices", "backstop", "deleverage", "deficit", "closing", "hours", "fast", "broke",
                "states", "cash")
 
@@ -26,6 +27,15 @@ class Invariants(unittest.TestCase):
         given = money.deposited + money.faucet + money.top_ups - money.settled
         return held + exchange.fee_account + money.pending + pools - given
 
+    def check_dust(self, exchange, market):
+        """Below min_notional is at most the first order of a level (reduce-only ones aside)."""
+        for side in (market.bids, market.asks):
+            for level in side.all():
+                dust = [at for at, order in enumerate(level.orders) if not order.reduce_only
+                        and order.remaining * level.price < market.min_notional]
+                self.assertIn(dust, ([], [0]))
+                exchange.counts["dust"] += len(dust)
+
     def check(self, exchange):
         self.assertEqual(self.sums(exchange), 0)
         for asset, market in exchange.markets.items():
@@ -35,6 +45,7 @@ class Invariants(unittest.TestCase):
                 self.assertEqual(sizes, 0)
             if market.bids.keys and market.asks.keys:
                 self.assertLess(market.bids.best(), market.asks.best())
+            self.check_dust(exchange, market)
         for portfolio in exchange.by_number:
             if portfolio.status != IN_LIQUIDATION:
                 self.assertEqual(portfolio.owed, 0)
@@ -49,7 +60,7 @@ class Invariants(unittest.TestCase):
                 if number % 10 == 0:
                     self.check(exchange)
             counts += exchange.counts
-        for name in ("gap", "hold", "L1", "L3", "ADL", "row 10 gap"):
+        for name in ("gap", "hold", "L1", "L3", "ADL", "row 10 gap", "dust"):
             self.assertGreater(counts[name], 0, name)
 
     def test_profits_wait(self):

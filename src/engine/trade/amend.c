@@ -62,14 +62,13 @@ static enum status find_target(struct engine *engine, uint32_t market,
     return STATUS_request_completed;
 }
 
-/* Row 21 of what a reduction leaves: a rest that is not reduce-only keeps min_notional. */
+/* Row 21 of what a reduction leaves: every rest keeps min_notional, a reduce-only one too. */
 static bool leaves_too_little(const struct engine *engine, uint32_t index, uint64_t reduce_by)
 {
     const struct order *order = &engine->orders.hot[index];
     uint128 left = (uint128)(order->remaining - reduce_by) * resting_price(engine, order);
 
-    return (order->flags & ORDER_REDUCE_ONLY) == 0 &&
-           left < engine->markets.rows[order->market].record.min_notional;
+    return left < engine->markets.rows[order->market].record.min_notional;
 }
 
 enum status amend_reduce_decide(struct engine *engine, const struct amend_target *target,
