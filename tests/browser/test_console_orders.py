@@ -50,7 +50,7 @@ def line(exchange, price):
 
 
 def changed(console, exchange, maker):
-    """A smaller order keeps its place, another price does not; of two pages the second is refused."""
+    """A smaller order keeps its place, another price does not; the second page is refused."""
     place(console, "99000", "0.02")
     shows(console, ROW, "99,000.0")
     behind = new_id()
