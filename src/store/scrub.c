@@ -115,6 +115,13 @@ static void list(struct scrub *scrub)
         add(scrub, SCRUB_SNAPSHOT, sequences[i]);
 }
 
+void scrub_alone(struct scrub *scrub, enum scrub_kind kind, uint64_t number)
+{
+    scrub->count = scrub->next = 0;
+    scrub->is_listed = true; /* of no archive */
+    add(scrub, kind, number);
+}
+
 /* ---- one file -------------------------------------------------------------------------------- */
 
 static bool is_there(struct scrub *scrub, const struct scrub_target *target)

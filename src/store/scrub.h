@@ -73,6 +73,9 @@ CC_MUST_USE int scrub_init(struct scrub *scrub, struct disk *disk,
                            const struct exchange_file *exchange, uint64_t rate);
 void scrub_free(struct scrub *scrub);
 
+/* In place of a round: this file alone, which is done with when `next` is 1. */
+void scrub_alone(struct scrub *scrub, enum scrub_kind kind, uint64_t number);
+
 /* Reads the next piece if it is due, and sets `finding`. Returns the work done; 0: nothing is
  * due. */
 uint64_t scrub_step(struct scrub *scrub, uint64_t now_ns);

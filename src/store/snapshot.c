@@ -183,6 +183,7 @@ struct snapshot_writer {
     int file;
     int error;             /* the first; from then on nothing is written */
     uint64_t offset;       /* in the file, of `buffer` */
+    uint64_t settled;      /* the file is synced below it */
     size_t used;           /* of the buffer */
     uint32_t sections;     /* begun; the last of them is open */
     struct hash_state all; /* of the image so far */
@@ -252,6 +253,23 @@ void snapshot_bytes(struct snapshot_writer *writer, const void *bytes, size_t co
         if (writer->used == BUFFER_BYTES)
             flush(writer);
     }
+}
+
+void snapshot_settle(struct snapshot_writer *writer)
+{
+    if (writer->error != 0 || writer->settled == writer->offset)
+        return;
+    writer->settled = writer->offset;
+    writer->error = disk_sync(writer->disk, writer->file);
+}
+
+void snapshot_abandon(struct snapshot_writer *writer)
+{
+    if (writer->file >= 0) {
+        disk_close(writer->disk, writer->file);
+        (void)!snapshot_remove_part(writer->disk, writer->sequence); /* a start removes it, too */
+    }
+    free(writer);
 }
 
 static void head_encode(uint8_t out[HEAD_BYTES], const struct exchange_file *exchange,

@@ -64,6 +64,13 @@ snapshot_begin(struct disk *disk, const struct exchange_file *exchange, uint64_t
 void snapshot_section_begin(struct snapshot_writer *writer, uint32_t code, uint32_t version);
 void snapshot_bytes(struct snapshot_writer *writer, const void *bytes, size_t count);
 
+/* Syncs the file when a buffer of it was written since the last time, so that snapshot_end does not
+ * wait for the whole. */
+void snapshot_settle(struct snapshot_writer *writer);
+
+/* Removes the file and frees the writer, in place of snapshot_end. */
+void snapshot_abandon(struct snapshot_writer *writer);
+
 /* Ends the file: fills head->section_count, image_bytes and image_hash, writes header and table,
  * syncs the journal up to head->frame and the file, and renames it. Always frees the writer.
  * Returns 0, or -errno; then no snapshot was promised, and a file of that name, if there is one, is

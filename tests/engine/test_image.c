@@ -1,6 +1,7 @@
 /* The image holds everything the engine decides by: change any byte of any field of any table and
  * its hash changes. The lists that the writer and this test go by cover their structs byte for byte
  * (static assertions beside the code), so a new field cannot be left out of both. */
+#include "base/hash.h"
 #include "engine/image/image.h"
 #include "engine/state/state_fields.h"
 #include "host.h"
@@ -341,6 +342,47 @@ static void test_history_does_not_show(void)
     host_close(&other);
 }
 
+struct piece_sink {
+    struct image_sink sink; /* first */
+    struct hash_state state;
+    uint32_t code, sections;
+};
+
+static void add_bytes(struct image_sink *sink, const void *bytes, size_t count)
+{
+    hash_add(&((struct piece_sink *)(void *)sink)->state, bytes, count);
+}
+
+static void add_section(struct image_sink *sink, uint32_t code, uint32_t version)
+{
+    struct piece_sink *pieces = (struct piece_sink *)(void *)sink;
+
+    CHECK(code > pieces->code && version == image_version(code)); /* each once, in their order */
+    pieces->code = code;
+    pieces->sections++;
+}
+
+/* Pieces of any size make the image that one call makes. */
+static void test_pieces(void)
+{
+    static const uint32_t sizes[] = { 1, 2, 7, 1024 };
+    uint8_t whole[HASH_BYTES], hash[HASH_BYTES];
+
+    host_image_hash(&host, whole);
+    for (size_t i = 0; i < CC_COUNT(sizes); i++) {
+        struct piece_sink sink = { .sink = { .section = add_section, .bytes = add_bytes } };
+        struct image_cursor cursor = { 0 };
+        uint32_t pieces = 1;
+        hash_begin(&sink.state);
+        while (!image_write_piece(host.engine, &sink.sink, &cursor, sizes[i]))
+            pieces++;
+        hash_end(&sink.state, hash);
+        CHECK(sink.sections == IMAGE_SECTION_COUNT && pieces >= IMAGE_SECTION_COUNT);
+        CHECK(sizes[i] > 1 || pieces > 2 * IMAGE_SECTION_COUNT);
+        CHECK(memcmp(hash, whole, HASH_BYTES) == 0);
+    }
+}
+
 int main(void)
 {
     test_left_out();
@@ -358,6 +400,7 @@ int main(void)
     test_deposits();
     test_duplicates();
     test_work();
+    test_pieces();
     printf("%u bytes changed, every one seen\n", changed_bytes);
     host_close(&host);
     test_history_does_not_show();

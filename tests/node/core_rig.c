@@ -32,6 +32,8 @@ static int host_poll(void *context)
         return 0;
     if (host->fails)
         return -1;
+    if (host->is_killed)
+        return SNAPSHOTTER_KILLED;
     if (host->dies) {
         struct snapshot_writer *writer =
             snapshot_begin(core_rig.disk, &core_rig.core.exchange, 4711);

@@ -46,6 +46,7 @@ struct core_rig_host {
     bool goes_on;          /* a child does not end by itself */
     bool fails;            /* a child ends without a snapshot */
     bool dies;             /* a child has written its snapshot, unfinished, and ends */
+    bool is_killed;        /* a child is ended by a signal */
     uint32_t ended;        /* from outside */
     uint64_t free_bytes;   /* UINT64_MAX at first */
     uint64_t wanted_first; /* UINT64_MAX: nobody wants any */

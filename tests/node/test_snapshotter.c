@@ -171,6 +171,87 @@ static void check_failures(void)
     core_rig_free();
 }
 
+/* A snapshot that was made in slices is what the records give, and a start begins with it. */
+static void check_sliced(uint64_t sequence)
+{
+    struct snapshot snapshot;
+    struct refusal why;
+    uint8_t want[HASH_BYTES];
+
+    CHECK(snapshot_read(core_rig.disk, &core_rig.core.exchange, sequence, &snapshot, &why) == 0);
+    hash_at(sequence, want);
+    CHECK(memcmp(snapshot.head.image_hash, want, HASH_BYTES) == 0);
+    snapshot_close(&snapshot);
+}
+
+/* Runs until so many snapshots were made without a child. */
+static void run_to_slices(uint64_t count)
+{
+    for (int i = 0; i < 400 && published_get(&counters()->in_slices) < count; i++)
+        core_rig_run(8);
+    CHECK(published_get(&counters()->in_slices) == count);
+}
+
+/* roles.md: where two children in a row were killed, the follower's thread makes the snapshot in
+ * slices. One that fails otherwise is not, and after each fold a child is tried. */
+static void check_slices(void)
+{
+    uint64_t sequences[SEQUENCES_MAX];
+
+    core_rig_make();
+    core_rig_start();
+    run_to(1);
+    core_rig.host.is_killed = true;
+    uint32_t begun = core_rig.host.begun;
+    run_to_slices(1);
+    CHECK(core_rig.host.begun == begun + 2 && published_get(&counters()->failures) == 2);
+    CHECK(list(sequences) == 2 && published_get(&counters()->sequence) == sequences[0]);
+    check_sliced(sequences[0]);
+    run_to_slices(2); /* one more child, one more fold */
+    CHECK(core_rig.host.begun == begun + 3 && published_get(&counters()->archived) > 0);
+    core_rig.host.is_killed = false;
+    run_to(4); /* and one that lives, again */
+    CHECK(published_get(&counters()->in_slices) == 2 && published_get(&counters()->alarm) == 0);
+    core_rig.host.is_killed = true;
+    run_to_slices(3);
+    CHECK(list(sequences) == 2);
+    check_sliced(sequences[0]);
+    core_rig_kill(); /* in the middle of a segment, behind the snapshot's frame */
+    start_as(sequences[0]);
+    run_to_slices(1);
+    core_rig_kill();
+    core_rig_free();
+}
+
+/* A fold under way holds the follower, and no stop: what is durable is applied all the same. */
+static void check_slices_stopped(void)
+{
+    struct slice_fold *fold = &core_rig.core.follower.fold;
+    uint64_t sequences[SEQUENCES_MAX];
+
+    core_rig_make();
+    core_rig_start();
+    run_to(1);
+    slice_fold_ask(fold);
+    for (int i = 0; i < 64 && fold->writer == NULL; i++) {
+        CHECK(core_rig_send_account(&core_rig.links[0]));
+        CHECK(core_match(&core_rig.core) > 0 && core_journal(&core_rig.core) >= 0);
+        CHECK(core_follow(&core_rig.core) >= 0);
+    }
+    CHECK(fold->writer != NULL);
+    uint64_t held = engine_sequence(core_rig.core.replica);
+    CHECK(held == fold->frame.last_sequence);
+    CHECK(core_rig_send_account(&core_rig.links[0]));
+    CHECK(core_match(&core_rig.core) > 0 && core_journal(&core_rig.core) >= 0);
+    CHECK(core_follow(&core_rig.core) > 0 && engine_sequence(core_rig.core.replica) == held);
+    core_rig_stop_roles();
+    CHECK(engine_sequence(core_rig.core.replica) > held && slice_fold_poll(fold) < 0);
+    CHECK(core_write_snapshot(&core_rig.core, &core_rig.refusal) == REFUSAL_none);
+    CHECK(list(sequences) == 2 && sequences[0] > held && sequences[1] != held);
+    core_rig_kill();
+    core_rig_free();
+}
+
 /* With less than twice the engine's memory free it is put off, until the tail is four times as
  * long; a child that has not ended by then begins again and competes. */
 static void check_memory_and_force(void)
@@ -387,6 +468,8 @@ int main(void)
     check_making();
     check_beginnings();
     check_failures();
+    check_slices();
+    check_slices_stopped();
     check_memory_and_force();
     check_wanted();
     check_prune();

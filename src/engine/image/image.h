@@ -10,6 +10,7 @@
 #define ENGINE_IMAGE_IMAGE_H
 
 #include "base/compiler.h"
+#include "engine/table/duplicate.h"
 #include "engine/table/image_sink.h"
 #include "engine/table/order_record.h"
 
@@ -62,5 +63,22 @@ uint32_t image_version(enum image_section section);
 /* Writes the image through the sink. image_hash is the hash of all bytes in their order. The only
  * change to the engine is the order of lists in duplicate.h, which no other function can see. */
 void image_write(struct engine *engine, struct image_sink *sink);
+
+/* How far an image is written. All zeros: nothing is. */
+struct image_cursor {
+    uint32_t section; /* place in the list above */
+    bool is_within;   /* the section has begun */
+    uint32_t at;      /* the next row of the section, or the market of the orders */
+    uint32_t count;   /* orders, or leverages, so far */
+    enum order_side side;
+    uint32_t tick;
+    uint32_t order; /* the next one, ORDER_NONE: the tick is done */
+    struct duplicate_cursor duplicates;
+};
+
+/* Writes the image in pieces: about `rows` rows more of a long section, or a short section. True:
+ * it is whole. Nothing is applied to the engine between two pieces of one image. */
+bool image_write_piece(struct engine *engine, struct image_sink *sink, struct image_cursor *cursor,
+                       uint32_t rows);
 
 #endif

@@ -154,11 +154,12 @@ static int host_poll(void *context)
     gone(child);
     if (ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == NODE_EXIT_CLEAN)
         return 1;
-    if (ended > 0 && WIFSIGNALED(status))
+    if (ended > 0 && WIFSIGNALED(status)) {
         log_line(LOG_ERROR, "snapshot", "the child was ended by signal %d", WTERMSIG(status));
-    else
-        log_line(LOG_ERROR, "snapshot", "the child ended with exit code %d",
-                 ended > 0 ? WEXITSTATUS(status) : -1);
+        return SNAPSHOTTER_KILLED;
+    }
+    log_line(LOG_ERROR, "snapshot", "the child ended with exit code %d",
+             ended > 0 ? WEXITSTATUS(status) : -1);
     return -1;
 }
 

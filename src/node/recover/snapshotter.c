@@ -287,14 +287,29 @@ static bool history_has(struct snapshotter *snapshotter, bool forced)
     return config->is_kept(config->history, snapshotter->asked);
 }
 
+/* Children are killed here: the follower's thread makes this one. */
+static uint32_t begin_fold(struct snapshotter *snapshotter)
+{
+    snapshotter->asked = 0;
+    snapshotter->child = snapshotter->child_forced = snapshotter->is_folding = true;
+    published_set(&snapshotter->counters.running, 1);
+    log_line(LOG_WARN, "snapshot", "%lu children in a row were killed: made in slices, without one",
+             (uint64_t)snapshotter->killed);
+    slice_fold_ask(snapshotter->config.fold);
+    return 1;
+}
+
 static uint32_t begin(struct snapshotter *snapshotter, uint64_t now_ns)
 {
     const struct snapshotter_config *config = &snapshotter->config;
     bool forced = is_forced(snapshotter);
 
     if (config->host.begin == NULL || now_ns < snapshotter->begin_ns ||
-        !is_due(snapshotter, now_ns) || !history_has(snapshotter, forced) ||
-        !has_memory(snapshotter, forced))
+        !is_due(snapshotter, now_ns) || !history_has(snapshotter, forced))
+        return 0;
+    if (config->fold != NULL && snapshotter->killed >= SNAPSHOTTER_KILLED_MAX)
+        return begin_fold(snapshotter);
+    if (!has_memory(snapshotter, forced))
         return 0;
     snapshotter->asked = 0;
     bool competing = competes(snapshotter);
@@ -323,11 +338,29 @@ static void replace_slow_child(struct snapshotter *snapshotter, uint64_t now_ns)
     (void)begin(snapshotter, now_ns);
 }
 
+/* How the child ended, which is counted; 0: it runs. */
+static int poll_child(struct snapshotter *snapshotter)
+{
+    const struct snapshotter_host *host = &snapshotter->config.host;
+    int ended = snapshotter->is_folding ? slice_fold_poll(snapshotter->config.fold)
+                                        : host->poll(host->context);
+
+    if (ended == 0)
+        return 0;
+    if (snapshotter->is_folding && ended > 0)
+        published_add(&snapshotter->counters.in_slices, 1);
+    if (snapshotter->is_folding) /* a child is tried next, and not twice */
+        snapshotter->killed = SNAPSHOTTER_KILLED_MAX - 1;
+    else
+        snapshotter->killed = ended == SNAPSHOTTER_KILLED ? snapshotter->killed + 1 : 0;
+    snapshotter->is_folding = false;
+    return ended;
+}
+
 static uint32_t mind_child(struct snapshotter *snapshotter, uint64_t now_ns)
 {
-    const struct snapshotter_config *config = &snapshotter->config;
     uint64_t newest = snapshotter->kept_count == 0 ? 0 : snapshotter->kept[0].frame;
-    int ended = config->host.poll(config->host.context);
+    int ended = poll_child(snapshotter);
 
     if (ended == 0) {
         replace_slow_child(snapshotter, now_ns);
@@ -340,6 +373,8 @@ static uint32_t mind_child(struct snapshotter *snapshotter, uint64_t now_ns)
         snapshotter->kept[0].frame <= newest) {
         drop_parts(snapshotter);
         child_failed(snapshotter, now_ns, "the snapshotter's child has failed", listed);
+        if (snapshotter->config.fold != NULL && snapshotter->killed >= SNAPSHOTTER_KILLED_MAX)
+            snapshotter->begin_ns = now_ns; /* without a child there is nothing to wait for */
         return 1;
     }
     published_add(&snapshotter->counters.snapshots, 1);
@@ -526,8 +561,9 @@ void snapshotter_end(struct snapshotter *snapshotter)
 {
     if (!snapshotter->child)
         return;
-    snapshotter->config.host.end(snapshotter->config.host.context);
-    snapshotter->child = false;
+    if (!snapshotter->is_folding)
+        snapshotter->config.host.end(snapshotter->config.host.context);
+    snapshotter->child = snapshotter->is_folding = false;
     published_set(&snapshotter->counters.running, 0);
 }
 

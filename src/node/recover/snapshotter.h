@@ -5,8 +5,8 @@
  *        │ wholly below the older one of the two
  *        └──> archive/ ──> retired to the segment pool
  *
- * A child that fails or is killed at any point loses nothing: another one does its work later. None
- * of this runs on the matcher's thread.
+ * A child that fails or is killed at any point loses nothing: another one does its work later.
+ * Where two are killed in a row, slice_fold.h does it. None of this runs on the matcher's thread.
  *
  * Wait.   snapshotter_step blocks for one small piece of work: a frame read, a segment archived.
  * Owner.  The background thread. Counters are read by any thread. Call snapshotter_end after that
@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/published.h"
+#include "node/recover/slice_fold.h"
 #include "store/archive.h"
 #include "store/journal.h"
 #include "store/snapshot.h"
@@ -25,6 +26,8 @@ enum {
     SNAPSHOTTER_FORCED = 4, /* times the tail: the child competes, whatever memory is free */
     SNAPSHOTTER_LOOK_NS = 200000000, /* between two looks */
     SNAPSHOTTER_MEMORY_TIMES = 2,    /* engine sizes that must be free */
+    SNAPSHOTTER_KILLED_MAX = 2,      /* children in a row, before one is done without */
+    SNAPSHOTTER_KILLED = -2,         /* of poll */
 };
 
 struct history_keep;
@@ -34,7 +37,8 @@ struct snapshotter_host {
     void *context;
     /* Begins a fold up to `last_segment`: at idle priority, or competing if forced. 0 or -errno. */
     int (*begin)(void *context, uint64_t last_segment, bool is_forced);
-    /* 0 while it runs, 1 after success, -1 after failure. Does not wait. */
+    /* 0 while it runs, 1 after success, -1 after failure, SNAPSHOTTER_KILLED after a signal. Does
+     * not wait. */
     int (*poll)(void *context);
     /* Ends it at any point. */
     void (*end)(void *context);
@@ -52,6 +56,7 @@ struct snapshotter_config {
     struct segment_pool *pool;
     const _Atomic uint64_t *applied; /* the follower's: it needs no segment wholly at or below */
     struct snapshotter_host host;    /* begin NULL: no snapshots are made while it runs */
+    struct slice_fold *fold;         /* what takes a child's place; NULL: nothing does */
     /* Whether the history has all up to a sequence; asked until it has. NULL: none is kept. */
     bool (*is_kept)(struct history_keep *history, uint64_t sequence);
     /* Rows up to this sequence the history keeps whatever happens: what made them may be removed.
@@ -73,10 +78,11 @@ struct snapshotter_kept {
 
 struct snapshotter_counters {
     struct published snapshots;
-    struct published failures; /* children that failed */
-    struct published put_off;  /* looks that found too little memory */
-    struct published waits;    /* 1: the last look did */
-    struct published archived; /* segments */
+    struct published failures;  /* children that failed */
+    struct published in_slices; /* snapshots made without a child */
+    struct published put_off;   /* looks that found too little memory */
+    struct published waits;     /* 1: the last look did */
+    struct published archived;  /* segments */
     struct published archive_failures;
     struct published archive_fails; /* 1: the last attempt failed */
     struct published retired;
@@ -94,6 +100,8 @@ struct snapshotter {
     uint32_t kept_count;
     bool child;         /* one is running ... */
     bool child_forced;  /* ... that competes */
+    bool is_folding;    /* ... which is config.fold */
+    uint32_t killed;    /* children in a row */
     bool archive_known; /* `archive` was opened */
     struct archive archive;
     uint64_t first;      /* lowest segment of journal/ that was not retired */

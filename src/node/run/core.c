@@ -110,6 +110,7 @@ static int make_snapshotter(struct core *core)
         .pool = core->pool,
         .applied = &core->follower.applied,
         .host = config->snapshotter,
+        .fold = &core->follower.fold,
         .is_late = &core->follower.bound.halvings,
         .is_kept = history_keep_has,
         .history = keep,
@@ -119,6 +120,7 @@ static int make_snapshotter(struct core *core)
         .archive_keep_ns = config->archive_keep_ns,
         .segment = core->recovered.position.segment,
     };
+    slice_fold_init(&core->follower.fold, config->disk, &core->exchange, &core->frames, keep);
     return snapshotter_init(&core->snapshotter, &snapshotter);
 }
 
@@ -531,6 +533,7 @@ static int end_heads(struct core *core, const struct frame_tail *tail)
 
 void core_stop(struct core *core)
 {
+    slice_fold_end(&core->follower.fold);
     journal_stop(core->journal);
 }
 

@@ -127,8 +127,11 @@ static void snapshot_lines(struct page *page, const struct node *node)
     uint64_t now_ns = clock_now_ns(&node->clock);
     uint64_t t_ns = published_get(&counters->t_ns);
 
-    metric(page, "snapshots_total", "counter", "Snapshots that the snapshotter's child has made.",
+    metric(page, "snapshots_total", "counter", "Snapshots that were made while it runs.",
            published_get(&counters->snapshots));
+    metric(page, "snapshots_in_slices_total", "counter",
+           "Of them without a child, because children were killed.",
+           published_get(&counters->in_slices));
     metric(page, "snapshot_failures_total", "counter", "Children that ended without one.",
            published_get(&counters->failures));
     metric(page, "snapshot_put_off_total", "counter", "Looks at which memory was too short.",

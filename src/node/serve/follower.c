@@ -50,6 +50,7 @@ int follower_init(struct follower *follower, struct engine *engine, struct follo
 
 void follower_free(struct follower *follower)
 {
+    slice_fold_free(&follower->fold);
     free(follower->aside);
     free(follower->watch.rows);
     adl_rank_destroy(follower->ranks);
@@ -339,15 +340,16 @@ static int answer(struct follower *follower, bool has_applied)
     return work;
 }
 
-int follower_step(struct follower *follower)
+/* Applies what is durable, up to the end of a snapshot that is made in slices. The number of
+ * commands, or -errno. */
+static int apply_durable(struct follower *follower)
 {
     struct record_view record;
-    uint64_t sequence, began_ns = clock_monotonic_ns(follower->clock);
+    uint64_t sequence, last = slice_fold_aim(&follower->fold, engine_sequence(follower->engine));
     int work = 0;
 
-    follower->has_shown_hash = false;
     head_maker_aim(&follower->heads, engine_sequence(follower->engine));
-    while (work < follower->commands_a_turn &&
+    while (work < follower->commands_a_turn && engine_sequence(follower->engine) != last &&
            !history_keep_is_full(&follower->sink.history->keep)) {
         int got = follow_next(follower->follow, &record, &sequence);
         if (got < 0)
@@ -361,12 +363,25 @@ int follower_step(struct follower *follower)
             head_maker_draft(&follower->heads, follower->engine);
         work++;
     }
-    if (work != 0) {
+    return work;
+}
+
+int follower_step(struct follower *follower)
+{
+    uint64_t began_ns = clock_monotonic_ns(follower->clock);
+
+    follower->has_shown_hash = false;
+    int work = apply_durable(follower);
+    if (work < 0)
+        return work;
+    bool has_applied = work != 0;
+    if (has_applied) {
         show(follower);
         restart_bound_add(&follower->bound, engine_sequence(follower->engine),
                           clock_monotonic_ns(follower->clock) - began_ns);
     }
     restart_bound_step(&follower->bound, began_ns);
     work += !book_writer_run(&follower->books, follower->engine);
-    return work + answer(follower, work != 0);
+    work += (int)slice_fold_step(&follower->fold, follower->engine);
+    return work + answer(follower, has_applied);
 }

@@ -36,6 +36,7 @@
 #include "node/query/query.h"
 #include "node/query/query_frames.h"
 #include "node/recover/rebuild.h"
+#include "node/recover/slice_fold.h"
 #include "node/serve/book_writer.h"
 #include "node/serve/head_maker.h"
 #include "node/serve/restart_bound.h"
@@ -100,6 +101,7 @@ struct follower {
     struct rebuild_buffer rebuilt;
     struct book_writer books;
     struct head_maker heads;    /* makes none until it is given frames */
+    struct slice_fold fold;     /* a snapshot in the place of a child's; all zeros: none is made */
     struct restart_bound bound; /* of a start; estimates nothing until it is given a snapshot */
     struct follower_counters counters;
     struct exchange_counters exchange_counters;
