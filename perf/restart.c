@@ -1,6 +1,6 @@
 /* restart.c - how long a start takes with many open orders and a long tail of the journal.
  *
- * `perf-restart [--orders N] [--tail-mib M] [--perpd PATH] [--keep]`
+ * `perf-restart [--orders N] [--tail-mib M] [--batches N] [--perpd PATH] [--keep]`
  *
  * It fills a fresh data directory with N (1,000,000) resting orders through the public interface
  * and stops cleanly, which writes a snapshot. It starts again, writes M (256) MiB of records that
@@ -10,7 +10,9 @@
  * matcher's turns last while PAUSE_ORDERS more orders come, without a snapshot and in a further
  * life in which the snapshotter's child folds the tail at the same time. The tail is written with
  * durability none, so the start reads it from the disk's cache, as after a crash of the process
- * alone. With --keep the last life is killed too, and its data directory stays for inspection. */
+ * alone. With --batches the tail is N orders in batches of 64 (1,800,000 are the goal's), and
+ * nothing is said of the matcher's turns. With --keep the last life is killed too, and its data
+ * directory stays for inspection. */
 #include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
@@ -31,7 +33,20 @@ enum {
     RECORD_BYTES = 192, /* of a limit order (journal.md, Record) */
     TEXT_BYTES = 1 << 20,
     PAUSE_ORDERS = 100000,
+    BATCH_ITEMS = 64,
+    ITEM_PRICE = 8, /* of an item (wire.md W3, code 8) */
+    ITEM_QUANTITY = 16,
+    ITEM_ID = 32,
 };
+
+/* clang-format off */
+/* Options of every life: few accounts send as fast as they can, and nothing slows them. */
+#define UNLIMITED \
+    "--exchange.oracle_max_age_ms=0", "--limits.open_orders=100000", \
+    "--limits.account_open_orders=1000000", "--limits.rate_limits=off", \
+    "--limits.funding_small=0", "--limits.funding_full=0", "--store.durability=none", \
+    "--store.restart_target=3600"
+/* clang-format on */
 
 struct sender {
     pthread_t thread;
@@ -40,6 +55,7 @@ struct sender {
     uint64_t count, accepted;
     uint64_t random;
     bool rests;
+    bool in_batches; /* `count` are requests, of BATCH_ITEMS orders each */
 };
 
 static uint64_t next_random(struct sender *sender)
@@ -54,12 +70,28 @@ static void fail(const char *what)
     exit(1);
 }
 
-static void queue_order(struct sender *sender, struct client *client, uint64_t number)
+/* Orders that leave nothing behind: IOC, below every price that somebody asks. */
+static void draft_batch(struct sender *sender, const struct rig_trader *trader, struct draft *draft)
 {
-    static _Thread_local uint8_t frame[REQUEST_FRAME_MAX];
-    struct rig_trader *trader = &sender->traders[number % ACCOUNTS];
+    struct draft_portfolio portfolio = { .account_id = trader->account_id };
+    uint64_t now_ms = rig_now_ns() / 1000000;
+    struct uuid id = rig_id(now_ms);
+
+    draft_begin_batch(draft, &id, BATCH_ITEMS);
+    draft_set_portfolio(draft, "portfolio_id", &portfolio);
+    for (uint32_t i = 0; i < BATCH_ITEMS; i++) {
+        uint8_t *item = draft_item(draft, i);
+        struct uuid order_id = rig_id(now_ms);
+        cc_store32(item + 4, ASSET);
+        cc_store64(item + ITEM_PRICE, PRICE_RAW - 1 - next_random(sender) % PRICES);
+        cc_store64(item + ITEM_QUANTITY, 100);
+        memcpy(item + ITEM_ID, order_id.bytes, sizeof order_id.bytes);
+    }
+}
+
+static void draft_order(struct sender *sender, const struct rig_trader *trader, struct draft *draft)
+{
     struct uuid id = rig_id(rig_now_ns() / 1000000);
-    struct draft draft;
     struct rig_order order = {
         .price_raw = PRICE_RAW - 1 - next_random(sender) % PRICES,
         .quantity_raw = 100,
@@ -67,7 +99,19 @@ static void queue_order(struct sender *sender, struct client *client, uint64_t n
         .asset = ASSET,
     };
 
-    rig_order(trader, &order, &id, &draft);
+    rig_order(trader, &order, &id, draft);
+}
+
+static void queue_order(struct sender *sender, struct client *client, uint64_t number)
+{
+    static _Thread_local uint8_t frame[REQUEST_FRAME_MAX];
+    struct rig_trader *trader = &sender->traders[number % ACCOUNTS];
+    struct draft draft;
+
+    if (sender->in_batches)
+        draft_batch(sender, trader, &draft);
+    else
+        draft_order(sender, trader, &draft);
     if (!draft_sign(&draft, &trader->session, NULL))
         fail("an order cannot be signed");
     struct client_request request = {
@@ -103,7 +147,8 @@ static void *send_orders(void *context)
     return NULL;
 }
 
-static uint64_t send_all(struct rig *rig, struct rig_trader *traders, uint64_t count, bool rests)
+static uint64_t send_requests(struct rig *rig, struct rig_trader *traders, uint64_t count,
+                              bool rests, bool in_batches)
 {
     static struct sender senders[SENDERS];
     uint64_t accepted = 0;
@@ -113,7 +158,8 @@ static uint64_t send_all(struct rig *rig, struct rig_trader *traders, uint64_t c
                                       .traders = traders,
                                       .count = count / SENDERS,
                                       .random = i + 1,
-                                      .rests = rests };
+                                      .rests = rests,
+                                      .in_batches = in_batches };
         if (pthread_create(&senders[i].thread, NULL, send_orders, &senders[i]) != 0)
             fail("a thread");
     }
@@ -122,6 +168,11 @@ static uint64_t send_all(struct rig *rig, struct rig_trader *traders, uint64_t c
         accepted += senders[i].accepted;
     }
     return accepted;
+}
+
+static uint64_t send_all(struct rig *rig, struct rig_trader *traders, uint64_t count, bool rests)
+{
+    return send_requests(rig, traders, count, rests, false);
 }
 
 /* Starts perpd and returns the seconds until the ready line. */
@@ -205,22 +256,27 @@ static uint32_t number_of(const char *option, const char *text, uint32_t most)
 struct settings {
     const char *perpd;
     uint64_t orders, tail_mib;
+    uint64_t batched; /* orders of the tail in batches; 0: single ones */
     bool keep;
 };
 
 /* -1 to go on, or the exit code. */
 static int read_settings(struct settings *settings, int argc, char **argv)
 {
-    static const struct option names[] = {
-        { "orders", required_argument, NULL, 'o' }, { "tail-mib", required_argument, NULL, 't' },
-        { "perpd", required_argument, NULL, 'p' },  { "keep", no_argument, NULL, 'k' },
-        { "version", no_argument, NULL, 'v' },      { NULL, 0, NULL, 0 }
-    };
+    static const struct option names[] = { { "orders", required_argument, NULL, 'o' },
+                                           { "tail-mib", required_argument, NULL, 't' },
+                                           { "batches", required_argument, NULL, 'b' },
+                                           { "perpd", required_argument, NULL, 'p' },
+                                           { "keep", no_argument, NULL, 'k' },
+                                           { "version", no_argument, NULL, 'v' },
+                                           { NULL, 0, NULL, 0 } };
     for (int name; (name = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (name == 'o')
             settings->orders = number_of("orders", optarg, UINT32_MAX);
         else if (name == 't')
             settings->tail_mib = number_of("tail-mib", optarg, 1 << 20);
+        else if (name == 'b')
+            settings->batched = number_of("batches", optarg, UINT32_MAX);
         else if (name == 'p')
             settings->perpd = optarg;
         else if (name == 'k')
@@ -237,18 +293,25 @@ static int read_settings(struct settings *settings, int argc, char **argv)
     return -1;
 }
 
+/* Writes what lies behind the snapshot; the number of orders that were accepted. */
+static uint64_t write_tail(struct rig *rig, struct rig_trader *traders,
+                           const struct settings *settings)
+{
+    if (settings->batched == 0)
+        return send_all(rig, traders, (settings->tail_mib << 20) / RECORD_BYTES, false);
+    uint64_t batches = settings->batched / BATCH_ITEMS;
+    return BATCH_ITEMS * send_requests(rig, traders, batches, false, true);
+}
+
 int main(int argc, char **argv)
 {
-    static const char *const options[] = { "--exchange.oracle_max_age_ms=0",
-                                           "--limits.open_orders=100000", "--store.durability=none",
-                                           "--store.snapshot_tail=16G", NULL };
-    static const char *const snapshots[] = { "--exchange.oracle_max_age_ms=0",
-                                             "--limits.open_orders=100000",
-                                             "--store.durability=none", "--store.snapshot_tail=64M",
-                                             NULL };
+    static const char *const options[] = { UNLIMITED, "--store.snapshot_tail=16G", NULL };
+    static const char *const snapshots[] = { UNLIMITED, "--store.snapshot_tail=64M", NULL };
     static struct rig_trader traders[ACCOUNTS];
     static char metrics[TEXT_BYTES];
-    struct settings settings = { "build/release/perpd", 1000000, 256, false };
+    struct settings settings = { .perpd = "build/release/perpd",
+                                 .orders = 1000000,
+                                 .tail_mib = 256 };
     struct client client;
     struct rig rig;
 
@@ -266,21 +329,25 @@ int main(int argc, char **argv)
         fail("the clean stop failed; see its log");
     double stop_s = (double)(rig_now_ns() - stop_ns) / 1e9;
     double snapshot_s = start(&rig, options);
-    uint64_t tail = send_all(&rig, traders, (settings.tail_mib << 20) / RECORD_BYTES, false);
+    uint64_t tail = write_tail(&rig, traders, &settings);
     rig_connect(&rig, &client, true);
     (void)rig_get(&client, "/metrics", NULL, metrics, sizeof metrics);
     client_close(&client);
     (void)rig_end(&rig, SIGKILL);
     double tail_s = start(&rig, options);
     double resident_mib = memory_mib(&rig);
-    printf("{\"run\":\"restart\",\"matcher_turn_ns\":{");
-    print_turns(&rig, traders, "alone");
-    (void)rig_end(&rig, SIGKILL);
-    (void)start(&rig, snapshots);
-    print_turns(&rig, traders, "beside_a_snapshot");
-    printf("\"orders\":%d},\"open_orders\":%lu,\"clean_stop_s\":%.2f,"
+    printf("{\"run\":\"restart\",");
+    if (settings.batched == 0) {
+        printf("\"matcher_turn_ns\":{");
+        print_turns(&rig, traders, "alone");
+        (void)rig_end(&rig, SIGKILL);
+        (void)start(&rig, snapshots);
+        print_turns(&rig, traders, "beside_a_snapshot");
+        printf("\"orders\":%d},", PAUSE_ORDERS);
+    }
+    printf("\"open_orders\":%lu,\"clean_stop_s\":%.2f,"
            "\"start_from_snapshot_s\":%.2f,\"tail_orders\":%lu,\"tail_record_mib\":%.0f,",
-           PAUSE_ORDERS, open, stop_s, snapshot_s, tail,
+           open, stop_s, snapshot_s, tail,
            metric(metrics, "perpd_journal_record_bytes_total") / 1048576);
     printf("\"tail_written_mib\":%.0f,\"start_from_snapshot_and_tail_s\":%.2f,"
            "\"resident_mib\":%.0f,\"durability\":\"none\",\"cores\":%ld}\n",
