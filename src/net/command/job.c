@@ -294,6 +294,18 @@ bool job_accept(struct job_table *jobs, struct conn *conn, const char *head_text
     return true;
 }
 
+/* Decodes a request of a stream and adds what its answer will need; NULL as decode_job's false. The
+ * caller says by what the client knows the request, and then enters it. */
+static struct pending *add_op(struct job_table *jobs, struct conn *conn,
+                              const struct arrival *arrival, struct taken *taken)
+{
+    if (!decode_job(jobs, conn, arrival, taken))
+        return NULL;
+    struct pending *pending = add_pending(jobs, conn, arrival, taken);
+    pending->is_op = true;
+    return pending;
+}
+
 bool job_accept_op(struct job_table *jobs, struct conn *conn, const char *body, size_t count,
                    bool wants_full, int64_t op_id)
 {
@@ -303,10 +315,9 @@ bool job_accept_op(struct job_table *jobs, struct conn *conn, const char *body, 
         .form = wants_full ? ACK_FULL : ACK_BRIEF,
     };
     struct taken taken;
-    if (!decode_job(jobs, conn, &arrival, &taken))
+    struct pending *pending = add_op(jobs, conn, &arrival, &taken);
+    if (pending == NULL)
         return false;
-    struct pending *pending = add_pending(jobs, conn, &arrival, &taken);
-    pending->is_op = true;
     pending->has_op_id = true;
     pending->op_id = op_id;
     enter(jobs, conn, pending, &taken);
@@ -323,10 +334,9 @@ bool job_accept_op_frame(struct job_table *jobs, struct conn *conn, const uint8_
         .is_frame = true,
     };
     struct taken taken;
-    if (!decode_job(jobs, conn, &arrival, &taken))
+    struct pending *pending = add_op(jobs, conn, &arrival, &taken);
+    if (pending == NULL)
         return false;
-    struct pending *pending = add_pending(jobs, conn, &arrival, &taken);
-    pending->is_op = true;
     pending->is_op_frame = true;
     pending->has_op_id = count >= REQUEST_BODY_AT;
     if (pending->has_op_id)
