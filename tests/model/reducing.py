@@ -22,12 +22,14 @@ def opposing(holding, but=None):
 
 
 def refused(order, holding):
-    """Row 24 of one that could rest. Of a replacement nothing is left in the sums, and its old
-    order has no remainder."""
-    if order.expiry in (IOC, FOK):
-        return False
+    """Row 24 of one that could rest: the case, or nothing. Of a replacement nothing is left in the
+    sums, and its old order has no remainder."""
+    if order.expiry in (IOC, FOK) or holding.reducing(order.side) < abs(holding.size):
+        return ""
     count = sum(1 for other in opposing(holding) if other.remaining)
-    return count >= room(holding) and holding.reducing(order.side) >= abs(holding.size)
+    if count < room(holding):
+        return ""
+    return "24 beyond the position" if count >= ORDERS else "24 behind one"
 
 
 def place_in_book(order):
@@ -55,4 +57,6 @@ def end_hindmost(exchange, holding, most):
         exchange.remove(live.pop(), CANCELED, REASON["reduce_only"])
         gone += 1
     exchange.counts["reduce-only orders behind others"] += gone
+    if enough == ORDERS_MANY:
+        exchange.counts["reduce-only orders behind one"] += gone
     return gone

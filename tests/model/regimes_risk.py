@@ -63,6 +63,12 @@ REGIMES.update({
                   weights={"wall": 30, "cut": 10, "replace": 34, "conditional": 14, "cancel": 16,
                            "place": 8, "oracle": 6, "batch": 5, "market": 4, "amend": 4, "tick": 2,
                            "deposit": 0.6, "cancel_all": 0.5, "transfer": 0.6, "leverage": 1}),
+    # The same of accounts that are in a market with more portfolios than 16.
+    "siblings": dict(CALM, options=NEVER_STALE, accounts=3, records=(0, 4), streams=4, times=3,
+                     deposit=(9000, 200000), reduce_only=0.4, spread_ppm=6000, move_ppm=500,
+                     weights={"sibling": 26, "wall": 40, "cut": 2, "replace": 6, "cancel": 6,
+                              "place": 5, "oracle": 5, "batch": 2, "market": 3, "amend": 2,
+                              "conditional": 2, "tick": 2, "cancel_all": 0.3, "deposit": 0.4}),
     # What fires meets one maker at a time.
     "going": dict(REGIMES["cascade"], tif=(80, 5, 5, 10), post_only=0.05, move_ppm=2000,
                   trigger_ppm=300, reduce_only=0.02, group=0.2,

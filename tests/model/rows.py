@@ -143,9 +143,7 @@ def reduce_only_refused(order, size, holding):
         return "24 no position"
     if order.expiry == FOK and size > abs(position):
         return "24 FOK"
-    if reducing.refused(order, holding):
-        return "24 beyond the position"
-    return ""
+    return reducing.refused(order, holding)
 
 
 def liquidation_refused(order, size, conditional=False):
