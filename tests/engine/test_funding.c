@@ -482,6 +482,13 @@ static void test_sample_bound(void)
     market->premium_slot = 0;
     premium_sample(host.engine, 0);
     CHECK(market->premium_ppb == -2500000);
+    for (enum market_state state = MARKET_ACTIVE; state < MARKET_HALTED; state++) {
+        bool matches = state == MARKET_ACTIVE || state == MARKET_REDUCE_ONLY;
+        market->state = (uint8_t)state; /* elsewhere nobody can trade with what rests */
+        market->premium_slot = 0;
+        premium_sample(host.engine, 0);
+        CHECK(market->premium_ppb == (matches ? -2500000 : 0));
+    }
     host_close(&host);
 }
 

@@ -44,6 +44,9 @@ def sample(exchange, market):
     market.premium_slot = slot
     if market.state not in (HALTED, CLOSED) and market.index_valid(exchange.t, exchange.max_age):
         market.premium = premium(market, exchange.makers_max)
+        if market.premium and not market.matches_state():
+            exchange.counts["premium that nobody could meet"] += 1
+            market.premium = 0
         market.premium_sum += market.premium
         market.premium_count += 1
 

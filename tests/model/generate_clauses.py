@@ -4,10 +4,11 @@ import keys
 import wire
 from cash import WITHDRAWAL_LEAST
 from regimes import USDC
-from wire import (ACTIVE, CLOSE_ACCOUNT, GTC, IOC, REDUCE_ONLY, REMOVE_ADMIN, REMOVE_ADMIN_PASSKEY,
-                  TRANSFER, WITHDRAW)
+from wire import (ACTIVE, CANCEL_ONLY, CLOSE_ACCOUNT, GTC, IOC, MARKET_STATE, POST_ONLY,
+                  REDUCE_ONLY, REMOVE_ADMIN, REMOVE_ADMIN_PASSKEY, TRANSFER, WITHDRAW)
 
 MS = 1000000
+OPERATOR = b"\x11" * 32
 
 
 class ClauseCommands:
@@ -156,8 +157,19 @@ class ClauseCommands:
         for _ in range(2):
             self.clock = (self.clock // 1000 // MS + 1) * 1000 * MS
             self.pending.append(self.make_tick(exchange))
+        if self.random.random() < 0.6:
+            self.lean_unmet(exchange, market)
         self.prices[market.id] = price
         return self.pending.popleft()
+
+    def lean_unmet(self, exchange, market):
+        """The same book while nobody can trade with it, for some samples of the premium."""
+        for state in (self.random.choice((POST_ONLY, CANCEL_ONLY)), ACTIVE):
+            body = wire.STATE_BODY.pack(market.id, 0, state, 0, 0)
+            self.pending.append(self.signed(MARKET_STATE, body, OPERATOR))
+            for _ in range(3 if state != ACTIVE else 0):
+                self.clock = (self.clock // 5000 // MS + 1) * 5000 * MS
+                self.pending.append(self.make_tick(exchange))
 
     def leaning_position(self, exchange):
         """Of account 1 or 2, against the third, with most of what it may."""
