@@ -46,6 +46,7 @@ def place_batch(exchange, request_id, body):
     portfolio = exchange.hierarchy.open_portfolio((account, subaccount, index))
     if portfolio is None:
         return S["rejected_invalid_portfolio_id"]
+    exchange.protection.before_entry(portfolio)
     risk.touch(exchange, portfolio)
     if any(pad) or atomic > 1 or count == 0:
         return S["order_rejected_invalid"]
@@ -132,10 +133,8 @@ class Batch:
     def run(self, item):
         exchange, where = self.exchange, (self.portfolio, item.market, item.order_id)
         if item.op == OP_PLACE:
-            exchange.protection.before_entry(self.portfolio)
             return place_limit(exchange, item.order(exchange), item.quantity)
         if item.op == OP_REPLACE:
-            exchange.protection.before_entry(self.portfolio)
             return replace_order(exchange, item.order(exchange), item.quantity, item.expected)
         if item.op == OP_CANCEL:
             return cancel_order(exchange, *where)
@@ -145,7 +144,6 @@ class Batch:
 
     def all_or_none(self):
         exchange, items = self.exchange, self.items
-        exchange.protection.before_entry(self.portfolio)
         self.known = {order.id for holding in self.portfolio.holdings.values()
                       for order in holding.orders}
         first_refused = self.check_ids()

@@ -162,7 +162,7 @@ REGIMES = {
              "deposit": (500, 30000), "treasury": True, "accounts": 9, "silence": 0.003,
              "weights": dict(CALM["weights"], place=20, transfer=14, withdraw=9, settle=8,
                              structure=16, faucet=4, top_up=1, suspend=0.7, fee_tier=1.5,
-                             close_early=11, ending=0.5, end_step=2.5, deposit=2, api_key=1.5,
+                             close_early=13, ending=0.5, end_step=2.5, deposit=2, api_key=1.5,
                              session=0.8)},
     # Accounts of each class that use up their shares, and their own bounds.
     "shares": {"accounts": 12, "deposit": (2, 1600), "size": 0.05, "far": 0.4,
