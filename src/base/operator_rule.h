@@ -115,7 +115,10 @@
       "are settled") \
     X(fall_portfolios,    "portfolios", \
       "with what is left at most 2, or what the lower class has room for: close portfolios and " \
-      "subaccounts first, whose rows go a minute later")
+      "subaccounts first, whose rows go a minute later") \
+    X(fall_subaccounts,   "subaccounts", \
+      "with what is left 1, or what the lower class has room for: close the others and their " \
+      "portfolios first, whose rows go a minute later")
 /* clang-format on */
 
 enum operator_rule {

@@ -159,6 +159,103 @@ static void test_first(void)
     host_close(&host);
 }
 
+/* --- the row of a subaccount ------------------------------------------------------------------ */
+
+static void through_image(void);
+
+static uint32_t subaccounts_of(uint32_t n)
+{
+    return host.engine->accounts.rows[n].counts[SHARE_subaccounts];
+}
+
+/* Code 1007 of account 1: all orders of a portfolio, of all of the subaccount with UINT32_MAX. */
+static enum status operator_ends(uint32_t subaccount, uint32_t portfolio)
+{
+    uint8_t body[40] = { 0 };
+
+    cc_store64(body, 1);
+    cc_store32(body + 8, subaccount);
+    cc_store32(body + 12, portfolio);
+    cc_store16(body + 32, 0xFFFF);
+    return purse_send(&host, PURSE_OPERATOR, 0, REQUEST_operator_cancel, body, sizeof body);
+}
+
+/* It goes with the row of its last portfolio, its index does not: it reads as CLOSED, with
+ * portfolio 0, and answers so. */
+static void test_subaccount(void)
+{
+    struct purse_place first = { 1, 0 }, second = { 1, 1 };
+    struct row_subaccount row;
+
+    begin("limits.subaccounts=3\n");
+    CHECK(purse_subaccount(&host, 1) == TRADE_OK && purse_portfolio(&host, 1, 1, "") == TRADE_OK);
+    CHECK(close_it(first) == TRADE_OK && close_it(second) == TRADE_OK);
+    wait_s(KEPT_S);
+    wait_s(KEPT_S);
+    CHECK(!has_row(second) && has_row(first) && subaccounts_of(1) == 2); /* it is ACTIVE */
+    CHECK(reopen(second) == TRADE_OK && close_it(second) == TRADE_OK);
+    CHECK(purse_close_subaccount(&host, 1, 1) == TRADE_OK);
+    wait_s(KEPT_S - 2);
+    CHECK(subaccounts_of(1) == 2);
+    wait_s(2);
+    CHECK(!has_row(first) && !has_row(second) && subaccounts_of(1) == 1);
+    CHECK(subaccount_find(host.engine, 1, 1) == SUBACCOUNT_NONE);
+    CHECK(read_subaccount(host.engine, 1, 1, &row) && row.status == SUBACCOUNT_CLOSED);
+    CHECK(row.subaccount_index == 1 && row.portfolio_count == 0 && row.cash_balance == 0);
+    CHECK(!read_subaccount(host.engine, 1, 2, &row));
+    CHECK(reads_as(first, PORTFOLIO_CLOSED, "Main"));
+    CHECK(!read_balance(host.engine, 1, 1, 1, &(struct row_balance){ 0 }));
+    CHECK(reopen(first) == REFUSED && host.result.reason == REASON_subaccount_not_active);
+    CHECK(close_it(first) == REFUSED && host.result.reason == REASON_portfolio_not_active);
+    CHECK(reopen(second) == MISSING && purse_close_subaccount(&host, 1, 1) == MISSING);
+    CHECK(purse_portfolio(&host, 1, 1, "") == MISSING);
+    CHECK(purse_deposit(&host, 1, first, USDC) == MISSING);
+    CHECK(operator_ends(1, UINT32_MAX) == TRADE_OK && operator_ends(1, 0) == TRADE_OK);
+    CHECK(operator_ends(1, 1) == MISSING && operator_ends(2, UINT32_MAX) == MISSING);
+    CHECK(operator_ends(UINT32_MAX, UINT32_MAX) == TRADE_OK);
+    through_image();
+    /* The next one has the next index, in the row that was given back; 3 were made with it. */
+    uint32_t table = host.engine->subaccounts.count;
+    CHECK(purse_subaccount(&host, 1) == TRADE_OK && host.result.subaccount_index == 2);
+    CHECK(host.engine->subaccounts.count == table && subaccounts_of(1) == 2);
+    through_image();
+    CHECK(purse_subaccount(&host, 1) == REFUSED && host.result.reason == REASON_limit_reached);
+    host_close(&host);
+}
+
+/* An arm and a pinned key of a subaccount outlive its row, and an image has them. The account
+ * closes beside it. */
+static void test_subaccount_named(void)
+{
+    uint8_t arm[56] = { 0 };
+    struct purse_place first = { 1, 0 };
+
+    begin(NULL);
+    CHECK(purse_subaccount(&host, 1) == TRADE_OK);
+    struct keys_id pinned = keys_make(&host, 1, KEYS_READ_WRITE, 1);
+    memset(arm, 0xA5, 16);
+    memcpy(arm + 16, key.bytes, sizeof key.bytes);
+    cc_store64(arm + 32, 1);
+    cc_store32(arm + 40, 1);
+    arm[48] = 1;
+    CHECK(host_unsigned(&host, REQUEST_disconnect_arm, arm, sizeof arm) == TRADE_OK);
+    CHECK(close_it(first) == TRADE_OK && purse_close_subaccount(&host, 1, 1) == TRADE_OK);
+    wait_s(KEPT_S);
+    CHECK(subaccounts_of(1) == 1 && host.engine->arms.slots.count == 1);
+    through_image();
+    CHECK(purse_key(&host, REQUEST_portfolio_close, pinned, 1, first, 0) == REFUSED);
+    CHECK(host_unsigned(&host, REQUEST_cancel_on_disconnect, arm, 16) == TRADE_OK);
+    CHECK(purse_withdraw(&host, 1, PLACE(0), TRADE_CASH) == TRADE_OK);
+    uint8_t id[16];
+    memcpy(id, host.result.id, sizeof id);
+    CHECK(purse_settle(&host, id, 0) == TRADE_OK && close_it(PLACE(0)) == TRADE_OK);
+    CHECK(purse_close_account(&host, 1) == REFUSED); /* subaccount 0 is ACTIVE */
+    CHECK(purse_close_subaccount(&host, 1, 0) == TRADE_OK);
+    CHECK(purse_close_account(&host, 1) == TRADE_OK);
+    through_image();
+    host_close(&host);
+}
+
 /* --- a row comes again ------------------------------------------------------------------------ */
 
 static void test_again(void)
@@ -256,6 +353,8 @@ int main(void)
     test_goes();
     test_stays();
     test_first();
+    test_subaccount();
+    test_subaccount_named();
     test_again();
     test_full();
     test_positions();

@@ -68,6 +68,7 @@ static const struct row {
     enum operator_rule rule;
     uint32_t kept; /* W8; of withdrawals beside the new one */
 } rows[] = {
+    { __LINE__, "subaccounts", SHARE_subaccounts, OPERATOR_RULE_fall_subaccounts, 1 },
     { __LINE__, "portfolios", SHARE_portfolios, OPERATOR_RULE_fall_portfolios, 2 },
     { __LINE__, "orders", SHARE_orders, OPERATOR_RULE_fall_orders, 64 },
     { __LINE__, "conditionals", SHARE_conditionals, OPERATOR_RULE_fall_conditionals, 0 },
@@ -79,6 +80,12 @@ static const struct row {
     { __LINE__, "withdrawals", SHARE_withdrawals, OPERATOR_RULE_fall_withdrawals, 15 },
 };
 
+/* Whether POOR has rows of the table by its creation. */
+static bool makes_some(enum share_table table)
+{
+    return table == SHARE_credentials || table == SHARE_subaccounts || table == SHARE_portfolios;
+}
+
 /* From full to small: 512 rows of a table are for accounts that are small or less. */
 static void test_to_small(const struct row *row)
 {
@@ -87,7 +94,7 @@ static void test_to_small(const struct row *row)
     begin();
     give(RICH, row->table, row->kept + 1);
     give(SMALL, row->table, 512 - row->kept - one);
-    if (row->table == SHARE_credentials || row->table == SHARE_portfolios)
+    if (makes_some(row->table))
         give(POOR, row->table, 0);
     IS_REFUSED(1001 * USDC, row->rule);
     CHECK_ROW(row, purse_withdraw(&host, RICH, PLACE(0), 1000 * USDC) == TRADE_OK);
@@ -95,7 +102,7 @@ static void test_to_small(const struct row *row)
     begin();
     give(RICH, row->table, row->kept + 1);
     give(SMALL, row->table, 512 - row->kept - 1 - one);
-    if (row->table == SHARE_credentials || row->table == SHARE_portfolios)
+    if (makes_some(row->table))
         give(POOR, row->table, 0);
     CHECK_ROW(row, purse_withdraw(&host, RICH, PLACE(0), 1001 * USDC) == TRADE_OK);
     CHECK_ROW(row, class_of(RICH) == SHARE_CLASS_small);
@@ -113,7 +120,7 @@ static void test_to_unfunded(const struct row *row)
 {
     const uint32_t one = row->table == SHARE_withdrawals;
 
-    if (row->table == SHARE_credentials || row->table == SHARE_portfolios)
+    if (makes_some(row->table))
         return; /* test_keys, test_portfolios */
     begin();
     give(RICH, row->table, row->kept + 1);
@@ -140,7 +147,8 @@ static void test_keys(void)
     CHECK(purse_withdraw(&host, RICH, PLACE(0), 2000 * USDC) == TRADE_OK);
 }
 
-/* An unfunded account has 2 portfolios at most, whatever room there is: newcomers need it. */
+/* An unfunded account has 1 subaccount and 2 portfolios at most, whatever room there is: newcomers
+ * need it. */
 static void test_portfolios(void)
 {
     begin();
@@ -151,15 +159,10 @@ static void test_portfolios(void)
     begin();
     give(RICH, SHARE_portfolios, 2);
     CHECK(purse_withdraw(&host, RICH, PLACE(0), 1991 * USDC) == TRADE_OK);
-}
-
-/* Subaccounts, whose rows nobody gives back, stop nothing. */
-static void test_subaccounts(void)
-{
     begin();
-    give(RICH, SHARE_subaccounts, 100);
-    give(SMALL, SHARE_subaccounts, 1u << 20);
-    CHECK(purse_withdraw(&host, RICH, PLACE(0), 2000 * USDC) == TRADE_OK);
+    give(RICH, SHARE_subaccounts, 2);
+    IS_REFUSED(1991 * USDC, OPERATOR_RULE_fall_subaccounts);
+    CHECK(purse_withdraw(&host, RICH, PLACE(0), 1990 * USDC) == TRADE_OK);
 }
 
 /* --- a customer who leaves -------------------------------------------------------------------- */
@@ -218,7 +221,6 @@ int main(void)
     }
     test_keys();
     test_portfolios();
-    test_subaccounts();
     test_customer_leaves();
     host_close(&host);
     return 0;

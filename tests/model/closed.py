@@ -1,4 +1,5 @@
-"""The rows of CLOSED portfolios: given back a minute later, and got again (rules.md R10)."""
+"""The rows of CLOSED portfolios: given back a minute later, and got again; and those of CLOSED
+subaccounts, which go with the last of them (rules.md R10)."""
 from portfolio import Portfolio
 
 LOOKS = 4  # rows that a command looks at
@@ -47,11 +48,22 @@ class ClosedRows:
         exchange.counts["row of a portfolio given back"] += 1
         exchange.reclaim.free_portfolio(portfolio.number)
         account.volumes.portfolios.remove(portfolio)
+        within = account.subaccounts[portfolio.subaccount]
         bare = Portfolio(portfolio.account, None, account.volumes, portfolio.subaccount,
                          portfolio.index)
         bare.status = portfolio.status
-        account.subaccounts[portfolio.subaccount].portfolios[portfolio.index] = bare
+        within.portfolios[portfolio.index] = bare
         exchange.portfolios[portfolio.id()] = bare
+        if not any(one.has_row() for one in within.portfolios):
+            self.give_back_subaccount(within)
+
+    def give_back_subaccount(self, within):
+        """It is CLOSED for ever; of its portfolios only the first is still known."""
+        within.has_row = False
+        for one in within.portfolios[1:]:
+            del self.exchange.portfolios[one.id()]
+        del within.portfolios[1:]
+        self.exchange.counts["row of a subaccount given back"] += 1
 
     def table_has_one(self):
         return self.exchange.reclaim.has_portfolio_number()

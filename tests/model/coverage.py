@@ -153,7 +153,8 @@ REQUIRED.update(dict.fromkeys(
     + ["share of a class: " + table for table in ("orders", "conditionals", "portfolios")]
     + ["account taken", "account passed over", "no room for an account",
        "row of a key given back", "row of a withdrawal given back",
-       "row of a portfolio given back", "row of a portfolio again"], 10))
+       "row of a portfolio given back", "row of a portfolio again",
+       "row of a subaccount given back"], 10))
 REQUIRED["rows stop a fall: conditionals"] = 1
 # Refused walks (W8).
 REQUIRED.update({"owes for walks": 300, "waits for walks": 40})

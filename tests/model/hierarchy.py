@@ -26,10 +26,11 @@ class Account:
 
 
 class Subaccount:
-    __slots__ = ("closed", "portfolios", "pending")
+    __slots__ = ("closed", "portfolios", "pending", "has_row")
 
     def __init__(self):
         self.closed = False
+        self.has_row = True
         self.portfolios = []
         self.pending = 0  # withdrawals
 
@@ -110,8 +111,9 @@ class Hierarchy:
     def create_subaccount(self, body):
         account = self.accounts[int.from_bytes(body, "little")]
         shares = self.exchange.shares
-        if not (shares.fits(account.number, "subaccounts")
-                and shares.fits(account.number, "portfolios")):
+        if (len(account.subaccounts) >= self.exchange.limits["limits.subaccounts"]
+                or not shares.fits(account.number, "subaccounts")
+                or not shares.fits(account.number, "portfolios")):
             return self.refuse("limit_reached")
         made = self.new_subaccount(account)
         self.tell(made.id(), ACTIVE, SUBACCOUNT)

@@ -11,9 +11,9 @@ ARMS_MOST = 256
 OF_CREATION = 2  # master key and session
 OF_UNFUNDED = {"subaccounts": 1, "portfolios": 2, "credentials": 8, "conditionals": 0, "rows": 0}
 # Rows that stop no fall to a lower class, and the rule that says so.
-FALL_FEW = {"portfolios": (2, 74), "orders": (64, 66), "conditionals": (0, 67),
-            "positions": (16, 68), "leverages": (0, 69), "mmps": (0, 70), "credentials": (8, 71),
-            "arms": (8, 72), "withdrawals": (16, 73)}
+FALL_FEW = {"subaccounts": (1, 75), "portfolios": (2, 74), "orders": (64, 66),
+            "conditionals": (0, 67), "positions": (16, 68), "leverages": (0, 69), "mmps": (0, 70),
+            "credentials": (8, 71), "arms": (8, 72), "withdrawals": (16, 73)}
 OPTIONS = {"limits.account_portfolios": 256, "limits.account_conditionals": 1000,
            "limits.account_rows": 1024, "limits.account_credentials": 160,
            "limits.account_withdrawals": 256,
@@ -82,7 +82,7 @@ class Shares:
         if table == "arms":
             return sum(arm[0] == account for arm in exchange.protection.arms.values())
         if table == "subaccounts":
-            return len(exchange.hierarchy.accounts[account].subaccounts)
+            return sum(one.has_row for one in exchange.hierarchy.accounts[account].subaccounts)
         if table == "mmps":
             return sum(holding.portfolio.account == account for holding in exchange.protection.mmps)
         count = {"portfolios": lambda portfolio: portfolio.has_row(),
@@ -166,7 +166,7 @@ class Shares:
             ppm = [self.option("limits.share_unfunded_ppm"), self.option("limits.share_small_ppm")]
             short = [upto for upto in range(after, before)
                      if has + sum(used[one] for one in range(upto + 1)) > size * ppm[upto] // 10**6]
-            if table == "portfolios" and after == UNFUNDED:
+            if table in ("subaccounts", "portfolios") and after == UNFUNDED:
                 short = [UNFUNDED]
             if table == "credentials" and after == UNFUNDED:
                 short += [0] * (self.extra() + has - OF_CREATION

@@ -2,6 +2,7 @@
 the exchange to others, with small tables. In each, a maker who has brought in enough and a newcomer
 go on.
 """
+import contextlib
 import os
 import signal
 import struct
@@ -13,7 +14,7 @@ import client
 from client import (CANCEL_ALL, CREATE_ACCOUNT, CREATE_API_KEY, DEPOSIT, JSON, PATHS, PLACE_LIMIT,
                     REVOKE_API_KEY, Ed25519Key, Secp256k1Key, account_body, api_key_body,
                     deposit_body, portfolio_bytes, request_bytes, revoke_key_body)
-from eip712 import CREATE_PORTFOLIO, CREATE_SUBACCOUNT, LOGIN, WITHDRAW
+from eip712 import CLOSE_SUBACCOUNT, CREATE_PORTFOLIO, CREATE_SUBACCOUNT, LOGIN, WITHDRAW
 from harness import Suite, Table
 from world import BTC, BTC_PRICE, USDC, perpd_program, run, seen
 
@@ -28,6 +29,7 @@ OPTIONS = {"funding_small": 10, "funding_full": 1000, "share_unfunded_ppm": 4000
            "account_rows": 2, "account_credentials": 12, "account_withdrawals": 3}
 UNFUNDED_ACCOUNTS, UNFUNDED_CREDENTIALS = 16, 8
 PATHS.update({CREATE_SUBACCOUNT: "/api/v1/subaccounts/create",
+              CLOSE_SUBACCOUNT: "/api/v1/subaccounts/close",
               CREATE_PORTFOLIO: "/api/v1/portfolio/create",
               LOGIN: "/api/v1/login",
               CONDITIONAL: "/api/v1/trading/order/place/conditional",
@@ -220,6 +222,59 @@ def recycled_capital(world):
 
 
 @suite.case
+def recycled_subaccounts(world):
+    """The same with subaccounts that are closed before the capital goes on: each keeps the capital
+    until its rows are given back, so that newcomers find theirs. The minute passes in a start whose
+    clock is ahead."""
+    del world
+    table = Table()
+    with stepped_clock() as perpd:
+        recycle_subaccounts(table, perpd)
+    return table.wrong
+
+
+def recycle_subaccounts(table, perpd):
+    world = World(perpd.exchange)
+    accounts = [world.account(2000) for _ in range(7)]  # with 5 each: 35 of the 32 of the unfunded
+    for account in accounts:
+        made = [world.exchange.ack(CREATE_SUBACCOUNT, struct.pack("<Q", account.id),
+                                   account.master)["status"] for _ in range(4)]
+        table.same(f"{account.id}: made", made, [DONE] * 4)
+        account.writer = world.exchange.ack(CREATE_API_KEY, api_key_body(account.id, scope=1),
+                                            account.session)["api_key"]
+        for index in range(1, 5):
+            body = '{"subaccount_index":%d,"portfolio_index":0}' % index
+            closed = world.exchange.kept(request_bytes(
+                "POST", "/api/v1/portfolio/close", body.encode(),
+                [JSON, ("X-API-KEY", account.writer)]))
+            done = world.exchange.ack(CLOSE_SUBACCOUNT, struct.pack("<QI4x", account.id, index),
+                                      account.master)
+            table.same(f"{account.id}/{index}: closed", (closed.status, done["status"]),
+                       (200, DONE))
+    kept = withdraw(world, accounts[0], 2000 * USDC)
+    table.same("at once", [kept.get(name) for name in ("status", "reason", "field")],
+               [INVALID, LIMIT, "subaccounts"])
+    world.exchange = start_ahead(table, perpd, 50_000)
+    world.maker.exchange = world.exchange
+
+    def used(account):
+        world.maker.cancel_all()  # a command gives back a few rows
+        shown = world.exchange.get("/api/v1/limits", account.api_key).json["slots"]["tables"]
+        return {row["table"]: row["used"] for row in shown}["subaccounts"]
+    for account in accounts:
+        account.exchange = world.exchange
+        table.same(f"{account.id}: given back", seen(lambda one=account: used(one), 1), 1)
+        table.same(f"{account.id}: the capital", withdraw(world, account, 2000 * USDC)["status"],
+                   DONE)
+    shown = accounts[0].read("/api/v1/subaccounts").json
+    table.same("shown", [(row["subaccount_index"], row["status"], row["portfolio_count"])
+                         for row in shown],
+               [(0, "ACTIVE", 1)] + [(index, "CLOSED", 0) for index in range(1, 5)])
+    world.others_go_on(table)
+    table.same("the audit", world.exchange.audit()["recount_differences"], 0)
+
+
+@suite.case
 def credentials_come_and_go(world):
     """Keys that are made and revoked keep their rows for a while, and these are counted."""
     table = Table()
@@ -376,9 +431,17 @@ def newcomer_takes_the_oldest(world):
     though his keys sign up again; and all that stands after a kill. A minute passes in a start
     whose clock is ahead."""
     table = Table()
-    options = [f"--limits.{name}={value}" for name, value in OPTIONS.items()]
+    with stepped_clock("--limits.unfunded_life_s=60") as perpd:
+        oldest_gives_way(table, perpd)
+    return table.wrong
+
+
+@contextlib.contextmanager
+def stepped_clock(*options):
+    """An exchange whose wall clock start_ahead sets."""
     perpd = client.Perpd(perpd_program().parent / "tests" / "perpd_stepped",
-                         "--limits.unfunded_life_s=60", "--exchange.oracle_max_age_ms=0", *options,
+                         "--exchange.oracle_max_age_ms=0", *options,
+                         *[f"--limits.{name}={value}" for name, value in OPTIONS.items()],
                          *client.SMALL_TABLES)
     clock = perpd.folder / "clock"
     clock.write_bytes(bytes(8))
@@ -386,13 +449,23 @@ def newcomer_takes_the_oldest(world):
     now_ms = client.now_ms
     try:
         with perpd:
-            oldest_gives_way(table, perpd, clock)
+            yield perpd
     finally:
         client.now_ms = now_ms
-    return table.wrong
 
 
-def oldest_gives_way(table, perpd, clock):
+def start_ahead(table, perpd, ahead_ms):
+    """Kills it and starts it with another wall clock, which this process keeps too."""
+    perpd.stop(signal.SIGKILL)
+    perpd.process.stdout.close()
+    (perpd.folder / "clock").write_bytes(struct.pack("<q", ahead_ms * 10**6))
+    client.now_ms = lambda: time.time_ns() // 10**6 + ahead_ms
+    exchange = perpd.start()
+    table.same("a price", exchange.set_price(BTC_PRICE, BTC)["status"], DONE)
+    return exchange
+
+
+def oldest_gives_way(table, perpd):
     exchange = perpd.exchange
     table.same("a price", exchange.set_price(BTC_PRICE, BTC)["status"], DONE)
     maker, first = client.Account(exchange, 100_000 * USDC), client.Account(exchange)
@@ -407,12 +480,7 @@ def oldest_gives_way(table, perpd, clock):
     table.same("the maker quotes", maker.limit(BID, 20)["status"], DONE)
 
     def again(ahead_ms):
-        perpd.stop(signal.SIGKILL)
-        perpd.process.stdout.close()
-        clock.write_bytes(struct.pack("<q", ahead_ms * 10**6))
-        client.now_ms = lambda: time.time_ns() // 10**6 + ahead_ms
-        maker.exchange = perpd.start()
-        table.same("a price", maker.exchange.set_price(BTC_PRICE, BTC)["status"], DONE)
+        maker.exchange = start_ahead(table, perpd, ahead_ms)
         return maker.exchange
     exchange = again(80_000)  # a creation may come again for 30 s, and as long is it kept
     born = from_address(exchange, made, *keys)

@@ -61,8 +61,8 @@ static bool next_portfolio(struct engine *engine, uint32_t index, uint32_t *port
     struct account *account = &engine->accounts.rows[index];
 
     while (account->cancel_subaccount < account->subaccount_count) {
-        uint32_t record = subaccount_find(engine, index, account->cancel_subaccount);
-        if (account->cancel_portfolio < engine->subaccounts.rows[record].portfolio_count) {
+        if (account->cancel_portfolio <
+            subaccount_portfolio_count(engine, index, account->cancel_subaccount)) {
             *portfolio = portfolio_find(engine, index, account->cancel_subaccount,
                                         account->cancel_portfolio++);
             return true;
@@ -123,8 +123,7 @@ static bool is_cursor(const struct engine *engine, uint32_t index, uint64_t suba
 
     if (subaccount >= count)
         return subaccount == count && portfolio == 0;
-    uint32_t record = subaccount_find(engine, index, (uint32_t)subaccount);
-    return portfolio <= engine->subaccounts.rows[record].portfolio_count;
+    return portfolio <= subaccount_portfolio_count(engine, index, (uint32_t)subaccount);
 }
 
 bool account_list_load(struct engine *engine, uint32_t index, struct image_read *read)

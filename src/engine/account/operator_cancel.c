@@ -46,7 +46,7 @@ static bool is_known(const struct engine *engine, const struct cancel_body *body
     if (body->subaccount_index == EVERY_ONE)
         return body->portfolio_index == EVERY_ONE;
     if (body->portfolio_index == EVERY_ONE)
-        return subaccount_find(engine, account, body->subaccount_index) != SUBACCOUNT_NONE;
+        return subaccount_portfolio_count(engine, account, body->subaccount_index) != 0;
     return portfolio_find(engine, account, body->subaccount_index, body->portfolio_index) !=
                PORTFOLIO_NONE ||
            portfolio_row_is_gone(engine, account, body->subaccount_index, body->portfolio_index);
@@ -132,8 +132,7 @@ static void end_all(struct engine *engine, const struct cancel_body *body, uint3
     if (body->subaccount_index == EVERY_ONE && account_list_begin(engine, account, market))
         return;
     for (uint32_t at = range.first; at < range.end; at++) {
-        uint32_t record = subaccount_find(engine, account, at);
-        uint32_t count = engine->subaccounts.rows[record].portfolio_count;
+        uint32_t count = subaccount_portfolio_count(engine, account, at);
         for (uint32_t k = 0; k < count; k++)
             if (body->portfolio_index == EVERY_ONE || body->portfolio_index == k)
                 end_all_of(engine, portfolio_find(engine, account, at, k), market);

@@ -40,13 +40,11 @@ static void end_account(struct engine *engine, uint32_t id)
         account_emit(engine, id, ACCOUNT_WHAT_ACCOUNT);
     }
     disconnect_forget(engine, id);
-    uint32_t records = account->subaccount_count, portfolio = account->portfolio_head;
+    uint32_t portfolio = account->portfolio_head;
     for (; portfolio != PORTFOLIO_NONE; portfolio = next) {
         next = engine->portfolios.rows[portfolio].account_next;
         portfolio_give_back(engine, portfolio);
     }
-    for (uint32_t i = records; i-- != 0;)
-        subaccount_give_back(engine, subaccount_find(engine, id, i));
     account_give_back(engine, id);
 }
 

@@ -61,6 +61,7 @@ static enum operator_rule rule_of_fall(enum share_table table)
         [SHARE_arms] = OPERATOR_RULE_fall_arms,
         [SHARE_withdrawals] = OPERATOR_RULE_fall_withdrawals,
         [SHARE_portfolios] = OPERATOR_RULE_fall_portfolios,
+        [SHARE_subaccounts] = OPERATOR_RULE_fall_subaccounts,
     };
 
     return (enum operator_rule)rules[table];

@@ -226,7 +226,7 @@ static const char *wrong_with(const struct engine *engine, const struct disconne
     const struct disconnect_table *table = &engine->arms;
 
     if (row->account >= engine->accounts.count ||
-        subaccount_find(engine, row->account, row->subaccount_index) == SUBACCOUNT_NONE)
+        subaccount_portfolio_count(engine, row->account, row->subaccount_index) == 0)
         return "an arm has a subaccount that does not exist";
     if (row->armed_sequence > engine->sequence ||
         (table->tail != DISCONNECT_NONE &&

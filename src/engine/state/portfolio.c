@@ -130,6 +130,7 @@ static void enter(struct engine *engine, uint32_t index, uint32_t subaccount)
     portfolio->subaccount = subaccount;
     if (portfolio->portfolio_index == engine->subaccounts.rows[subaccount].portfolio_count)
         engine->subaccounts.rows[subaccount].portfolio_count++;
+    engine->subaccounts.rows[subaccount].portfolio_rows++;
     share_add(engine, portfolio->account, SHARE_portfolios);
     *(is_first ? &owner->portfolio_head : &table->rows[owner->portfolio_tail].account_next) = index;
     table->account_prev[index] = owner->portfolio_tail;
@@ -154,7 +155,7 @@ void portfolio_give_back(struct engine *engine, uint32_t index)
 {
     struct portfolio_table *table = &engine->portfolios;
     const struct portfolio *portfolio = &table->rows[index];
-    uint32_t account = portfolio->account;
+    uint32_t account = portfolio->account, subaccount = portfolio->subaccount;
 
     INVARIANT(portfolio->holding_count == 0 && portfolio->cash == 0 && !portfolio->changed);
     leverage_forget(engine, index);
@@ -172,6 +173,8 @@ void portfolio_give_back(struct engine *engine, uint32_t index)
     share_drop(engine, account, SHARE_portfolios);
     table->rows[index] = free_portfolio;
     free_rows_add(&table->free, index);
+    if (--engine->subaccounts.rows[subaccount].portfolio_rows == 0)
+        subaccount_give_back(engine, subaccount);
 }
 
 /* A row without a name and without a place in its account. */
@@ -347,12 +350,12 @@ enum status portfolio_reopen(struct engine *engine, const struct command *comman
         return refuse(result, REASON_portfolio_not_closed);
     memcpy(&body, command_body(command), sizeof body);
     uint32_t account = account_id_slot(body.account_id);
-    uint32_t record = subaccount_find(engine, account, body.subaccount_index);
-    if (engine->subaccounts.rows[record].status == SUBACCOUNT_CLOSED)
+    if (!subaccount_is_open(engine, account, body.subaccount_index))
         return refuse(result, REASON_subaccount_not_active);
     if (index == PORTFOLIO_NONE) {
         if (!share_fits(engine, account, SHARE_portfolios, 1))
             return refuse(result, REASON_limit_reached);
+        uint32_t record = subaccount_find(engine, account, body.subaccount_index);
         index = portfolio_add_again(engine, record, body.portfolio_index);
     }
     portfolio_wake(engine, index);
@@ -435,20 +438,21 @@ static const char *wrong_with(const struct engine *engine, const struct portfoli
     return NULL;
 }
 
-/* Its portfolio 0 has a row unless it is CLOSED. Whether its account has ever had another one is
- * found on the way. */
+/* Its portfolio 0 has a row, or any one if it is CLOSED. Whether its account has ever had another
+ * one is found on the way. */
 static bool every_subaccount_has_one(struct engine *engine)
 {
     for (uint32_t i = 0; i < engine->subaccounts.count; i++) {
         const struct subaccount *row = &engine->subaccounts.rows[i];
         if (row->status == SUBACCOUNT_FREE)
             continue;
-        if (row->portfolio_count == 0 ||
+        if (row->portfolio_rows == 0 ||
             (row->status == SUBACCOUNT_ACTIVE &&
              portfolio_find(engine, row->account, row->subaccount_index, 0) == PORTFOLIO_NONE))
             return false;
-        if (row->subaccount_index != 0 || row->portfolio_count > 1)
-            engine->accounts.rows[row->account].has_many = true;
+        struct account *owner = &engine->accounts.rows[row->account];
+        if (owner->subaccount_count > 1 || row->portfolio_count > 1)
+            owner->has_many = true;
     }
     return engine->accounts.count != 0 && engine->portfolios.rows[0].account == 0;
 }

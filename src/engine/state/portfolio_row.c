@@ -28,10 +28,7 @@ void portfolio_row_first_name(uint8_t name[PORTFOLIO_NAME_BYTES], uint32_t portf
 bool portfolio_row_is_gone(const struct engine *engine, uint32_t account, uint32_t subaccount_index,
                            uint32_t portfolio_index)
 {
-    uint32_t record = subaccount_find(engine, account, subaccount_index);
-
-    return record != SUBACCOUNT_NONE &&
-           portfolio_index < engine->subaccounts.rows[record].portfolio_count &&
+    return portfolio_index < subaccount_portfolio_count(engine, account, subaccount_index) &&
            portfolio_find(engine, account, subaccount_index, portfolio_index) == PORTFOLIO_NONE;
 }
 

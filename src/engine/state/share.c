@@ -203,7 +203,7 @@ bool share_fits(const struct engine *engine, uint32_t account, enum share_table 
  * their owner gives them back. */
 static const uint32_t kept_in_fall[SHARE_TABLE_COUNT] = {
     [SHARE_accounts] = UINT32_MAX,
-    [SHARE_subaccounts] = UINT32_MAX,
+    [SHARE_subaccounts] = SHARE_UNFUNDED_SUBACCOUNTS,
     [SHARE_portfolios] = SHARE_UNFUNDED_PORTFOLIOS,
     [SHARE_orders] = SHARE_FALL_ORDERS,
     [SHARE_positions] = SHARE_FALL_POSITIONS,
@@ -221,7 +221,7 @@ static bool fall_fits(const struct engine *engine, uint32_t account, uint8_t cla
     uint64_t used = count;
 
     /* An unfunded account has no more by its own bound, so that newcomers find theirs. */
-    if (table == SHARE_portfolios && class == SHARE_CLASS_unfunded)
+    if ((table == SHARE_subaccounts || table == SHARE_portfolios) && class == SHARE_CLASS_unfunded)
         return false;
     for (uint32_t i = 0; i < owner->share_class; i++) {
         used += use->used[i];

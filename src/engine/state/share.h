@@ -26,7 +26,7 @@ enum {
 enum { SHARE_CREATION_CREDENTIALS = 2 };
 
 /* Rows that an account may keep, whatever the class that a withdrawal brings it to; of keys and
- * sessions SHARE_UNFUNDED_CREDENTIALS, of portfolios SHARE_UNFUNDED_PORTFOLIOS. */
+ * sessions SHARE_UNFUNDED_CREDENTIALS, of subaccounts and portfolios as many as an unfunded one. */
 enum {
     SHARE_FALL_ORDERS = 64,
     SHARE_FALL_POSITIONS = 16,

@@ -62,6 +62,17 @@ uint32_t subaccount_find(const struct engine *engine, uint32_t account, uint32_t
     return SUBACCOUNT_NONE;
 }
 
+uint32_t subaccount_portfolio_count(const struct engine *engine, uint32_t account,
+                                    uint32_t subaccount_index)
+{
+    uint32_t record = subaccount_find(engine, account, subaccount_index);
+
+    if (record != SUBACCOUNT_NONE)
+        return engine->subaccounts.rows[record].portfolio_count;
+    return account < engine->accounts.count &&
+           subaccount_index < engine->accounts.rows[account].subaccount_count;
+}
+
 bool subaccount_is_open(const struct engine *engine, uint32_t account, uint32_t subaccount_index)
 {
     uint32_t record = subaccount_find(engine, account, subaccount_index);
@@ -93,14 +104,16 @@ uint32_t subaccount_find_sequence(const struct engine *engine, uint64_t sequence
     return SUBACCOUNT_NONE;
 }
 
-/* The record becomes the account's next subaccount, without portfolios. */
+/* The record becomes a subaccount of its account, the next one or one that it has counted, without
+ * portfolios. */
 static void enter(struct engine *engine, uint32_t record)
 {
     struct subaccount_table *table = &engine->subaccounts;
     uint32_t account = table->rows[record].account, slot;
-    uint32_t index = engine->accounts.rows[account].subaccount_count++;
+    uint32_t index = table->rows[record].subaccount_index;
 
-    INVARIANT(table->rows[record].subaccount_index == index);
+    if (index == engine->accounts.rows[account].subaccount_count)
+        engine->accounts.rows[account].subaccount_count++;
     share_add(engine, account, SHARE_subaccounts);
     if (index == 0) {
         engine->accounts.rows[account].subaccount_head = record;
@@ -119,7 +132,7 @@ void subaccount_give_back(struct engine *engine, uint32_t record)
     struct subaccount_table *table = &engine->subaccounts;
     struct subaccount *row = &table->rows[record];
 
-    INVARIANT(row->withdrawals_pending == 0);
+    INVARIANT(row->withdrawals_pending == 0 && row->portfolio_rows == 0);
     if (row->subaccount_index != 0)
         hash_index_erase(&table->map, key_hash(engine, row->account, row->subaccount_index),
                          record + 1);
@@ -150,11 +163,11 @@ uint32_t subaccount_add(struct engine *engine, uint32_t account)
 
 bool subaccount_all_closed(const struct engine *engine, uint32_t account)
 {
-    uint32_t count = engine->accounts.rows[account].subaccount_count;
+    const struct portfolio *rows = engine->portfolios.rows;
+    uint32_t at = engine->accounts.rows[account].portfolio_head;
 
-    for (uint32_t i = 0; i < count; i++)
-        if (engine->subaccounts.rows[subaccount_find(engine, account, i)].status !=
-            SUBACCOUNT_CLOSED)
+    for (; at != PORTFOLIO_NONE; at = rows[at].account_next)
+        if (engine->subaccounts.rows[rows[at].subaccount].status != SUBACCOUNT_CLOSED)
             return false;
     return true;
 }
@@ -182,7 +195,8 @@ enum status subaccount_create(struct engine *engine, const struct command *comma
     uint32_t count = engine->accounts.rows[account].subaccount_count;
 
     (void)command;
-    if (!share_fits(engine, account, SHARE_subaccounts, 1) ||
+    if (count >= state_option(engine, OPTION_limits_subaccounts) ||
+        !share_fits(engine, account, SHARE_subaccounts, 1) ||
         !share_fits(engine, account, SHARE_portfolios, 1)) {
         result->reason = REASON_limit_reached;
         return STATUS_order_rejected_invalid;
@@ -228,12 +242,28 @@ enum status subaccount_close(struct engine *engine, const struct command *comman
 
 /* --- the image -------------------------------------------------------------------------------- */
 
-static const char *wrong_with(const struct engine *engine, const struct subaccount *row)
+/* The first one of an account has index 0. If all that were made have records, or it is not one of
+ * those that the account has counted, it is its next one. */
+static bool is_next(const struct engine *engine, const struct subaccount *row, bool keeps_all)
+{
+    const struct account *owner = &engine->accounts.rows[row->account];
+    uint32_t index = row->subaccount_index;
+
+    if (keeps_all)
+        return index == owner->subaccount_count;
+    return index < owner->subaccount_count &&
+           (index == 0) == (owner->counts[SHARE_subaccounts] == 0) &&
+           (index == 0 || subaccount_find(engine, row->account, index) == SUBACCOUNT_NONE);
+}
+
+/* `keeps_all`: the image is older than records that are given back. */
+static const char *wrong_with(const struct engine *engine, const struct subaccount *row,
+                              bool keeps_all)
 {
     if (row->account >= engine->accounts.count ||
         engine->accounts.rows[row->account].status == ACCOUNT_FREE)
         return "a subaccount has an account that does not exist";
-    if (row->subaccount_index != engine->accounts.rows[row->account].subaccount_count)
+    if (!is_next(engine, row, keeps_all))
         return "the subaccounts of an account are not in the order of their indexes";
     if (row->status > SUBACCOUNT_CLOSED)
         return "a subaccount has a status that does not exist";
@@ -267,12 +297,16 @@ static bool make_of_accounts(struct engine *engine, struct image_read *read)
     return true;
 }
 
+/* Its subaccount 0, and not more than were ever allowed. */
 static bool every_account_has_one(const struct engine *engine)
 {
-    for (uint32_t i = 0; i < engine->accounts.count; i++)
-        if (engine->accounts.rows[i].subaccount_count == 0 &&
-            engine->accounts.rows[i].status != ACCOUNT_FREE)
+    for (uint32_t i = 0; i < engine->accounts.count; i++) {
+        const struct account *account = &engine->accounts.rows[i];
+        bool has = account->counts[SHARE_subaccounts] != 0 &&
+                   account->subaccount_count <= SUBACCOUNT_INDEXES_MAX;
+        if (account->status == ACCOUNT_FREE ? account->subaccount_count != 0 : !has)
             return false;
+    }
     return true;
 }
 
@@ -283,7 +317,7 @@ static bool enter_all(struct engine *engine, struct image_read *read)
     uint32_t record;
 
     while (free_rows_sort_next(&table->free, &record)) {
-        const char *wrong = wrong_with(engine, &table->rows[record]);
+        const char *wrong = wrong_with(engine, &table->rows[record], read->version == 1);
         read->row = record;
         if (wrong != NULL)
             return image_read_refuse(read, wrong);
@@ -303,7 +337,7 @@ static bool read_rows(struct engine *engine, struct image_read *read)
     size_t row_bytes =
         is_old ? 0 SUBACCOUNT_FIELDS_1(IMAGE_READ_BYTES) : 0 SUBACCOUNT_FIELDS(IMAGE_READ_BYTES);
 
-    for (uint32_t id = 0; id < engine->accounts.count; id++)
+    for (uint32_t id = 0; is_old && id < engine->accounts.count; id++)
         engine->accounts.rows[id].subaccount_count = 0;
     for (; image_read_begins(read, row_bytes); read->row++) {
         if (table->count == table->limit)
@@ -324,8 +358,7 @@ static bool read_rows(struct engine *engine, struct image_read *read)
     return read->wrong == NULL && enter_all(engine, read);
 }
 
-/* The count of an account is computed again; the image that the state writes is compared with
- * it. */
+/* The count of an account is computed again where all that were made have records. */
 bool subaccount_load(struct engine *engine, struct image_read *read)
 {
     engine->subaccounts.count = 0;

@@ -1,8 +1,11 @@
 /* subaccount.h - the subaccounts of all accounts, and codes 22 and 23 (R10, R11); owned by the
  * engine.
  *
- * A CLOSED subaccount keeps its record; all of an account go with it (reclaim.h). Its portfolios
- * have the indexes 0 to portfolio_count - 1, those without a row are CLOSED (portfolio_row.h). */
+ * Its portfolios have the indexes 0 to portfolio_count - 1, those without a row are CLOSED
+ * (portfolio_row.h). Its record goes with the row of the last of them, which one of an ACTIVE
+ * subaccount keeps; its index stays: the account has those from 0 to its subaccount_count - 1, and
+ * one without a record is CLOSED, with portfolio 0. Subaccount 0 has its record as long as its
+ * account is there. */
 #ifndef ENGINE_STATE_SUBACCOUNT_H
 #define ENGINE_STATE_SUBACCOUNT_H
 
@@ -13,6 +16,8 @@
 
 #define SUBACCOUNT_NONE UINT32_MAX
 
+enum { SUBACCOUNT_INDEXES_MAX = 65536 }; /* of an account: as limits.subaccounts at most */
+
 /* FREE: nobody's, until another one gets the record (subaccount_give_back). */
 enum subaccount_status { SUBACCOUNT_ACTIVE, SUBACCOUNT_CLOSED, SUBACCOUNT_FREE };
 
@@ -22,15 +27,16 @@ struct subaccount {
     uint32_t subaccount_index;    /* in its account */
     uint32_t portfolio_count;     /* ever made */
     uint32_t withdrawals_pending; /* of its portfolios (withdrawal.h) */
+    uint32_t portfolio_rows;      /* of them, those that have rows */
     uint8_t status;               /* enum subaccount_status */
-    uint8_t zero[7];
+    uint8_t zero[3];
 };
 
 /* clang-format off */
 #define SUBACCOUNT_FIELDS(X) \
     X(created_sequence) X(account) X(subaccount_index) X(status) X(portfolio_count)
 #define SUBACCOUNT_FIELDS_1(X) X(created_sequence) X(account) X(subaccount_index) X(status)
-#define SUBACCOUNT_CACHES(X) X(withdrawals_pending) X(zero)
+#define SUBACCOUNT_CACHES(X) X(withdrawals_pending) X(portfolio_rows) X(zero)
 /* clang-format on */
 
 struct subaccount_table {
@@ -55,9 +61,15 @@ size_t subaccount_table_bytes(uint32_t slots);
  * which outlive it. */
 void subaccount_table_init(struct subaccount_table *table, void *memory, uint32_t slots);
 
-/* The record, whatever its status, or SUBACCOUNT_NONE. `account`: its slot, or ACCOUNT_NONE. */
+/* The record, whatever its status, or SUBACCOUNT_NONE: the account has no such subaccount, or it is
+ * CLOSED and has no record. `account`: its slot, or ACCOUNT_NONE. */
 CC_MUST_USE uint32_t subaccount_find(const struct engine *engine, uint32_t account,
                                      uint32_t subaccount_index);
+
+/* How many portfolios the subaccount has ever had, 1 of one without a record; 0: the account has no
+ * such subaccount. `account`: its slot, or ACCOUNT_NONE. */
+CC_MUST_USE uint32_t subaccount_portfolio_count(const struct engine *engine, uint32_t account,
+                                                uint32_t subaccount_index);
 
 /* Whether the account has this subaccount and it is not CLOSED. */
 CC_MUST_USE bool subaccount_is_open(const struct engine *engine, uint32_t account,
@@ -70,7 +82,7 @@ CC_MUST_USE uint32_t subaccount_find_sequence(const struct engine *engine, uint6
 /* The account's next subaccount with its portfolio 0 "Main" (R10); it fits. Gives its record. */
 uint32_t subaccount_add(struct engine *engine, uint32_t account);
 
-/* Makes the record of a subaccount FREE whose portfolios have no rows, and whose account goes. */
+/* Makes the record of a subaccount FREE whose portfolios have no rows any more. */
 void subaccount_give_back(struct engine *engine, uint32_t record);
 
 /* Whether all subaccounts of the account are CLOSED. */
@@ -82,8 +94,9 @@ CC_MUST_USE enum status subaccount_create(struct engine *engine, const struct co
 CC_MUST_USE enum status subaccount_close(struct engine *engine, const struct command *command,
                                          struct engine_result *result);
 
-/* Section 15 of an image, into the empty table, as yet without portfolios; the accounts are there.
- * An image that does not have it: the subaccounts that its accounts count. */
+/* Section 15 of an image, into the empty table, as yet without portfolios; the accounts are there
+ * and say how many they have ever had. An image that does not have it: the subaccounts that its
+ * accounts count. */
 CC_MUST_USE bool subaccount_load(struct engine *engine, struct image_read *read);
 
 #endif

@@ -151,14 +151,11 @@ bool read_portfolio_from(const struct engine *engine, uint64_t account_id,
                          uint32_t *subaccount_index, uint32_t *portfolio_index)
 {
     uint32_t account = account_find(engine, account_id);
-    uint32_t record = subaccount_find(engine, account, *subaccount_index);
+    uint32_t count = subaccount_portfolio_count(engine, account, *subaccount_index);
 
-    if (record == SUBACCOUNT_NONE)
-        return false;
-    if (*portfolio_index < engine->subaccounts.rows[record].portfolio_count)
-        return true;
-    record = subaccount_find(engine, account, *subaccount_index + 1);
-    if (record == SUBACCOUNT_NONE)
+    if (count == 0 || *portfolio_index < count)
+        return count != 0;
+    if (subaccount_portfolio_count(engine, account, *subaccount_index + 1) == 0)
         return false;
     *subaccount_index += 1;
     *portfolio_index = 0; /* every subaccount has one */
@@ -168,25 +165,23 @@ bool read_portfolio_from(const struct engine *engine, uint64_t account_id,
 uint32_t read_portfolio_count(const struct engine *engine, uint64_t account_id,
                               uint32_t subaccount_index)
 {
-    uint32_t record = subaccount_find(engine, account_find(engine, account_id), subaccount_index);
-
-    return record == SUBACCOUNT_NONE ? 0 : engine->subaccounts.rows[record].portfolio_count;
+    return subaccount_portfolio_count(engine, account_find(engine, account_id), subaccount_index);
 }
 
 bool read_subaccount(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index,
                      struct row_subaccount *row)
 {
     uint32_t account = account_find(engine, account_id);
-    uint32_t record = subaccount_find(engine, account, subaccount_index);
+    uint32_t count = subaccount_portfolio_count(engine, account, subaccount_index);
 
-    if (record == SUBACCOUNT_NONE)
+    if (count == 0)
         return false;
-    const struct subaccount *subaccount = &engine->subaccounts.rows[record];
     *row = (struct row_subaccount){
         .subaccount_index = subaccount_index,
-        .status = subaccount->status,
+        .status = subaccount_is_open(engine, account, subaccount_index) ? SUBACCOUNT_ACTIVE
+                                                                        : SUBACCOUNT_CLOSED,
     };
-    for (uint32_t i = 0; i < subaccount->portfolio_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t at = portfolio_find(engine, account, subaccount_index, i);
         struct margin_view view;
         if (portfolio_is_closed(engine, at))
