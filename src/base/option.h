@@ -61,6 +61,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(store,    durability,             CHOICE, 0, 1, "local",          0, 0, "+none +local +replicated +replicated+local") \
     X(store,    snapshot_tail,          SIZE,   0, 1, "256M",           67108864, 1099511627776, "journal bytes between snapshots") \
     X(store,    archive_keep,           DAYS,   0, 1, "forever",        1, 36500, "days of archive, or forever") \
+    X(store,    archive_copy,           TEXT,   0, 1, "",               0, 0, "second folder of the archive; empty: none") \
     X(store,    private_events,         INT,    0, 1, "65536",          0, 4294967295, "newest private events of each account that history/ keeps") \
     X(store,    scrub_rate,             SIZE,   0, 1, "8M",             65536, 1073741824, "bytes a second of stored files that are read again") \
     X(store,    clock_gap_max,          INT,    0, 1, "3600",           1, 31536000, "s; a start's clock further ahead is not believed") \

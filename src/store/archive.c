@@ -74,8 +74,7 @@ static uint8_t *buffer_new(uint64_t bytes)
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* Replaces archive/index: a crash leaves the one or the other. */
-static int index_write(const struct archive *archive, struct disk *disk,
+int archive_write_list(const struct archive *archive, struct disk *disk,
                        const struct exchange_file *exchange)
 {
     size_t bytes;
@@ -127,26 +126,33 @@ static enum refusal_kind index_refuse(struct refusal *refusal, int error, uint64
     return refusal_machine(refusal, "reading archive/index", error);
 }
 
+enum refusal_kind archive_read_list(struct archive *archive, struct disk *disk,
+                                    const struct exchange_file *exchange, struct refusal *refusal)
+{
+    uint64_t line = 0;
+    size_t bytes;
+    char *text;
+
+    *archive = (struct archive){ 0 };
+    int error = index_read(disk, &text, &bytes);
+    if (error == 0 && !text)
+        return REFUSAL_none;
+    if (error == 0)
+        error = archive_index_decode(archive, text, bytes, exchange, &line);
+    free(text);
+    return error < 0 ? index_refuse(refusal, error, line) : REFUSAL_none;
+}
+
 enum refusal_kind archive_open(struct archive *archive, struct disk *disk,
                                const struct exchange_file *exchange, struct refusal *refusal)
 {
     uint64_t missing = 0;
 
-    *archive = (struct archive){ 0 };
     for (int i = 0; i < OPEN_TRIES; i++) {
-        uint64_t line = 0;
-        size_t bytes;
-        char *text;
-        int error = index_read(disk, &text, &bytes);
-
-        if (error == 0 && !text)
-            return REFUSAL_none;
-        if (error == 0)
-            error = archive_index_decode(archive, text, bytes, exchange, &line);
-        free(text);
-        if (error < 0)
-            return index_refuse(refusal, error, line);
-        error = archive_folder_check(archive, disk, &missing);
+        enum refusal_kind kind = archive_read_list(archive, disk, exchange, refusal);
+        if (kind != REFUSAL_none)
+            return kind;
+        int error = archive_folder_check(archive, disk, &missing);
         if (error == 0)
             return REFUSAL_none;
         archive_close(archive);
@@ -274,7 +280,7 @@ static int row_add(struct archive *archive, struct disk *disk, const struct exch
         return -ENOMEM;
     archive->rows = more.rows;
     more.rows[archive->count] = *row;
-    error = index_write(&more, disk, exchange);
+    error = archive_write_list(&more, disk, exchange);
     if (error == 0)
         archive->count = more.count;
     return error;
@@ -408,7 +414,7 @@ static enum refusal_kind remake(struct archive *archive, struct disk *disk,
     }
     free(bytes);
     if (error == 0 && archive->count > 0)
-        error = index_write(archive, disk, exchange);
+        error = archive_write_list(archive, disk, exchange);
     if (error == 0)
         return REFUSAL_none;
     archive_close(archive);
@@ -454,7 +460,7 @@ int archive_prune(struct archive *archive, struct disk *disk, const struct excha
         return 0;
     less.rows = archive->rows + gone;
     less.count = archive->count - gone;
-    error = gone > 0 ? index_write(&less, disk, exchange) : 0;
+    error = gone > 0 ? archive_write_list(&less, disk, exchange) : 0;
     if (error < 0)
         return error;
     memmove(archive->rows, less.rows, less.count * sizeof less.rows[0]);

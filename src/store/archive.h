@@ -55,6 +55,16 @@ CC_MUST_USE enum refusal_kind archive_mend(struct archive *archive, struct disk 
                                            uint32_t segment_bytes, uint64_t journal_first,
                                            uint64_t *relisted, struct refusal *refusal);
 
+/* What archive/index says, without a look at the files; refused as archive_open, and the list is
+ * empty then. */
+CC_MUST_USE enum refusal_kind archive_read_list(struct archive *archive, struct disk *disk,
+                                                const struct exchange_file *exchange,
+                                                struct refusal *refusal);
+
+/* Replaces archive/index by this list: a crash leaves the one or the other. 0 or -errno. */
+CC_MUST_USE int archive_write_list(const struct archive *archive, struct disk *disk,
+                                   const struct exchange_file *exchange);
+
 /* The row of a segment, or NULL. */
 CC_MUST_USE const struct archive_row *archive_find(const struct archive *archive, uint64_t segment);
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store/archive_folder.h"
 #include "store/segment.h"
 
 enum { ROUND_PAUSE_S = 1, SNAPSHOTS_MAX = 64, LENGTH_AT = 80, SECTIONS_AT = 4096 };
@@ -12,9 +13,11 @@ enum { ROUND_PAUSE_S = 1, SNAPSHOTS_MAX = 64, LENGTH_AT = 80, SECTIONS_AT = 4096
 #define NS_PER_S UINT64_C(1000000000)
 
 int scrub_init(struct scrub *scrub, struct disk *disk, const struct exchange_file *exchange,
-               uint64_t rate)
+               const struct archive_copy *copy, uint64_t rate)
 {
-    *scrub = (struct scrub){ .disk = disk, .exchange = exchange, .rate = rate, .file = -1 };
+    *scrub = (struct scrub){
+        .disk = disk, .exchange = exchange, .copy = copy, .rate = rate, .file = -1
+    };
     scrub->targets = malloc(SCRUB_FILES_MAX * sizeof *scrub->targets);
     scrub->room = aligned_alloc(DISK_ALIGNMENT, SCRUB_ROOM_BYTES);
     if (scrub->targets != NULL && scrub->room != NULL)
@@ -26,7 +29,7 @@ int scrub_init(struct scrub *scrub, struct disk *disk, const struct exchange_fil
 static void close_file(struct scrub *scrub)
 {
     if (scrub->file >= 0)
-        disk_close(scrub->disk, scrub->file);
+        disk_close(scrub->file_disk, scrub->file);
     scrub->file = -1;
 }
 
@@ -59,10 +62,28 @@ static void path_of(const struct scrub_target *target, char path[DISK_PATH_BYTES
 {
     if (target->kind == SCRUB_SEGMENT)
         segment_path(path, target->number, true);
-    else if (target->kind == SCRUB_ARCHIVED)
-        (void)snprintf(path, DISK_PATH_BYTES, "archive/%010" PRIu64 ".seg.zst", target->number);
+    else if (target->kind != SCRUB_SNAPSHOT)
+        archive_folder_path(path, target->number, false);
     else
         (void)snprintf(path, DISK_PATH_BYTES, "snapshot/%" PRIu64 ".snap", target->number);
+}
+
+static struct disk *disk_of(const struct scrub *scrub, const struct scrub_target *target)
+{
+    return target->kind == SCRUB_COPIED ? scrub->copy->disk : scrub->disk;
+}
+
+/* Takes an archived file from its other place. */
+static bool is_mended(struct scrub *scrub, const struct scrub_target *target)
+{
+    if (scrub->copy == NULL || target->kind > SCRUB_COPIED)
+        return false;
+    struct disk *from = target->kind == SCRUB_COPIED ? scrub->disk : scrub->copy->disk;
+    const struct archive_row *row = archive_find(&scrub->archive, target->number);
+    if (archive_copy_bring(from, disk_of(scrub, target), row, ".mend") != 0)
+        return false;
+    published_add(&scrub->counters.mended, 1);
+    return true;
 }
 
 /* Whether frames were written to the segment: it is in use, and the one before is sealed. */
@@ -81,19 +102,30 @@ static bool has_frames(struct scrub *scrub, uint64_t number)
     return count == DISK_ALIGNMENT && frame_claimed_number(scrub->room) != 0;
 }
 
-/* The list is read twice before it counts as wrong: a file of it may just have been pruned. */
+/* The list is read twice before it counts as wrong: a file of it may just have been pruned. What it
+ * lacks is taken from the other place. */
 static void open_archive(struct scrub *scrub)
 {
-    struct refusal refusal;
+    struct refusal refusal, unheard;
     enum refusal_kind kind = REFUSAL_machine;
+    uint64_t brought = 0;
 
     for (int i = 0; i < 2 && kind != REFUSAL_none; i++)
         kind = archive_open(&scrub->archive, scrub->disk, scrub->exchange, &refusal);
     if (kind == REFUSAL_none)
         return;
-    memset(&scrub->archive, 0, sizeof scrub->archive);
     published_add(&scrub->counters.faults, 1);
-    (void)snprintf(scrub->finding, sizeof scrub->finding, "file=archive/index: %s", refusal.text);
+    memset(&scrub->archive, 0, sizeof scrub->archive);
+    if (scrub->copy != NULL)
+        (void)!archive_copy_mend(scrub->copy, &brought, &unheard);
+    published_add(&scrub->counters.mended, brought);
+    if (brought != 0)
+        kind = archive_open(&scrub->archive, scrub->disk, scrub->exchange, &unheard);
+    (void)snprintf(scrub->finding, sizeof scrub->finding,
+                   "file=archive/index: %s; %" PRIu64 " taken from store.archive_copy",
+                   refusal.text, brought);
+    if (kind != REFUSAL_none)
+        memset(&scrub->archive, 0, sizeof scrub->archive);
 }
 
 /* The archive's files, then the segments below the last one that has frames, then the snapshots. */
@@ -105,8 +137,11 @@ static void list(struct scrub *scrub)
     scrub->count = scrub->next = 0;
     open_archive(scrub);
     scrub->is_listed = true;
-    for (uint64_t i = 0; i < scrub->archive.count; i++)
+    for (uint64_t i = 0; i < scrub->archive.count; i++) {
         add(scrub, SCRUB_ARCHIVED, scrub->archive.rows[i].segment);
+        if (scrub->copy != NULL)
+            add(scrub, SCRUB_COPIED, scrub->archive.rows[i].segment);
+    }
     if (segment_range_of(scrub->disk, &range) == 0 && range.count > 0)
         for (uint64_t n = range.min; n < range.max && has_frames(scrub, n + 1); n++)
             add(scrub, SCRUB_SEGMENT, n);
@@ -129,9 +164,9 @@ static bool is_there(struct scrub *scrub, const struct scrub_target *target)
     char path[DISK_PATH_BYTES];
 
     path_of(target, path);
-    int file = disk_open(scrub->disk, path, 0);
+    int file = disk_open(disk_of(scrub, target), path, 0);
     if (file >= 0)
-        disk_close(scrub->disk, file);
+        disk_close(disk_of(scrub, target), file);
     return file != -ENOENT;
 }
 
@@ -150,14 +185,17 @@ static void end(struct scrub *scrub, const char *why, uint64_t from, uint64_t to
         return;
     path_of(target, path);
     published_add(&scrub->counters.faults, 1);
+    bool is_right_again = is_mended(scrub, target);
     (void)snprintf(scrub->finding, sizeof scrub->finding,
-                   "file=%s bytes=%" PRIu64 "..%" PRIu64 ": %s", path, from, to, why);
+                   "file=%s%s bytes=%" PRIu64 "..%" PRIu64 ": %s%s",
+                   target->kind == SCRUB_COPIED ? "store.archive_copy:" : "", path, from, to, why,
+                   is_right_again ? "; taken from the other place" : "");
 }
 
 /* What the file must be, as its list or its own head says. False: it is done with. */
 static bool prepare(struct scrub *scrub, const struct scrub_target *target)
 {
-    if (target->kind == SCRUB_ARCHIVED) {
+    if (target->kind <= SCRUB_COPIED) {
         const struct archive_row *row = archive_find(&scrub->archive, target->number);
         memcpy(scrub->wanted, row->file_hash, sizeof scrub->wanted);
     }
@@ -179,9 +217,12 @@ static bool open_next(struct scrub *scrub)
     if (!prepare(scrub, target))
         return false;
     path_of(target, path);
-    scrub->file = disk_open(scrub->disk, path, DISK_DIRECT);
-    int64_t size = scrub->file < 0 ? scrub->file : disk_size(scrub->disk, scrub->file);
+    scrub->file_disk = disk_of(scrub, target);
+    scrub->file = disk_open(scrub->file_disk, path, DISK_DIRECT);
+    int64_t size = scrub->file < 0 ? scrub->file : disk_size(scrub->file_disk, scrub->file);
     if (size < 0) {
+        if (size == -ENOENT && target->kind == SCRUB_COPIED)
+            (void)is_mended(scrub, target);
         if (size == -ENOENT)
             scrub->next++;
         else
@@ -292,7 +333,7 @@ static uint64_t read_piece(struct scrub *scrub)
     uint64_t wanted = left < SCRUB_PIECE_BYTES ? left : SCRUB_PIECE_BYTES;
 
     INVARIANT((is_segment ? scrub->held : 0) + SCRUB_PIECE_BYTES <= SCRUB_ROOM_BYTES);
-    int64_t count = disk_read(scrub->disk, scrub->file, scrub->at, into, SCRUB_PIECE_BYTES);
+    int64_t count = disk_read(scrub->file_disk, scrub->file, scrub->at, into, SCRUB_PIECE_BYTES);
     if (count < 0 || (uint64_t)count < wanted) {
         end(scrub, count < 0 ? strerror((int)-count) : "it became shorter", scrub->at,
             scrub->at + wanted);

@@ -6,7 +6,8 @@
  * An archived file has the hash that the list names. A sealed segment has a whole header, frames
  * that chain, and zeros after them. A snapshot has a whole header and the image hash that it names.
  * A file that is gone when it was found wrong was retired, pruned or dropped meanwhile, and is
- * passed over.
+ * passed over. An archived file is read in both of its places, and taken from the other if it is
+ * wrong in one.
  *
  * Wait.   A step blocks for one read of SCRUB_PIECE_BYTES, and for lists when a round begins.
  * Owner.  One thread. The counters are read by any.
@@ -17,7 +18,7 @@
 #define STORE_SCRUB_H
 
 #include "base/published.h"
-#include "store/archive.h"
+#include "store/archive_copy.h"
 #include "store/frame.h"
 #include "store/snapshot.h"
 
@@ -28,7 +29,7 @@ enum {
     SCRUB_TEXT_BYTES = 400,
 };
 
-enum scrub_kind { SCRUB_ARCHIVED, SCRUB_SEGMENT, SCRUB_SNAPSHOT };
+enum scrub_kind { SCRUB_ARCHIVED, SCRUB_COPIED, SCRUB_SEGMENT, SCRUB_SNAPSHOT };
 
 struct scrub_target {
     uint64_t number; /* of the segment; sequence of the snapshot */
@@ -39,6 +40,7 @@ struct scrub_counters {
     struct published files;    /* read to their end */
     struct published bytes;    /* read */
     struct published faults;   /* files found wrong, each time */
+    struct published mended;   /* taken from the archive's other place */
     struct published round_ns; /* clock_monotonic_ns at which the last round was done; 0: none */
     struct published rounds;   /* done */
 };
@@ -46,7 +48,8 @@ struct scrub_counters {
 struct scrub {
     struct disk *disk;
     const struct exchange_file *exchange;
-    uint64_t rate; /* bytes a second */
+    const struct archive_copy *copy; /* NULL: the archive has one place */
+    uint64_t rate;                   /* bytes a second */
     struct scrub_target *targets;
     uint32_t count, next;
     struct archive archive; /* of the round */
@@ -55,6 +58,7 @@ struct scrub {
     uint64_t due_ns;                /* of the next piece */
     /* The file that is being read. */
     int file; /* -1: none */
+    struct disk *file_disk;
     uint64_t size, at;
     struct hash_state hash;
     struct snapshot_head head;
@@ -68,9 +72,10 @@ struct scrub {
     struct scrub_counters counters;
 };
 
-/* 0 or -ENOMEM. */
+/* 0 or -ENOMEM. `copy` may be NULL; what is named outlives the scrub. */
 CC_MUST_USE int scrub_init(struct scrub *scrub, struct disk *disk,
-                           const struct exchange_file *exchange, uint64_t rate);
+                           const struct exchange_file *exchange, const struct archive_copy *copy,
+                           uint64_t rate);
 void scrub_free(struct scrub *scrub);
 
 /* In place of a round: this file alone, which is done with when `next` is 1. */

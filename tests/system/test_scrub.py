@@ -6,8 +6,10 @@ Scrub).
 """
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 import client
@@ -27,6 +29,7 @@ class World:
     """Segment 0 is archived, segment 1 sealed, segment 2 open; two snapshots."""
 
     def __init__(self):
+        self.copy = pathlib.Path(tempfile.mkdtemp(prefix="perpd-archive-copy-"))
         self.perpd = Perpd(BUILD / "perpd", *client.SMALL_TABLES, "--store.scrub_rate=1G")
         exchange = self.perpd.start()
         assert exchange.set_price(BTC_PRICE, BTC)["status"] == "request_completed"
@@ -108,10 +111,51 @@ def one_bit_is_found(world):
     return table.wrong
 
 
+@suite.case
+def second_place(world):
+    """store.archive_copy: it has the archive's files, and each place is mended from the other,
+    while perpd runs and at a start."""
+    table = Table()
+    world.stop()
+    world.perpd.options.append(f"--store.archive_copy={world.copy}")
+    world.exchange = world.perpd.start()
+    places = [folder / "archive/0000000000.seg.zst" for folder in (world.data, world.copy)]
+    table.true("it is written", world.wait(places[1].exists))
+    table.true("it is counted", world.wait(
+        lambda: re.search(r"^perpd_archive_copy_segments [1-9]",
+                          world.exchange.admin("/metrics").body.decode(), re.M)))
+    whole = places[0].read_bytes()
+    table.same("with the same bytes", places[1].read_bytes(), whole)
+    for path, name in zip(places, ("archive/", "store.archive_copy:archive/")):
+        log = len(world.perpd.log())
+        flip(path, 60)
+        table.true(f"{name}: mended", world.wait(
+            lambda: f"file={name}0000000000.seg.zst" in world.perpd.log()[log:]))
+        table.true(f"{name}: told", "taken from the other place" in world.perpd.log()[log:])
+        table.same(f"{name}: the bytes", path.read_bytes(), whole)
+    table.true("counted", world.metric("mended_total") >= 2)
+    world.stop()
+    places[0].unlink()
+    log = len(world.perpd.log())
+    world.exchange = world.perpd.start()
+    table.true("a start takes it, too", "files=1 were missing" in world.perpd.log()[log:])
+    table.same("as it was", places[0].read_bytes(), whole)
+    world.stop()
+    places[0].unlink()
+    places[1].unlink()
+    refused = subprocess.run(world.perpd.arguments(), capture_output=True, timeout=WAIT_S)
+    table.same("and is refused without both", refused.returncode, 3)
+    places[0].write_bytes(whole)
+    world.exchange = world.perpd.start()
+    table.true("the copy is made again", world.wait(places[1].exists))
+    return table.wrong
+
+
 if __name__ == "__main__":
     world = World()
     try:
         code = suite.run(world, sys.argv[2:])
     finally:
         world.perpd.remove()
+        shutil.rmtree(world.copy)
     sys.exit(code)

@@ -149,7 +149,7 @@ static void name(struct slice_fold *fold, struct engine *engine)
     fold->writer = NULL; /* which snapshot_end frees */
     int failed = snapshot_end(writer, &fold->head);
     if (failed == 0)
-        failed = scrub_init(&fold->check, fold->disk, fold->exchange, UINT64_MAX);
+        failed = scrub_init(&fold->check, fold->disk, fold->exchange, NULL, UINT64_MAX);
     if (failed != 0) {
         fail(fold, "writing", failed);
         return;

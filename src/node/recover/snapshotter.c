@@ -417,11 +417,22 @@ static bool has_time(const struct snapshotter *snapshotter)
     return segment_pool_due_ns(pool) == UINT64_MAX || segment_pool_error(pool) != 0;
 }
 
+static bool know_archive(struct snapshotter *snapshotter, uint64_t now_ns, uint64_t segment)
+{
+    const struct snapshotter_config *config = &snapshotter->config;
+    struct refusal why;
+
+    snapshotter->archive_known =
+        archive_open(&snapshotter->archive, config->disk, config->exchange, &why) == REFUSAL_none;
+    if (!snapshotter->archive_known)
+        archive_failed(snapshotter, now_ns, segment, why.text);
+    return snapshotter->archive_known;
+}
+
 /* Both snapshots are proven before anything below them is moved. */
 static uint32_t store_one(struct snapshotter *snapshotter, uint64_t now_ns)
 {
     const struct snapshotter_config *config = &snapshotter->config;
-    struct refusal refusal;
 
     if (now_ns < snapshotter->archive_ns || snapshotter->kept_count < SNAPSHOT_KEPT ||
         !has_time(snapshotter))
@@ -433,15 +444,8 @@ static uint32_t store_one(struct snapshotter *snapshotter, uint64_t now_ns)
     for (uint32_t k = 0; k < SNAPSHOT_KEPT; k++)
         if (!prove(snapshotter, k))
             return 1;
-    if (!snapshotter->archive_known) {
-        if (archive_open(&snapshotter->archive, config->disk, config->exchange, &refusal) !=
-            REFUSAL_none) {
-            archive_failed(snapshotter, now_ns, segment, refusal.text);
-            return 0;
-        }
-        snapshotter->archive_known = true;
-        return 1; /* its end decides */
-    }
+    if (!snapshotter->archive_known)
+        return know_archive(snapshotter, now_ns, segment); /* its end decides */
     int error = archive_store(&snapshotter->archive, config->disk, config->exchange, segment,
                               config->segment_bytes);
     if (error != 0) {
@@ -452,6 +456,22 @@ static uint32_t store_one(struct snapshotter *snapshotter, uint64_t now_ns)
     published_set(&snapshotter->counters.archive_fails, 0);
     log_line(LOG_INFO, "archive", "segment=%lu", segment);
     return 1;
+}
+
+/* One file more of the archive to its second place. */
+static uint32_t copy_one(struct snapshotter *snapshotter, uint64_t now_ns)
+{
+    struct archive_copy *copy = snapshotter->config.archive_copy;
+
+    if (copy == NULL || now_ns < snapshotter->copy_ns || !has_time(snapshotter) ||
+        (!snapshotter->archive_known && !know_archive(snapshotter, now_ns, 0)))
+        return 0;
+    int work = archive_copy_step(copy, &snapshotter->archive);
+    if (work < 0) {
+        snapshotter->copy_ns = now_ns + RETRY_NS;
+        log_line(LOG_ERROR, "archive", "store.archive_copy: %s", strerror(-work));
+    }
+    return work > 0 ? (uint32_t)work : 0;
 }
 
 /* Retires the lowest segment once no reader needs it. */
@@ -550,6 +570,7 @@ uint32_t snapshotter_step(struct snapshotter *snapshotter, uint64_t now_ns)
     count_tail(snapshotter);
     work += snapshotter->child ? mind_child(snapshotter, now_ns) : begin(snapshotter, now_ns);
     work += store_one(snapshotter, now_ns);
+    work += copy_one(snapshotter, now_ns);
     work += retire_one(snapshotter);
     work += prune(snapshotter, now_ns);
     if (work == 0) /* else there may be more at once */

@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/published.h"
 #include "node/recover/slice_fold.h"
-#include "store/archive.h"
+#include "store/archive_copy.h"
 #include "store/journal.h"
 #include "store/snapshot.h"
 
@@ -54,9 +54,10 @@ struct snapshotter_config {
     const struct clock *clock;
     struct journal *journal;
     struct segment_pool *pool;
-    const _Atomic uint64_t *applied; /* the follower's: it needs no segment wholly at or below */
-    struct snapshotter_host host;    /* begin NULL: no snapshots are made while it runs */
-    struct slice_fold *fold;         /* what takes a child's place; NULL: nothing does */
+    const _Atomic uint64_t *applied;   /* the follower's: it needs no segment wholly at or below */
+    struct snapshotter_host host;      /* begin NULL: no snapshots are made while it runs */
+    struct archive_copy *archive_copy; /* NULL: the archive has one place */
+    struct slice_fold *fold;           /* what takes a child's place; NULL: nothing does */
     /* Whether the history has all up to a sequence; asked until it has. NULL: none is kept. */
     bool (*is_kept)(struct history_keep *history, uint64_t sequence);
     /* Rows up to this sequence the history keeps whatever happens: what made them may be removed.
@@ -107,10 +108,11 @@ struct snapshotter {
     uint64_t first;      /* lowest segment of journal/ that was not retired */
     uint64_t sealed_end; /* segments below are sealed */
     uint64_t above;      /* the first segment that begins above the newest snapshot */
-    uint64_t look_ns;    /* when to look again; the next four: earliest time to retry */
+    uint64_t look_ns;    /* when to look again; the next five: earliest time to retry */
     uint64_t begin_ns;
     uint64_t seal_ns;
     uint64_t archive_ns;
+    uint64_t copy_ns;
     uint64_t prune_ns;
     uint64_t asked; /* what the history must have before the next snapshot begins; 0: not asked */
     bool put_off;   /* logged once */

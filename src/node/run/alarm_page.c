@@ -54,7 +54,9 @@ static void state_alarms(struct page *page, struct node *node)
     alarm_line(page, "segment_error", segment_pool_error(node->core.pool) != 0);
     alarm_line(page, "snapshot", published_get(&snapshots->alarm) != 0);
     alarm_line(page, "snapshot_put_off", published_get(&snapshots->waits) != 0);
-    alarm_line(page, "archive", published_get(&snapshots->archive_fails) != 0);
+    alarm_line(page, "archive",
+               published_get(&snapshots->archive_fails) != 0 ||
+                   published_get(&node->archive_copy.fails) != 0);
     alarm_line(page, "follower_lag", follower_lag_ns(follower) / 1000000 > lag_max_ms);
     alarm_line(page, "clock_gap", stopped_clock_gap_ns(&node->core.matcher.stopped_clock) != 0);
     alarm_line(page, "fund_deficit",

@@ -111,6 +111,7 @@ static int make_snapshotter(struct core *core)
         .applied = &core->follower.applied,
         .host = config->snapshotter,
         .fold = &core->follower.fold,
+        .archive_copy = config->archive_copy,
         .is_late = &core->follower.bound.halvings,
         .is_kept = history_keep_has,
         .history = keep,
@@ -121,7 +122,10 @@ static int make_snapshotter(struct core *core)
         .segment = core->recovered.position.segment,
     };
     slice_fold_init(&core->follower.fold, config->disk, &core->exchange, &core->frames, keep);
-    return snapshotter_init(&core->snapshotter, &snapshotter);
+    int failed = config->scrub_rate == 0 ? 0
+                                         : scrub_init(&core->scrub, config->disk, &core->exchange,
+                                                      config->archive_copy, config->scrub_rate);
+    return failed != 0 ? failed : snapshotter_init(&core->snapshotter, &snapshotter);
 }
 
 /* A start that would be too long slows admission until a snapshot is made. */
@@ -230,14 +234,9 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
         return refusal_machine(refusal, "what reads and streams show", failed);
     history_sink_show(&core->follower.sink, &core->events, &core->orders, core->replica);
     core->follower.books.board = &core->books;
-    if (core->config.scrub_rate != 0)
-        failed =
-            scrub_init(&core->scrub, core->config.disk, &core->exchange, core->config.scrub_rate);
-    if (failed != 0)
-        return refusal_machine(refusal, "reading what is stored", failed);
     failed = make_snapshotter(core);
     if (failed != 0)
-        return refusal_machine(refusal, "looking at its snapshots", failed);
+        return refusal_machine(refusal, "looking at what is stored", failed);
     bound_start(core);
     matcher_init(&core->matcher, core->primary, core->journal, core->config.clock,
                  &core->primary_sink.sink);

@@ -55,9 +55,10 @@ struct core_config {
     bool recovers_on_two_threads;  /* one for each engine */
     uint64_t snapshot_tail_bytes;  /* store.snapshot_tail */
     uint64_t archive_keep_ns;      /* store.archive_keep; 0: for ever */
-    uint64_t restart_target_ns;    /* store.restart_target; 0: a start has no bound */
-    uint64_t clock_gap_max_ns;     /* store.clock_gap_max */
-    uint64_t scrub_rate;           /* store.scrub_rate; 0: nothing is read again */
+    struct archive_copy *archive_copy;   /* store.archive_copy; NULL: none */
+    uint64_t restart_target_ns;          /* store.restart_target; 0: a start has no bound */
+    uint64_t clock_gap_max_ns;           /* store.clock_gap_max */
+    uint64_t scrub_rate;                 /* store.scrub_rate; 0: nothing is read again */
     struct snapshotter_host snapshotter; /* begin NULL: no snapshots are made while it runs */
     uint64_t follower_lag_max_ns;
     int follower_commands_a_turn;

@@ -151,6 +151,8 @@ static void snapshot_lines(struct page *page, const struct node *node)
            published_get(&counters->archived));
     metric(page, "archive_failures_total", "counter", "Attempts at it that failed.",
            published_get(&counters->archive_failures));
+    metric(page, "archive_copy_segments", "gauge", "Segments in store.archive_copy.",
+           published_get(&node->archive_copy.segments));
     metric(page, "retired_segments_total", "counter", "Segments given back to be used again.",
            published_get(&counters->retired));
     metric(page, "pruned_segments_total", "counter", "Archived segments removed by their age.",
@@ -200,6 +202,8 @@ static void scrub_lines(struct page *page, const struct core *core)
 
     metric(page, "scrub_faults_total", "counter", "Stored files found wrong: alarm.",
            published_get(&counters->faults));
+    metric(page, "scrub_mended_total", "counter", "Archived files taken from their other place.",
+           published_get(&counters->mended));
     metric(page, "scrub_files_total", "counter", "Stored files read again to their end.",
            published_get(&counters->files));
     metric(page, "scrub_bytes_total", "counter", "Bytes of them.", published_get(&counters->bytes));

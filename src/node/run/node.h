@@ -65,6 +65,7 @@ struct node {
     struct core core;
     struct replicator *replicator;             /* NULL: not in a cluster */
     char cluster_node[CLUSTER_NODE_BYTES + 1]; /* this node's name in it */
+    struct archive_copy archive_copy;          /* of store.archive_copy */
     struct disk *vault_disk;                   /* NULL: not in a cluster */
     struct vault_keeper vault_keeper;
     bool vault_hangs; /* its thread did not end */

@@ -46,6 +46,34 @@ static int refuse_memory(const struct node *node, const char *path)
     return NODE_EXIT_REFUSED;
 }
 
+/* Opens the archive's second place, and takes from it what the data directory has lost. */
+static int open_archive_copy(struct node *node)
+{
+    struct archive_copy *copy = &node->archive_copy;
+    const char *path = config_text(node->options, OPTION_store_archive_copy);
+    uint64_t brought = 0;
+    bool ring_refused;
+    int error = 0;
+
+    copy->data = node->disk;
+    copy->exchange = &node->core.exchange;
+    copy->disk = disk_real_open(path, &error, &ring_refused);
+    if (copy->disk != NULL)
+        error = disk_lock(copy->disk);
+    if (copy->disk != NULL && error == 0)
+        error = disk_make_folder(copy->disk, "archive");
+    if (error != 0) {
+        log_line(LOG_ERROR, "configuration", "store.archive_copy: %s: %s", path, strerror(-error));
+        return NODE_EXIT_CONFIGURATION;
+    }
+    if (archive_copy_mend(copy, &brought, &node->refusal) != REFUSAL_none)
+        return opening_refuse(node);
+    if (brought != 0)
+        log_line(LOG_WARN, "archive", "files=%lu were missing, and taken from store.archive_copy",
+                 brought);
+    return 0;
+}
+
 static int open_disk(struct node *node)
 {
     int error = 0;
@@ -148,6 +176,7 @@ static int open_core(struct node *node, const struct market_file *markets)
     enum journal_durability durability = cluster_durability(node->options);
     bool clustered = durability >= JOURNAL_REPLICATED;
     uint8_t wanted_id[EXCHANGE_FILE_ID_BYTES];
+    bool has_copy = config_text(node->options, OPTION_store_archive_copy)[0] != '\0';
     const char *id_text = config_text(node->options, OPTION_exchange_id);
     bool has_id =
         id_text[0] != '\0' && hex_decode(wanted_id, sizeof wanted_id, id_text, strlen(id_text));
@@ -193,6 +222,7 @@ static int open_core(struct node *node, const struct market_file *markets)
         .snapshot_tail_bytes = config_number(node->options, OPTION_store_snapshot_tail),
         .archive_keep_ns = config_number(node->options, OPTION_store_archive_keep) * NS_PER_DAY,
         .restart_target_ns = config_number(node->options, OPTION_store_restart_target) * NS_PER_S,
+        .archive_copy = has_copy ? &node->archive_copy : NULL,
         .scrub_rate = config_number(node->options, OPTION_store_scrub_rate),
         .clock_gap_max_ns = config_number(node->options, OPTION_store_clock_gap_max) * NS_PER_S,
         .snapshotter = snapshot_child_host(&node->snapshot_child),
@@ -203,7 +233,9 @@ static int open_core(struct node *node, const struct market_file *markets)
     if (core_create(&node->core, &config, &node->refusal) != REFUSAL_none)
         return opening_refuse(node);
     snapshot_child_unwant(node->disk); /* of a process that ended with the lock's last holder */
-    int code = open_admin_token(node);
+    int code = has_copy ? open_archive_copy(node) : 0;
+    if (code == 0)
+        code = open_admin_token(node);
     if (code == 0)
         code = open_signing_key(node);
     return code != 0 ? code : configure(node);
@@ -538,6 +570,8 @@ void start_undo(struct node *node)
     explicit_bzero(&node->signing, sizeof node->signing);
     if (node->vault_disk != NULL)
         disk_real_close(node->vault_disk);
+    if (node->archive_copy.disk != NULL)
+        disk_real_close(node->archive_copy.disk);
     if (node->disk != NULL)
         disk_real_close(node->disk);
     for (uint32_t i = 0; i < node->topology.net_count; i++) {
