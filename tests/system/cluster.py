@@ -157,13 +157,15 @@ class Node:
         self.proxy = Proxy(cluster.etcd, self.member)
         self.process, self.state, self.port, self.starts = None, None, None, 0
         self.may_end = False  # the drill makes it end, and starts it itself
+        self.program = cluster.origin.program
         self.lost_sessions = 0
         self.environment = cluster.environment(name)
 
     def start(self, *more):
         self.state, self.port, self.may_end = None, None, False
         self.starts += 1
-        arguments = [*self.cluster.origin.arguments(), f"--store.data={self.folder}",
+        arguments = [str(self.program), *self.cluster.origin.arguments()[1:],
+                     f"--store.data={self.folder}",
                      f"--cluster.name={self.cluster.name}", f"--cluster.node={self.name}",
                      f"--cluster.etcd={self.proxy.addresses}",
                      f"--cluster.vault=file:{self.cluster.vault}", "--cluster.retain=64K",
@@ -189,6 +191,13 @@ class Node:
         self.process.kill()
         self.process.wait()
         self.state = None
+
+    def stop(self):
+        """Asks it to end; the exit code."""
+        self.may_end = True
+        self.process.terminate()
+        self.state = None
+        return self.process.wait(WAIT_S)
 
     def rejoin(self):
         """Starts it and waits until it follows or leads."""
