@@ -1,5 +1,6 @@
-"""cluster_load.py - the load of a cluster's drills: clients that place and cancel orders by the rule
-of cluster.py and read them at every node, what they were answered, what the journals hold of it.
+"""cluster_load.py - the load of a cluster's drills: clients that place and cancel orders by the
+rule of cluster.py and read them at every node, what they were answered, what the journals hold of
+it.
 """
 import collections
 import threading
