@@ -8,7 +8,7 @@
  * gets its name there after it was synced, read back and found equal.
  *
  * Wait.   Blocking; for one file.
- * Owner.  mend: a start. Step: the background thread. Bring: any thread that has a suffix of its own
+ * Owner.  Mend: a start. Step: the background thread. Bring: any thread with a suffix of its own
  *         for what it writes.
  * Bound.  Memory: one packed segment. */
 #ifndef STORE_ARCHIVE_COPY_H
