@@ -16,7 +16,7 @@ enum { BTC = 100000 };
 static void add(struct account *account, uint64_t t_ns, uint64_t notional)
 {
     (void)fee_roll_day(account, t_ns);
-    fee_count_volume(account, t_ns, notional);
+    fee_count_volume(fee_volume_today(account, t_ns), notional);
 }
 
 /* R6: 14 buckets with today; day 0 counts until the end of day 13. */

@@ -68,12 +68,12 @@ bool fee_roll_day(struct account *account, uint64_t t_ns)
     uint32_t day = account_day(t_ns), passed = day - account->volume_day;
     uint8_t by_volume = volume_tier(account, t_ns), tier = tier_in_force(account, by_volume);
     bool is_changed = tier != account->fee_tier;
-    uint32_t slot = day % ACCOUNT_VOLUME_DAYS;
-
     INVARIANT(day >= account->volume_day);
-    if (passed > ACCOUNT_VOLUME_DAYS)
-        passed = ACCOUNT_VOLUME_DAYS;
-    for (; passed != 0; passed--) {
+    if (passed >= ACCOUNT_VOLUME_DAYS) { /* also the first day of an account */
+        memset(account->volume, 0, sizeof account->volume);
+        passed = 0;
+    }
+    for (uint32_t slot = day % ACCOUNT_VOLUME_DAYS; passed != 0; passed--) {
         account->volume[slot] = 0;
         slot = slot == 0 ? ACCOUNT_VOLUME_DAYS - 1 : slot - 1;
     }

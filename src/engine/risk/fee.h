@@ -46,13 +46,15 @@ static inline void fee_refresh(struct engine *engine, uint32_t account)
         fee_begin_day(engine, account);
 }
 
-/* Adds to the bucket of today of a refreshed account. */
-static inline void fee_count_volume(struct account *account, uint64_t t_ns, uint64_t notional)
+/* Returns an account's bucket of the day of t: today's once it is refreshed. */
+static inline uint64_t *fee_volume_today(struct account *account, uint64_t t_ns)
 {
-    uint32_t day = account_day(t_ns);
-    uint64_t *bucket = &account->volume[day % ACCOUNT_VOLUME_DAYS];
+    return &account->volume[account_day(t_ns) % ACCOUNT_VOLUME_DAYS];
+}
 
-    INVARIANT(day == account->volume_day);
+/* Adds to a bucket of today. */
+static inline void fee_count_volume(uint64_t *bucket, uint64_t notional)
+{
     if (CC_UNLIKELY(__builtin_add_overflow(*bucket, notional, bucket)))
         *bucket = UINT64_MAX;
 }

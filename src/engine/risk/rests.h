@@ -6,6 +6,7 @@
 #define ENGINE_RISK_RESTS_H
 
 #include "engine/risk/margin.h"
+#include "engine/state/recheck_inline.h"
 
 /* Added to figure_mark: of the figures of that mark only IM is out of date. */
 #define RESTS_CHANGED (UINT64_C(1) << 63)
@@ -17,7 +18,7 @@ static inline void rests_changed(struct engine *engine, uint32_t index)
     struct holding *holding = state_holding(engine, index);
     uint64_t made_at = holding->figure_mark;
 
-    recheck_holding(engine, index);
+    recheck_holding_inline(engine, state_portfolio(engine, holding->portfolio), holding, index);
     if (made_at != 0)
         holding->figure_mark = made_at | RESTS_CHANGED;
 }

@@ -105,8 +105,8 @@ static void put_to_judge(struct engine *engine, uint32_t index)
 }
 
 /* Gives back what has become empty and checks a changed portfolio. */
-CC_MUST_USE static bool check_changed(struct engine *engine, struct portfolio *portfolio,
-                                      uint32_t index)
+CC_MUST_USE static inline bool check_changed(struct engine *engine, struct portfolio *portfolio,
+                                             uint32_t index)
 {
     if (portfolio->stale_holding == RECHECK_STALE_MANY) {
         free_empty(engine, portfolio);

@@ -1,7 +1,6 @@
 #include "engine/state/recheck.h"
 
-#include "engine/state/liquidation_step.h"
-#include "engine/state/state.h"
+#include "engine/state/recheck_inline.h"
 
 void recheck_init(struct recheck *recheck)
 {
@@ -12,40 +11,23 @@ void recheck_init(struct recheck *recheck)
     };
 }
 
-static void enter_changed(struct recheck *recheck, struct portfolio *portfolio, uint32_t index)
-{
-    if (portfolio->changed)
-        return;
-    portfolio->changed = true;
-    portfolio->changed_next = recheck->changed_head;
-    recheck->changed_head = index;
-}
-
 void recheck_portfolio(struct engine *engine, uint32_t index)
 {
-    enter_changed(&engine->recheck, state_portfolio(engine, index), index);
+    recheck_enter(&engine->recheck, state_portfolio(engine, index), index);
 }
 
 void recheck_holding(struct engine *engine, uint32_t index)
 {
     struct holding *holding = state_holding(engine, index);
-    struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
 
-    INVARIANT(index != HOLDING_NONE);
-    holding->figure_mark = 0;
-    if (portfolio->stale_holding == HOLDING_NONE)
-        portfolio->stale_holding = index;
-    else if (portfolio->stale_holding != index)
-        portfolio->stale_holding = RECHECK_STALE_MANY;
-    enter_changed(&engine->recheck, portfolio, holding->portfolio);
+    recheck_holding_inline(engine, state_portfolio(engine, holding->portfolio), holding, index);
 }
 
 void recheck_traded(struct engine *engine, uint32_t index)
 {
-    recheck_holding(engine, index);
-    if (CC_LIKELY(engine->liquidation.step != LIQUIDATION_RUN))
-        return;
     const struct holding *holding = state_holding(engine, index);
+
+    recheck_holding(engine, index);
     if (liquidation_step_ranks(engine, holding->market))
         state_portfolio(engine, holding->portfolio)->moved = true;
 }

@@ -3,9 +3,11 @@
 #include "engine/risk/fee.h"
 #include "engine/risk/fund.h"
 #include "engine/risk/ledger.h"
+#include "engine/risk/ledger_post_inline.h"
 #include "engine/risk/margin.h"
 #include "engine/state/effects_emit_inline.h"
 #include "engine/state/private_event.h"
+#include "engine/state/recheck_inline.h"
 #include "engine/state/trigger.h"
 #include "engine/trade/excess.h"
 #include "engine/trade/resting.h"
@@ -36,22 +38,36 @@ int64_t fill_position(struct fill_position *position, int64_t quantity, uint64_t
     return realised;
 }
 
-/* One side of a trade in progress. */
-struct party {
-    const struct order *order;
-    struct holding *holding;
-    struct account *owner;
-    uint32_t order_index;
-    int64_t quantity; /* signed */
-    int64_t realised;
-    int64_t fee;
-    uint32_t fill_index;
-    uint8_t liquidity;
-};
+static inline __attribute__((always_inline)) struct fill_party
+party_of(struct engine *engine, uint32_t index, uint8_t liquidity)
+{
+    struct order *order = &engine->orders.hot[index];
+    const struct market_record *record = &state_market(engine, order->market)->record;
+    struct holding *holding = state_holding(engine, order->holding);
+    struct account *owner = state_account(engine, order->account);
+    bool is_maker = liquidity == LIQUIDITY_MAKER;
+
+    return (struct fill_party){
+        .order = order,
+        .holding = holding,
+        .portfolio = state_portfolio(engine, holding->portfolio),
+        .owner = owner,
+        .volume = fee_volume_today(owner, engine->t_ns),
+        .order_index = index,
+        .fee_ppm =
+            is_maker ? record->maker_ppm[owner->fee_tier] : record->taker_ppm[owner->fee_tier],
+        .liquidity = liquidity,
+    };
+}
+
+struct fill_party fill_party_of(struct engine *engine, uint32_t index, uint8_t liquidity)
+{
+    return party_of(engine, index, liquidity);
+}
 
 /* Moves a position and its id. Ends reduce-only orders if the position closes or flips, and those
  * that it leaves behind others when it becomes smaller (R3). */
-static void move_position(struct engine *engine, struct market *market, struct party *party,
+static void move_position(struct engine *engine, struct market *market, struct fill_party *party,
                           uint64_t price)
 {
     struct holding *holding = party->holding;
@@ -67,7 +83,7 @@ static void move_position(struct engine *engine, struct market *market, struct p
         holding->net_funding = 0;
     }
     bool ends = holding->size != 0 && (opened || position.size == 0);
-    if (CC_UNLIKELY(ends && state_portfolio(engine, holding->portfolio)->conditional_count != 0))
+    if (CC_UNLIKELY(ends && party->portfolio->conditional_count != 0))
         conditional_kill(engine, holding->portfolio, holding->market, CONDITIONAL_BOTH,
                          CONDITIONAL_REDUCE_ONLY, REASON_reduce_only);
     bool has_reducing = (holding->sides[0].reduce_size | holding->sides[1].reduce_size) != 0;
@@ -80,16 +96,18 @@ static void move_position(struct engine *engine, struct market *market, struct p
     holding->cost = position.cost;
     holding->funding_epoch = position.size != 0 ? market->funding_epoch : 0;
     uint64_t size = margin_abs(position.size);
-    market->max_abs_size = size > market->max_abs_size ? size : market->max_abs_size;
-    market->scan_max = size > market->scan_max ? size : market->scan_max;
+    if (CC_UNLIKELY(size > market->max_abs_size))
+        market->max_abs_size = size;
+    if (CC_UNLIKELY(size > market->scan_max))
+        market->scan_max = size;
     holding_move(engine, holding, before);
-    recheck_traded(engine, party->order->holding);
+    recheck_traded_inline(engine, party->portfolio, holding, party->order->holding);
     if (CC_UNLIKELY(has_reducing) && !ends && margin_abs(before) > size)
         excess_left(engine, party->order->holding);
 }
 
-static void emit_fill(struct engine *engine, const struct market *market, const struct party *party,
-                      uint64_t price)
+static void emit_fill(struct engine *engine, const struct market *market,
+                      const struct fill_party *party, uint64_t price)
 {
     const struct order *order = party->order;
     struct effect_fill body = {
@@ -105,26 +123,29 @@ static void emit_fill(struct engine *engine, const struct market *market, const 
     effects_emit_inline(engine, EFFECT_fill, party->order_index, market->record.asset_id, &body);
 }
 
-static void move_cash(struct engine *engine, const struct party *party)
+static void post(struct engine *engine, const struct fill_party *party, enum effect_cash_kind kind,
+                 int64_t amount)
 {
-    uint32_t portfolio = party->holding->portfolio;
+    ledger_post_inline(engine, party->holding->portfolio, party->portfolio, party->owner, kind,
+                       amount, party->fill_index);
+}
 
+static void move_cash(struct engine *engine, const struct fill_party *party)
+{
     if (party->realised != 0) /* most fills close nothing */
-        ledger_post(engine, portfolio, CASH_trade, party->realised, party->fill_index);
-    ledger_post(engine, portfolio, CASH_fee, -party->fee, party->fill_index);
+        post(engine, party, CASH_trade, party->realised);
+    post(engine, party, CASH_fee, -party->fee);
     engine->fee_account += party->fee;
 }
 
 /* Moves the cash of a fill with a house taker: the fund gets the penalty and pays a rebate. */
-static void move_house_cash(struct engine *engine, const struct party *maker,
-                            const struct party *taker)
+static void move_house_cash(struct engine *engine, const struct fill_party *maker,
+                            const struct fill_party *taker)
 {
-    uint32_t of_maker = maker->holding->portfolio, of_taker = taker->holding->portfolio;
-
-    ledger_post(engine, of_taker, CASH_trade, taker->realised, taker->fill_index);
-    ledger_post(engine, of_taker, CASH_liquidation, -taker->fee, taker->fill_index);
-    ledger_post(engine, of_maker, CASH_trade, maker->realised, maker->fill_index);
-    ledger_post(engine, of_maker, CASH_fee, -maker->fee, maker->fill_index);
+    post(engine, taker, CASH_trade, taker->realised);
+    post(engine, taker, CASH_liquidation, -taker->fee);
+    post(engine, maker, CASH_trade, maker->realised);
+    post(engine, maker, CASH_fee, -maker->fee);
     ledger_post(engine, FUND_PORTFOLIO, CASH_liquidation, taker->fee, taker->fill_index);
     if (maker->fee < 0)
         ledger_post(engine, FUND_PORTFOLIO, CASH_fee, maker->fee, maker->fill_index);
@@ -134,10 +155,10 @@ static void move_house_cash(struct engine *engine, const struct party *maker,
 
 /* Emits 2103. Clears the id of a closed position afterwards, so that equal states stay equal. */
 static void emit_position(struct engine *engine, const struct market *market,
-                          const struct party *party)
+                          const struct fill_party *party)
 {
     struct holding *holding = party->holding;
-    const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    const struct portfolio *portfolio = party->portfolio;
     int64_t size = holding->size, cost = holding->cost;
     CC_OPAQUE(size); /* just stored one by one: a load of both would wait for all earlier stores */
     struct effect_position body = {
@@ -190,11 +211,12 @@ void fill_house_fees(const struct fill_house *house, uint64_t notional, int128 e
 }
 
 /* Sets what the house taker and its maker pay. The penalty depends on E after the fill. */
-static void set_house_fees(struct engine *engine, struct fill_house *house, struct party *maker,
-                           struct party *taker, uint64_t price, uint64_t notional)
+static void set_house_fees(struct engine *engine, struct fill_house *house,
+                           struct fill_party *maker, struct fill_party *taker, uint64_t price,
+                           uint64_t notional)
 {
     const struct holding *holding = taker->holding;
-    struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    struct portfolio *portfolio = taker->portfolio;
     struct fill_fees fees = { .maker = maker->fee };
 
     margin_bring(engine, portfolio);
@@ -210,68 +232,53 @@ static void set_house_fees(struct engine *engine, struct fill_house *house, stru
 
 /* Adds the fill to the volumes of R6. Liquidations and the fund do not count. */
 static void count_volume(const struct engine *engine, const struct fill_house *house,
-                         uint64_t notional, const struct party *maker, const struct party *taker)
+                         uint64_t notional, const struct fill_party *maker,
+                         const struct fill_party *taker)
 {
+    INVARIANT(maker->owner->volume_day == account_day(engine->t_ns));
+    INVARIANT(taker->owner->volume_day == maker->owner->volume_day);
     if (house->kind != FILL_LIQUIDATION)
-        fee_count_volume(maker->owner, engine->t_ns, notional);
+        fee_count_volume(maker->volume, notional);
     if (house->kind == FILL_TRADE)
-        fee_count_volume(taker->owner, engine->t_ns, notional);
+        fee_count_volume(taker->volume, notional);
 }
 
-void fill_execute(struct engine *engine, uint32_t maker_index, uint32_t taker_index,
+void fill_execute(struct engine *engine, uint32_t maker_index, struct fill_party *taker,
                   uint64_t quantity, struct fill_house *house)
 {
-    const struct order *maker_order = &engine->orders.hot[maker_index];
-    struct order *taker_order = &engine->orders.hot[taker_index];
-    struct market *market = state_market(engine, maker_order->market);
-    struct account *maker_owner = state_account(engine, maker_order->account);
-    struct account *taker_owner = state_account(engine, taker_order->account);
-    uint64_t price = resting_price_in(market, maker_order);
+    struct fill_party maker = party_of(engine, maker_index, LIQUIDITY_MAKER);
+    uint32_t market_index = maker.order->market;
+    struct market *market = state_market(engine, market_index);
+    uint64_t price = resting_price_in(market, maker.order);
     uint64_t notional = price * quantity;
-    int64_t signed_quantity =
-        taker_order->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity;
     uint32_t side_and_flags =
-        taker_order->side | (house->kind == FILL_LIQUIDATION ? TRADE_LIQUIDATION << 8 : 0);
-    struct party maker = {
-        .order = maker_order,
-        .holding = state_holding(engine, maker_order->holding),
-        .owner = maker_owner,
-        .order_index = maker_index,
-        .quantity = -signed_quantity,
-        .fee = fee_amount(notional, market->record.maker_ppm[maker_owner->fee_tier]),
-        .liquidity = LIQUIDITY_MAKER,
-    };
-    struct party taker = {
-        .order = taker_order,
-        .holding = state_holding(engine, taker_order->holding),
-        .owner = taker_owner,
-        .order_index = taker_index,
-        .quantity = signed_quantity,
-        .fee = fee_amount(notional, market->record.taker_ppm[taker_owner->fee_tier]),
-        .liquidity = LIQUIDITY_TAKER,
-    };
+        taker->order->side | (house->kind == FILL_LIQUIDATION ? TRADE_LIQUIDATION << 8 : 0);
 
+    taker->quantity = taker->order->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity;
+    taker->fee = fee_amount(notional, taker->fee_ppm);
+    maker.quantity = -taker->quantity;
+    maker.fee = fee_amount(notional, maker.fee_ppm);
     if (CC_UNLIKELY(house->kind != FILL_TRADE))
-        set_house_fees(engine, house, &maker, &taker, price, notional);
+        set_house_fees(engine, house, &maker, taker, price, notional);
     bool filled = resting_fill(engine, market, maker_index, quantity, price);
-    taker_order->remaining -= quantity;
-    order_add_fill(&engine->orders, taker_index, quantity, notional);
+    taker->order->remaining -= quantity;
+    order_add_fill(&engine->orders, taker->order_index, quantity, notional);
     move_position(engine, market, &maker, price);
-    move_position(engine, market, &taker, price);
-    count_volume(engine, house, notional, &maker, &taker);
+    move_position(engine, market, taker, price);
+    count_volume(engine, house, notional, &maker, taker);
 
-    emit_trade(engine, market, maker_order->market, price, quantity, side_and_flags);
+    emit_trade(engine, market, market_index, price, quantity, side_and_flags);
     emit_fill(engine, market, &maker, price);
-    emit_fill(engine, market, &taker, price);
+    emit_fill(engine, market, taker, price);
     if (CC_LIKELY(house->kind == FILL_TRADE)) {
-        move_cash(engine, &taker);
+        move_cash(engine, taker);
         move_cash(engine, &maker);
     } else {
-        move_house_cash(engine, &maker, &taker);
+        move_house_cash(engine, &maker, taker);
     }
     emit_position(engine, market, &maker);
-    emit_position(engine, market, &taker);
-    trigger_traded(engine, maker_order->market, price);
+    emit_position(engine, market, taker);
+    trigger_traded(engine, market_index, price);
     uint32_t mmp = maker.holding->mmp;
     if (CC_UNLIKELY(mmp != MMP_NONE))
         mmp_count(engine, mmp, maker.quantity);
@@ -281,14 +288,16 @@ void fill_execute(struct engine *engine, uint32_t maker_index, uint32_t taker_in
 }
 
 /* Fills all that is left of an order of the engine, outside the book. Returns its side. */
-static struct party own_party(struct engine *engine, uint32_t index, uint64_t price,
-                              uint8_t liquidity)
+static struct fill_party own_party(struct engine *engine, uint32_t index, uint64_t price,
+                                   uint8_t liquidity)
 {
     struct order *order = &engine->orders.hot[index];
+    struct holding *holding = state_holding(engine, order->holding);
     uint64_t quantity = order->remaining;
-    struct party party = {
+    struct fill_party party = {
         .order = order,
-        .holding = state_holding(engine, order->holding),
+        .holding = holding,
+        .portfolio = state_portfolio(engine, holding->portfolio),
         .owner = state_account(engine, order->account),
         .order_index = index,
         .quantity = order->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity,
@@ -304,16 +313,16 @@ void fill_between(struct engine *engine, uint32_t maker_index, uint32_t taker_in
                   enum effect_cash_kind kind)
 {
     struct market *market = state_market(engine, engine->orders.hot[maker_index].market);
-    struct party maker = own_party(engine, maker_index, price, LIQUIDITY_MAKER);
-    struct party taker = own_party(engine, taker_index, price, LIQUIDITY_TAKER);
+    struct fill_party maker = own_party(engine, maker_index, price, LIQUIDITY_MAKER);
+    struct fill_party taker = own_party(engine, taker_index, price, LIQUIDITY_TAKER);
 
     INVARIANT(maker.quantity == -taker.quantity);
     move_position(engine, market, &maker, price);
     move_position(engine, market, &taker, price);
     emit_fill(engine, market, &maker, price);
     emit_fill(engine, market, &taker, price);
-    ledger_post(engine, taker.holding->portfolio, kind, taker.realised, taker.fill_index);
-    ledger_post(engine, maker.holding->portfolio, kind, maker.realised, maker.fill_index);
+    post(engine, &taker, kind, taker.realised);
+    post(engine, &maker, kind, maker.realised);
     emit_position(engine, market, &maker);
     emit_position(engine, market, &taker);
 }

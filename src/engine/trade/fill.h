@@ -52,11 +52,35 @@ static inline void fill_house_spend(struct fill_house *house, int64_t maker_fee)
         house->rebates += maker_fee;
 }
 
+/* One side of a fill: its order, the rows that belong to it, and the fill in progress. The rows
+ * stay where they are and the fee's rate stands for the whole command, so a taker that meets
+ * thousands of makers looks its own up once. */
+struct fill_party {
+    struct order *order;
+    struct holding *holding;
+    struct portfolio *portfolio;
+    struct account *owner;
+    uint64_t *volume; /* its bucket of today (R6), once the walk has met it */
+    uint32_t order_index;
+    int32_t fee_ppm;  /* R6's rate, as maker or as taker */
+    int64_t quantity; /* signed */
+    int64_t realised;
+    int64_t fee;
+    uint32_t fill_index;
+    uint8_t liquidity;
+};
+
+/* Returns the side of an order of the engine's table, maker or taker by `liquidity`. Its holding
+ * exists. Before it fills, the walk has rolled the fee days of its account (fee_refresh). */
+CC_MUST_USE struct fill_party fill_party_of(struct engine *engine, uint32_t order,
+                                            uint8_t liquidity);
+
 /* Executes a fill of the maker's resting order against the taker's order, at the maker's price, and
- * removes the maker if nothing is left of it. Both holdings exist, the caller has checked the
- * bounds, and the walk has rolled the fee days of both accounts (fee_refresh). */
-void fill_execute(struct engine *engine, uint32_t maker, uint32_t taker, uint64_t quantity,
-                  struct fill_house *house);
+ * removes the maker if nothing is left of it. The maker's holding exists, the caller has checked
+ * the bounds, and the walk has rolled the fee days of both accounts (fee_refresh). `taker` is of
+ * this command. */
+void fill_execute(struct engine *engine, uint32_t maker, struct fill_party *taker,
+                  uint64_t quantity, struct fill_house *house);
 
 /* Executes a fill outside the book (L2, L3) between two orders of the engine, which have opposite
  * sides and the same remaining quantity. Nobody pays a fee; the realised PnL of both sides has this

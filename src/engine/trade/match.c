@@ -385,10 +385,10 @@ static bool act_refuses(struct engine *engine, const struct market *market, uint
 
 /* Removes, reduces or fills the maker at the head of the book. Returns the filled quantity. */
 static uint64_t act_maker(struct engine *engine, const struct match_taker *taker,
-                          const struct match *match, struct fill_house *house, uint32_t order_index,
-                          uint32_t at)
+                          const struct match *match, struct fill_house *house,
+                          struct fill_party *party, uint32_t at)
 {
-    struct order *order = &engine->orders.hot[order_index];
+    struct order *order = party->order;
     const struct order *maker = &engine->orders.hot[at];
     const struct holding *holding = state_holding(engine, maker->holding);
     const struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
@@ -407,7 +407,7 @@ static uint64_t act_maker(struct engine *engine, const struct match_taker *taker
     }
     uint64_t quantity = least(order->remaining, margin_usable(maker, holding->size));
     if (taker->reduce_only)
-        quantity = least(quantity, margin_abs(state_holding(engine, order->holding)->size));
+        quantity = least(quantity, margin_abs(party->holding->size));
     INVARIANT(quantity != 0);
     if (CC_UNLIKELY(match->refused != 0) &&
         act_refuses(engine, market, at, price, quantity, house)) {
@@ -415,7 +415,7 @@ static uint64_t act_maker(struct engine *engine, const struct match_taker *taker
         return 0;
     }
     bool clipped = quantity < maker->remaining && quantity < order->remaining;
-    fill_execute(engine, at, order_index, quantity, house);
+    fill_execute(engine, at, party, quantity, house);
     if (CC_UNLIKELY(clipped && resting_is_dead(engine, maker, at, holding, portfolio)))
         resting_remove(engine, at, ORDER_CANCELED, REASON_reduce_only);
     return quantity;
@@ -435,13 +435,16 @@ void match_act(struct engine *engine, const struct match_taker *taker, const str
      * for the end. */
     rests_changed(engine, engine->orders.hot[order].holding);
     uint32_t last = engine->recheck.changed_head;
+    if (match->makers == 0)
+        return;
+    struct fill_party party = fill_party_of(engine, order, LIQUIDITY_TAKER);
     for (uint32_t met = 0; met < match->makers; met++) {
         uint32_t tick = book_best(&market->book, other);
         INVARIANT(tick <= taker->limit_tick);
         uint32_t at = book_head(&market->book, other, tick);
         if (match->makers > MATCH_LONG && met < STATE_PATH_MAX)
             fetch_for_act(engine, met);
-        filled += act_maker(engine, taker, match, &house, order, at);
+        filled += act_maker(engine, taker, match, &house, &party, at);
         if (CC_LIKELY(match->refused == 0))
             risk_flush_until(engine, last);
     }

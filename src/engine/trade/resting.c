@@ -6,9 +6,9 @@
 #include "engine/state/evidence.h"
 #include "engine/state/private_event.h"
 
-/* Emits 2101 of an order whose price is this raw one. */
-static void emit_state(struct engine *engine, const struct market *market, uint32_t index,
-                       uint64_t price)
+/* 2101 of an order whose price is this raw one. Inline, as put_book: a fill emits both. */
+static inline __attribute__((always_inline)) void
+put_state(struct engine *engine, const struct market *market, uint32_t index, uint64_t price)
 {
     const struct order *order = &engine->orders.hot[index];
     uint16_t asset_id = market->record.asset_id;
@@ -29,6 +29,12 @@ static void emit_state(struct engine *engine, const struct market *market, uint3
         evidence_add_order(engine, engine->applying.answer, index);
 }
 
+static void emit_state(struct engine *engine, const struct market *market, uint32_t index,
+                       uint64_t price)
+{
+    put_state(engine, market, index, price);
+}
+
 void resting_emit_state(struct engine *engine, uint32_t index)
 {
     const struct order *order = &engine->orders.hot[index];
@@ -37,9 +43,10 @@ void resting_emit_state(struct engine *engine, uint32_t index)
     emit_state(engine, market, index, resting_price_in(market, order));
 }
 
-/* Emits 2107, the change of the order in its level, and 2106, the level after it. */
-static void emit_book(struct engine *engine, struct market *market, uint32_t index, uint64_t price,
-                      enum effect_book_action action, uint64_t quantity)
+/* 2107, the change of the order in its level, and 2106, the level after it. */
+static inline __attribute__((always_inline)) void
+put_book(struct engine *engine, struct market *market, uint32_t index, uint64_t price,
+         enum effect_book_action action, uint64_t quantity)
 {
     const struct order *order = &engine->orders.hot[index];
     enum order_side side = (enum order_side)order->side;
@@ -66,13 +73,19 @@ static void emit_book(struct engine *engine, struct market *market, uint32_t ind
     effects_emit_inline(engine, EFFECT_book_level, order->market, asset_id, &level);
 }
 
+static void emit_book(struct engine *engine, struct market *market, uint32_t index, uint64_t price,
+                      enum effect_book_action action, uint64_t quantity)
+{
+    put_book(engine, market, index, price, action, quantity);
+}
+
 void resting_emit(struct engine *engine, struct market *market, uint32_t index, uint64_t price,
                   enum effect_book_action action, uint64_t quantity)
 {
     if (action == BOOK_ADD) /* the seq of the 2107 that follows; 2101 shows it already */
         engine->orders.cold[index].handle = market->book_seq + 1;
-    emit_state(engine, market, index, price);
-    emit_book(engine, market, index, price, action, quantity);
+    put_state(engine, market, index, price);
+    put_book(engine, market, index, price, action, quantity);
 }
 
 bool resting_fits(const struct engine *engine, uint32_t market, enum order_side side, uint32_t tick)
