@@ -98,7 +98,7 @@ static void test_each_is_found(void)
     BREAKS(engine->accounts.rows[0].counts[SHARE_orders], 1, I6);
     BREAKS(engine->accounts.rows[2].counts[SHARE_credentials], 1, I6);
     BREAKS(engine->share.tables[SHARE_portfolios].used[SHARE_CLASS_full], 1, I6);
-    BREAKS(engine->share.extra_credentials, 1, I6);
+    BREAKS(engine->share.tables[SHARE_portfolios].extra[SHARE_CLASS_small], 1, I6);
     BREAKS(engine->liquidation.owed_total, 1, I9);
     BREAKS(engine->liquidation.owed[2], 1, I9);
     BREAKS(taker->sides[ORDER_LONG].size, 1, I6);

@@ -79,7 +79,8 @@ static void test_arithmetic(void)
         uint32_t own = used(SHARE_portfolios, SHARE_CLASS_full);
         CHECK(own == 1);
         CHECK(share_room(host.engine, SHARE_CLASS_unfunded, SHARE_portfolios) == size / 8);
-        CHECK(share_room(host.engine, SHARE_CLASS_small, SHARE_portfolios) == size / 2);
+        CHECK(share_room(host.engine, SHARE_CLASS_small, SHARE_portfolios) ==
+              size / 2 - size / 8); /* the eighth is for newcomers */
         CHECK(share_room(host.engine, SHARE_CLASS_full, SHARE_portfolios) == size - own);
         host_close(&host);
     }
@@ -297,7 +298,8 @@ static void test_default_sizes(void)
     CHECK(2 * accounts <= default_of(OPTION_engine_portfolios) / 8);
 }
 
-/* Small accounts fill half of the orders, of the records and of what waits; a full one goes on. */
+/* Small accounts fill half of the orders and of what waits, without the eighth of newcomers: 24 of
+ * 64. A full one goes on to the end of the table. */
 static void test_orders(void)
 {
     struct waiting stop = { .trigger = M + 10, .quantity = 1000, .type = 3 };
@@ -307,14 +309,14 @@ static void test_orders(void)
         (void)host_account(&host, n);
         CHECK(host_deposit(&host, n, 900 * USDC) == TRADE_OK && class_of(n) == SHARE_CLASS_small);
     }
-    for (uint32_t i = 0; i < 32; i++) {
+    for (uint32_t i = 0; i < 24; i++) {
         CHECK(trade_limit(&host, 7 + i % 4, 100, M - 1000) == TRADE_OK);
         CHECK(waiting_place(&host, 7 + i % 4, &stop) == TRADE_OK);
     }
     CHECK(trade_limit(&host, 7, 100, M - 1000) == STATUS_rejected_max_open_orders_exceeded);
     CHECK(trade_tif(&host, 7, 100, M - 1000, TRADE_IOC) == TRADE_OK); /* it does not rest */
     CHECK(waiting_place(&host, 8, &stop) == STATUS_rejected_max_conditional_orders_exceeded);
-    for (uint32_t i = 0; i < 32; i++) {
+    for (uint32_t i = 0; i < 40; i++) {
         CHECK(trade_limit(&host, 1 + i % 2, 100, M - 900) == TRADE_OK);
         CHECK(waiting_place(&host, 1 + i % 2, &stop) == TRADE_OK);
     }
@@ -328,15 +330,52 @@ static void test_orders(void)
         CHECK(host_deposit(&host, n, 900 * USDC) == TRADE_OK);
     }
     struct trade_id last = { { 0 } };
-    for (uint32_t n = 7; n <= 14; n++)
+    for (uint32_t n = 7; n <= 12; n++) /* half of 16, without the eighth for newcomers */
         last = trade_rest(&host, n, 100, M - 1000);
     CHECK(trade_limit(&host, 15, 100, M - 1000) == STATUS_rejected_invalid_size);
     CHECK(trade_tif(&host, 15, 100, M - 1000, TRADE_IOC) == STATUS_rejected_invalid_size);
-    CHECK(trade_limit(&host, 14, 100, M - 1000) == TRADE_OK); /* the record is there */
-    CHECK(host_cancel(&host, 13, last.bytes) != TRADE_OK);
-    CHECK(host_cancel_all(&host, 13, 0xFFFF, 0) == TRADE_OK);
+    CHECK(trade_limit(&host, 12, 100, M - 1000) == TRADE_OK); /* the record is there */
+    CHECK(host_cancel(&host, 11, last.bytes) != TRADE_OK);
+    CHECK(host_cancel_all(&host, 11, 0xFFFF, 0) == TRADE_OK);
     CHECK(trade_limit(&host, 15, 100, M - 1000) == TRADE_OK);
     trade_rest(&host, 1, 100, M - 1000);
+    host_close(&host);
+}
+
+/* Accounts of 10 USDC that take all they may have, beyond their base at most half of what small
+ * ones have: an account without money is made, and one that has little finds its base. (Of 1,024
+ * rows 384 are for small ones; 192 of them beyond 4 an account; of conditionals beyond 16.) */
+static void test_crowd(void)
+{
+    struct waiting stop = { .trigger = M + 10, .quantity = 1000, .type = 3 };
+
+    trade_open(&host, CLASSES "engine.portfolios=1024\nengine.credentials=1024\n"
+                              "engine.orders=1024\n");
+    for (uint32_t n = 7; n <= 16; n++) {
+        (void)host_account(&host, n);
+        CHECK(host_deposit(&host, n, 10 * USDC) == TRADE_OK);
+    }
+    for (uint32_t n = 8; n <= 16; n++) {
+        while (purse_portfolio(&host, n, 0, "") == TRADE_OK)
+            ;
+        CHECK(host.result.reason == REASON_limit_reached);
+        while (waiting_place(&host, n, &stop) == TRADE_OK)
+            ;
+        while (make_key(n, REQUEST_create_api_key) == TRADE_OK)
+            ;
+        CHECK(host.result.reason == REASON_limit_reached);
+    }
+    CHECK(used(SHARE_portfolios, SHARE_CLASS_small) == 1 + 9 * 4 + 192);
+    CHECK(used(SHARE_conditionals, SHARE_CLASS_small) == 9 * 16 + 192);
+    CHECK(used(SHARE_credentials, SHARE_CLASS_small) == 2 + 9 * 8 + 192);
+    CHECK(host_sign_up(&host, 100) == STATUS_account_created_with_session);
+    for (uint32_t i = 1; i <= 4; i++)
+        CHECK(purse_portfolio(&host, 7, 0, "") == (i <= 3 ? TRADE_OK : REFUSED));
+    for (uint32_t i = 1; i <= 17; i++)
+        CHECK(waiting_place(&host, 7, &stop) ==
+              (i <= 16 ? TRADE_OK : STATUS_rejected_max_conditional_orders_exceeded));
+    for (uint32_t i = 1; i <= 7; i++)
+        CHECK(make_key(7, REQUEST_create_api_key) == (i <= 6 ? TRADE_OK : REFUSED));
     host_close(&host);
 }
 
@@ -452,6 +491,7 @@ int main(void)
     test_newcomers_keys();
     test_default_sizes();
     test_orders();
+    test_crowd();
     test_rows_of_account();
     test_withdrawals();
     test_withdrawals_of_account();

@@ -14,6 +14,9 @@
 
 enum { RICH = 7, SMALL = 8, POOR = 9 };
 
+/* Of each table. What the unfunded have not used of theirs is not for small ones. */
+enum { ROWS = 4096, HALF = ROWS / 2, EIGHTH = ROWS / 8, OF_SMALL = HALF - EIGHTH };
+
 static struct host host;
 
 static uint8_t class_of(uint32_t n)
@@ -33,8 +36,8 @@ static void begin(void)
 {
     if (host.memory != NULL)
         host_close(&host);
-    trade_open(&host, CLASSES "engine.portfolios=1024\nengine.orders=1024\nengine.positions=1024\n"
-                              "engine.credentials=1024\nengine.deposits=1024\n");
+    trade_open(&host, CLASSES "engine.portfolios=4096\nengine.orders=4096\nengine.positions=4096\n"
+                              "engine.credentials=4096\nengine.deposits=4096\n");
     for (uint32_t n = RICH; n <= POOR; n++)
         (void)host_account(&host, n);
     CHECK(host_deposit(&host, RICH, 2000 * USDC) == TRADE_OK);
@@ -66,18 +69,19 @@ static const struct row {
     const char *name;
     enum share_table table;
     enum operator_rule rule;
-    uint32_t kept; /* W8; of withdrawals beside the new one */
+    uint32_t kept;    /* W8; of withdrawals beside the new one */
+    uint32_t base[2]; /* W8, of an unfunded and of a small account; 0: there is none */
 } rows[] = {
-    { __LINE__, "subaccounts", SHARE_subaccounts, OPERATOR_RULE_fall_subaccounts, 1 },
-    { __LINE__, "portfolios", SHARE_portfolios, OPERATOR_RULE_fall_portfolios, 2 },
-    { __LINE__, "orders", SHARE_orders, OPERATOR_RULE_fall_orders, 64 },
-    { __LINE__, "conditionals", SHARE_conditionals, OPERATOR_RULE_fall_conditionals, 0 },
-    { __LINE__, "positions", SHARE_positions, OPERATOR_RULE_fall_positions, 16 },
-    { __LINE__, "leverages", SHARE_leverages, OPERATOR_RULE_fall_leverages, 0 },
-    { __LINE__, "mmps", SHARE_mmps, OPERATOR_RULE_fall_mmps, 0 },
-    { __LINE__, "credentials", SHARE_credentials, OPERATOR_RULE_fall_credentials, 8 },
-    { __LINE__, "arms", SHARE_arms, OPERATOR_RULE_fall_arms, 8 },
-    { __LINE__, "withdrawals", SHARE_withdrawals, OPERATOR_RULE_fall_withdrawals, 15 },
+    { __LINE__, "subaccounts", SHARE_subaccounts, OPERATOR_RULE_fall_subaccounts, 1, { 0, 2 } },
+    { __LINE__, "portfolios", SHARE_portfolios, OPERATOR_RULE_fall_portfolios, 2, { 0, 4 } },
+    { __LINE__, "orders", SHARE_orders, OPERATOR_RULE_fall_orders, 64, { 8, 32 } },
+    { __LINE__, "conditionals", SHARE_conditionals, OPERATOR_RULE_fall_conditionals, 0, { 0, 16 } },
+    { __LINE__, "positions", SHARE_positions, OPERATOR_RULE_fall_positions, 16, { 4, 8 } },
+    { __LINE__, "leverages", SHARE_leverages, OPERATOR_RULE_fall_leverages, 0, { 0, 4 } },
+    { __LINE__, "mmps", SHARE_mmps, OPERATOR_RULE_fall_mmps, 0, { 0, 4 } },
+    { __LINE__, "credentials", SHARE_credentials, OPERATOR_RULE_fall_credentials, 8, { 2, 8 } },
+    { __LINE__, "arms", SHARE_arms, OPERATOR_RULE_fall_arms, 8, { 1, 4 } },
+    { __LINE__, "withdrawals", SHARE_withdrawals, OPERATOR_RULE_fall_withdrawals, 15, { 1, 2 } },
 };
 
 /* Whether POOR has rows of the table by its creation. */
@@ -86,14 +90,25 @@ static bool makes_some(enum share_table table)
     return table == SHARE_credentials || table == SHARE_subaccounts || table == SHARE_portfolios;
 }
 
-/* From full to small: 512 rows of a table are for accounts that are small or less. */
+/* What another account of the class may have so that `count` rows more come in: there is room, and
+ * what they have beyond their base is together half of what the class may have. */
+static uint32_t others(uint32_t class_rows, uint32_t base, uint32_t count)
+{
+    if (base == 0 || count <= base || class_rows - count < base)
+        return class_rows - count;
+    uint32_t of_extra = base + class_rows / 2 - (count - base);
+    return of_extra < class_rows - count ? of_extra : class_rows - count;
+}
+
+/* From full to small. */
 static void test_to_small(const struct row *row)
 {
     const uint32_t one = row->table == SHARE_withdrawals; /* the new one needs a row too */
+    const uint32_t most = others(OF_SMALL, row->base[1], row->kept + 1 + one);
 
     begin();
     give(RICH, row->table, row->kept + 1);
-    give(SMALL, row->table, 512 - row->kept - one);
+    give(SMALL, row->table, most + 1);
     if (makes_some(row->table))
         give(POOR, row->table, 0);
     IS_REFUSED(1001 * USDC, row->rule);
@@ -101,7 +116,7 @@ static void test_to_small(const struct row *row)
     CHECK_ROW(row, class_of(RICH) == SHARE_CLASS_full);
     begin();
     give(RICH, row->table, row->kept + 1);
-    give(SMALL, row->table, 512 - row->kept - 1 - one);
+    give(SMALL, row->table, most);
     if (makes_some(row->table))
         give(POOR, row->table, 0);
     CHECK_ROW(row, purse_withdraw(&host, RICH, PLACE(0), 1001 * USDC) == TRADE_OK);
@@ -109,41 +124,42 @@ static void test_to_small(const struct row *row)
     /* As many as are kept: whatever others have. */
     begin();
     give(RICH, row->table, row->kept);
-    give(SMALL, row->table, 512);
-    give(POOR, row->table, 128);
+    give(SMALL, row->table, HALF);
+    give(POOR, row->table, EIGHTH);
     CHECK_ROW(row, purse_withdraw(&host, RICH, PLACE(0), 2000 * USDC) == TRADE_OK);
     CHECK_ROW(row, class_of(RICH) == SHARE_CLASS_unfunded);
 }
 
-/* From full to unfunded: the 128 rows of the unfunded count too, and the 512 of both. */
+/* From full to unfunded: the rows of the unfunded count, and those of both. */
 static void test_to_unfunded(const struct row *row)
 {
-    const uint32_t one = row->table == SHARE_withdrawals;
+    const uint32_t count = row->kept + 1 + (row->table == SHARE_withdrawals);
+    const uint32_t most = others(EIGHTH, row->base[0], count);
 
     if (makes_some(row->table))
         return; /* test_keys, test_portfolios */
     begin();
     give(RICH, row->table, row->kept + 1);
-    give(POOR, row->table, 128 - row->kept - one);
+    give(POOR, row->table, most + 1);
     IS_REFUSED(1991 * USDC, row->rule);
     begin();
     give(RICH, row->table, row->kept + 1);
-    give(POOR, row->table, 128 - row->kept - 1 - one);
-    give(SMALL, row->table, 512 - 128 + 1);
+    give(POOR, row->table, most);
+    give(SMALL, row->table, HALF - most - count + 1);
     IS_REFUSED(1991 * USDC, row->rule);
-    give(SMALL, row->table, 512 - 128);
+    give(SMALL, row->table, HALF - most - count);
     CHECK_ROW(row, purse_withdraw(&host, RICH, PLACE(0), 1991 * USDC) == TRADE_OK);
     CHECK_ROW(row, class_of(RICH) == SHARE_CLASS_unfunded);
 }
 
-/* Of 128 keys and sessions of the unfunded half, 64, are for what they have beside creations. */
+/* Of the keys and sessions of the unfunded half are for what they have beside creations. */
 static void test_keys(void)
 {
     begin();
     give(RICH, SHARE_credentials, 9);
-    give(POOR, SHARE_credentials, 2 + 64 - 7 + 1);
+    give(POOR, SHARE_credentials, 2 + EIGHTH / 2 - 7 + 1);
     IS_REFUSED(2000 * USDC, OPERATOR_RULE_fall_credentials);
-    give(POOR, SHARE_credentials, 2 + 64 - 7);
+    give(POOR, SHARE_credentials, 2 + EIGHTH / 2 - 7);
     CHECK(purse_withdraw(&host, RICH, PLACE(0), 2000 * USDC) == TRADE_OK);
 }
 
@@ -186,8 +202,8 @@ static void test_customer_leaves(void)
                                                SHARE_conditionals, SHARE_positions,
                                                SHARE_credentials,  SHARE_withdrawals };
     for (size_t i = 0; i < CC_COUNT(tables); i++) {
-        give(SMALL, tables[i], 512);
-        give(POOR, tables[i], 128);
+        give(SMALL, tables[i], HALF);
+        give(POOR, tables[i], EIGHTH);
     }
     IS_REFUSED(1001 * USDC, OPERATOR_RULE_fall_portfolios);
     CHECK(purse_key(&host, REQUEST_portfolio_close, keys[0], RICH, PLACE(2), 0) == TRADE_OK);

@@ -154,7 +154,7 @@ REQUIRED.update(dict.fromkeys(
     + ["account taken", "account passed over", "no room for an account",
        "row of a key given back", "row of a withdrawal given back",
        "row of a portfolio given back", "row of a portfolio again",
-       "row of a subaccount given back"], 10))
+       "row of a subaccount given back", "half of a class: portfolios"], 10))
 REQUIRED["rows stop a fall: conditionals"] = 1
 # Refused walks (W8).
 REQUIRED.update({"owes for walks": 300, "waits for walks": 40})

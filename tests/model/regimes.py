@@ -189,6 +189,14 @@ REGIMES = {
                               api_key=3, device_key=1, master_key=3, structure=5, mmp=3,
                               schedule=3, arm=3, leverage=4, withdraw=8, settle=8, faucet=1,
                               deposit=3, transfer=2, suspend=0.5, cancel=8)},
+    # A few small accounts that take all the rows that they may have.
+    "crowd": {"accounts": 6, "deposit": (12, 90), "size": 0.02, "far": 0.8,
+              "options": {"exchange.testnet": "on", "engine.portfolios": "150",
+                          "engine.orders": "300", "engine.credentials": "200",
+                          "limits.portfolios": "30", "limits.account_portfolios": "40",
+                          "limits.conditional_orders": "60"},
+              "weights": dict(CALM["weights"], place=20, structure=30, conditional=30, api_key=10,
+                              cancel=1, cancel_all=0.1, deposit=0.5, signup=1)},
     # Batches, all or none and one by one, with orders of each kind in them.
     "batches": {"accounts": 7, "spread_ppm": 2000, "options": {"engine.work_per_command": "6"},
                 "weights": dict(CALM["weights"], place=22, batch=30, oracle=7, conditional=5)},

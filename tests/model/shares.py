@@ -8,7 +8,10 @@ USDC = 1000000
 UNFUNDED, SMALL, FULL = range(3)
 RELEASES = 4  # ended rows of each kind that a command gives back
 ARMS_MOST = 256
-OF_CREATION = 2  # master key and session
+# Rows that one of the class finds while there is room at all; unfunded, small, full.
+BASE = ({"orders": 8, "positions": 4, "credentials": 2, "arms": 1, "withdrawals": 1},
+        {"subaccounts": 2, "portfolios": 4, "orders": 32, "conditionals": 16, "positions": 8,
+         "leverages": 4, "mmps": 4, "credentials": 8, "arms": 4, "withdrawals": 2}, {})
 OF_UNFUNDED = {"subaccounts": 1, "portfolios": 2, "credentials": 8, "conditionals": 0, "rows": 0}
 # Rows that stop no fall to a lower class, and the rule that says so.
 FALL_FEW = {"subaccounts": (1, 75), "portfolios": (2, 74), "orders": (64, 66),
@@ -94,16 +97,47 @@ class Shares:
                                                     portfolio.holdings.values())}[table]
         return sum(count(portfolio) for portfolio in self.portfolios_of(account))
 
-    def room(self, kind, table):
-        """How many rows more accounts of this class may have together."""
+    def room(self, kind, table, end=FULL + 1):
+        """How many rows more accounts of this class may have together, by the bounds of the
+        classes below `end`. What newcomers have not used of theirs is not for small ones."""
         size = self.size(table)
         small = size * self.option("limits.share_small_ppm") // 10**6
         bounds = (size * self.option("limits.share_unfunded_ppm") // 10**6, small, size)
         used = Counter()
         for account in self.exchange.hierarchy.accounts:
             used[self.class_of(account)] += self.rows(account, table)
-        return min(bounds[upto] - sum(used[one] for one in range(upto + 1))
-                   for upto in range(kind, FULL + 1))
+        left = [bounds[upto] - sum(used[one] for one in range(upto + 1))
+                for upto in range(FULL + 1)]
+        if kind == SMALL:
+            left[SMALL] = small - used[SMALL] - max(used[UNFUNDED], self.newcomers(table))
+        return min(left[kind:end])
+
+    def newcomers(self, table):
+        """What is kept for the unfunded: their share, at most what small ones have beside it."""
+        if not self.option("limits.funding_small"):
+            return 0
+        small, unfunded = (self.size(table) * self.option("limits.share_%s_ppm" % name) // 10**6
+                           for name in ("small", "unfunded"))
+        return max(0, min(unfunded, small - unfunded))
+
+    def class_leaves(self, kind, table, has, end=FULL + 1, count=1):
+        """Whether the class leaves one of it that has `has` rows `count` more. What all have beyond
+        their base is at most half of what the class may have without what is for newcomers."""
+        if self.room(kind, table, end) < count:
+            return False
+        base = BASE[kind].get(table)
+        if base is None or has + count <= base:
+            return True
+        ppm = self.option("limits.share_%s_ppm" % ("unfunded", "small")[kind])
+        most = self.size(table) * ppm // 10**6
+        most -= self.newcomers(table) if kind == SMALL else 0
+        extra = sum(max(0, self.rows(account, table) - base)
+                    for account in self.exchange.hierarchy.accounts
+                    if self.class_of(account) == kind)
+        if extra + min(count, has + count - base) <= most // 2:
+            return True
+        self.exchange.counts["half of a class: " + table] += 1
+        return False
 
     def cap(self, account, table):
         """(bound of the account, rows that count)."""
@@ -126,26 +160,10 @@ class Shares:
         if bound is not None and has + count > bound:
             self.exchange.counts["bound of an account: " + table] += 1
             return False
-        if table == "credentials" and kind == UNFUNDED and not self.leaves_newcomers(has + count):
-            self.exchange.counts["keys kept for newcomers"] += 1
-            return False
-        if count > self.room(kind, table):
+        if not self.class_leaves(kind, table, self.rows(account, table), count=count):
             self.exchange.counts["share of a class: " + table] += 1
             return False
         return True
-
-    def leaves_newcomers(self, having):
-        """Of an unfunded account with so many keys and sessions: beyond the two of its creation
-        such accounts together have at most half of their share."""
-        if having <= OF_CREATION:
-            return True
-        share = self.size("credentials") * self.option("limits.share_unfunded_ppm") // 10**6
-        return self.extra() + 1 <= share // 2
-
-    def extra(self):
-        return sum(max(0, self.credentials[account] - OF_CREATION)
-                   for account in self.exchange.hierarchy.accounts
-                   if self.class_of(account) == UNFUNDED)
 
     def fall_stopped(self, account, amount):
         """The rule that a withdrawal breaks which would bring the account into a lower class: of
@@ -160,17 +178,9 @@ class Shares:
             has = self.rows(account, table) + (table == "withdrawals")
             if has <= few:
                 continue
-            size, used = self.size(table), Counter()
-            for other in exchange.hierarchy.accounts:
-                used[self.class_of(other)] += self.rows(other, table)
-            ppm = [self.option("limits.share_unfunded_ppm"), self.option("limits.share_small_ppm")]
-            short = [upto for upto in range(after, before)
-                     if has + sum(used[one] for one in range(upto + 1)) > size * ppm[upto] // 10**6]
+            short = not self.class_leaves(after, table, 0, before, has)
             if table in ("subaccounts", "portfolios") and after == UNFUNDED:
-                short = [UNFUNDED]
-            if table == "credentials" and after == UNFUNDED:
-                short += [0] * (self.extra() + has - OF_CREATION
-                                > size * ppm[UNFUNDED] // 10**6 // 2)
+                short = True
             if short:
                 exchange.counts["rows stop a fall: " + table] += 1
                 return rule
@@ -186,14 +196,15 @@ class Shares:
     def resting_fits(self, account):
         """Row 26. Of accounts that are full only the table itself, which is another condition."""
         kind = self.class_of(account)
-        if kind == FULL or self.room(kind, "orders") > 0:
+        if kind == FULL or self.class_leaves(kind, "orders", self.rows(account, "orders")):
             return True
         self.exchange.counts["share of a class: orders"] += 1
         return False
 
     def record_fits(self, account):
         """Row 16, of a market where the portfolio has nothing."""
-        return self.room(self.class_of(account), "positions") > 0
+        return self.class_leaves(self.class_of(account), "positions",
+                                 self.rows(account, "positions"))
 
     # ---- rows that are kept when they have ended
 

@@ -5,6 +5,45 @@
 #define SHARE_USDC INT64_C(1000000)
 #define SHARE_PPM  UINT64_C(1000000)
 
+#define NO_BASE UINT32_MAX
+
+/* W8. At the default sizes it takes 6,144 accounts or more to fill by base rows what small ones may
+ * have, for any table, each with limits.funding_small. Unfunded ones have bounds of their own where
+ * there is no base (share_cap). */
+const uint32_t share_base[SHARE_CLASS_COUNT][SHARE_TABLE_COUNT] = {
+    [SHARE_CLASS_unfunded] = {
+        [SHARE_accounts] = NO_BASE,
+        [SHARE_subaccounts] = NO_BASE,
+        [SHARE_portfolios] = NO_BASE,
+        [SHARE_orders] = 8,
+        [SHARE_conditionals] = NO_BASE,
+        [SHARE_positions] = 4,
+        [SHARE_leverages] = NO_BASE,
+        [SHARE_mmps] = NO_BASE,
+        [SHARE_credentials] = SHARE_CREATION_CREDENTIALS,
+        [SHARE_arms] = 1,
+        [SHARE_withdrawals] = 1,
+    },
+    [SHARE_CLASS_small] = {
+        [SHARE_accounts] = NO_BASE,
+        [SHARE_subaccounts] = 2,
+        [SHARE_portfolios] = 4,
+        [SHARE_orders] = 32,
+        [SHARE_conditionals] = 16,
+        [SHARE_positions] = 8,
+        [SHARE_leverages] = 4,
+        [SHARE_mmps] = 4,
+        [SHARE_credentials] = 8,
+        [SHARE_arms] = 4,
+        [SHARE_withdrawals] = 2,
+    },
+    [SHARE_CLASS_full] = {
+        NO_BASE, NO_BASE, NO_BASE, NO_BASE, NO_BASE, NO_BASE, NO_BASE, NO_BASE, NO_BASE, NO_BASE,
+        NO_BASE,
+    },
+};
+_Static_assert(SHARE_TABLE_COUNT == 11, "a base for each");
+
 static enum option size_of(enum share_table table)
 {
     static const uint16_t sizes[] = {
@@ -64,20 +103,30 @@ void share_bounds(const struct engine *engine, uint32_t size, uint32_t bound[SHA
 
 static void set_bounds(struct engine *engine)
 {
-    for (uint32_t i = 0; i < SHARE_TABLE_COUNT; i++)
+    for (uint32_t i = 0; i < SHARE_TABLE_COUNT; i++) {
+        struct share_use *use = &engine->share.tables[i];
         share_bounds(engine, (uint32_t)state_option(engine, size_of((enum share_table)i)),
-                     engine->share.tables[i].bound);
+                     use->bound);
+        /* Never more than what small ones have beside it: equal shares keep nothing apart. */
+        uint32_t unfunded = use->bound[SHARE_CLASS_unfunded], small = use->bound[SHARE_CLASS_small];
+        uint32_t beside = small > unfunded ? small - unfunded : 0;
+        use->newcomers = unfunded < beside ? unfunded : beside;
+        if (class_of(engine, 0) != SHARE_CLASS_unfunded)
+            use->newcomers = 0;
+    }
 }
 
 static void count_all(struct engine *engine, uint32_t account, int32_t sign)
 {
     const struct account *owner = &engine->accounts.rows[account];
 
-    for (uint32_t i = 0; i < SHARE_TABLE_COUNT; i++)
-        engine->share.tables[i].used[owner->share_class] += (uint32_t)sign * owner->counts[i];
-    if (owner->share_class == SHARE_CLASS_unfunded)
-        engine->share.extra_credentials +=
-            (uint32_t)sign * share_extra(owner->counts[SHARE_credentials]);
+    for (uint32_t i = 0; i < SHARE_TABLE_COUNT; i++) {
+        struct share_use *use = &engine->share.tables[i];
+        const uint32_t class = owner->share_class;
+        use->used[class] += (uint32_t)sign * owner->counts[i];
+        use->extra[class] +=
+            (uint32_t)sign * share_extra(class, (enum share_table)i, owner->counts[i]);
+    }
 }
 
 void share_clear(struct engine *engine)
@@ -170,22 +219,6 @@ static uint32_t counted(const struct engine *engine, uint32_t account, enum shar
     return owner->counts[table];
 }
 
-/* What keys beyond those of their creation unfunded accounts may have together. */
-static uint32_t extra_bound(const struct engine *engine)
-{
-    return engine->share.tables[SHARE_credentials].bound[SHARE_CLASS_unfunded] / 2;
-}
-
-/* Whether `count` more keys of an unfunded account leave newcomers theirs. */
-static bool leaves_newcomers_theirs(const struct engine *engine, const struct account *owner,
-                                    uint32_t count)
-{
-    const uint32_t has = owner->counts[SHARE_credentials];
-    const uint32_t more = share_extra(has + count) - share_extra(has);
-
-    return more == 0 || engine->share.extra_credentials + more <= extra_bound(engine);
-}
-
 bool share_fits(const struct engine *engine, uint32_t account, enum share_table table,
                 uint32_t count)
 {
@@ -193,10 +226,9 @@ bool share_fits(const struct engine *engine, uint32_t account, enum share_table 
     uint32_t cap = share_cap(engine, account, table);
     uint32_t has = counted(engine, account, table);
 
-    if (has > cap || count > cap - has || count > share_room(engine, owner->share_class, table))
-        return false;
-    return table != SHARE_credentials || owner->share_class != SHARE_CLASS_unfunded ||
-           leaves_newcomers_theirs(engine, owner, count);
+    return has <= cap && count <= cap - has &&
+           count <= share_room(engine, owner->share_class, table) &&
+           share_extra_fits(engine, owner->share_class, table, owner->counts[table], count);
 }
 
 /* Of each table the rows that an account keeps in every class. UINT32_MAX: all, since no command of
@@ -217,19 +249,12 @@ static bool fall_fits(const struct engine *engine, uint32_t account, uint8_t cla
                       enum share_table table, uint32_t count)
 {
     const struct account *owner = &engine->accounts.rows[account];
-    const struct share_use *use = &engine->share.tables[table];
-    uint64_t used = count;
 
     /* An unfunded account has no more by its own bound, so that newcomers find theirs. */
     if ((table == SHARE_subaccounts || table == SHARE_portfolios) && class == SHARE_CLASS_unfunded)
         return false;
-    for (uint32_t i = 0; i < owner->share_class; i++) {
-        used += use->used[i];
-        if (i >= class && used > use->bound[i])
-            return false;
-    }
-    return table != SHARE_credentials || class != SHARE_CLASS_unfunded ||
-           engine->share.extra_credentials + share_extra(count) <= extra_bound(engine);
+    return count <= share_room_below(engine, class, owner->share_class, table) &&
+           share_extra_fits(engine, class, table, 0, count);
 }
 
 enum share_table share_stops_fall(const struct engine *engine, uint32_t account, uint64_t amount)

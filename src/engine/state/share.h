@@ -21,8 +21,7 @@ enum {
     SHARE_UNFUNDED_CREDENTIALS = 8,
 };
 
-/* The keys that an account is made with: its master key and its session. What unfunded accounts
- * have beyond it is at most half of their share of credentials; the rest is for newcomers. */
+/* The keys that an account is made with: its master key and its session. */
 enum { SHARE_CREATION_CREDENTIALS = 2 };
 
 /* Rows that an account may keep, whatever the class that a withdrawal brings it to; of keys and
@@ -36,16 +35,22 @@ enum {
 
 #define SHARE_FUNDING_UNKNOWN INT64_MIN /* while an image is loaded that is older than funding */
 
-/* One table: the rows of each class, and how many a class and those below it may have. */
+/* One table: the rows of each class, and how many a class and those below it may have. `extra` are
+ * those of used that an account has beyond share_base. */
 struct share_use {
-    uint32_t used[SHARE_CLASS_COUNT];
+    uint32_t used[SHARE_CLASS_COUNT], extra[SHARE_CLASS_COUNT];
     uint32_t bound[SHARE_CLASS_COUNT];
+    uint32_t newcomers; /* of bound, what only unfunded accounts may have; 0 where nobody is */
 };
 
 struct share {
     struct share_use tables[SHARE_TABLE_COUNT];
-    uint32_t extra_credentials; /* of unfunded accounts, beyond those of their creation */
 };
+
+/* Rows that an account of the class finds while its class has room for them at all. What accounts
+ * have beyond them is together at most half of what the class may have, so that a few that take
+ * all they may leave the others theirs. UINT32_MAX: there is no such rule. */
+extern const uint32_t share_base[SHARE_CLASS_COUNT][SHARE_TABLE_COUNT];
 
 struct engine;
 

@@ -5,10 +5,12 @@
 
 #include "engine/state/state.h"
 
-/* Of `count` keys those beyond an account's creation. */
-static inline uint32_t share_extra(uint32_t count)
+/* Of `count` rows those beyond share_base. */
+static inline uint32_t share_extra(uint32_t class, enum share_table table, uint32_t count)
 {
-    return count > SHARE_CREATION_CREDENTIALS ? count - SHARE_CREATION_CREDENTIALS : 0;
+    const uint32_t base = share_base[class][table];
+
+    return count > base ? count - base : 0;
 }
 
 /* The account has `more` rows more in the table; negative: fewer. */
@@ -16,12 +18,14 @@ static inline void share_count(struct engine *engine, uint32_t account, enum sha
                                int32_t more)
 {
     struct account *owner = &engine->accounts.rows[account];
+    struct share_use *use = &engine->share.tables[table];
+    const uint32_t class = owner->share_class, has = owner->counts[table] + (uint32_t)more;
 
-    if (table == SHARE_credentials && owner->share_class == SHARE_CLASS_unfunded)
-        engine->share.extra_credentials +=
-            share_extra(owner->counts[table] + (uint32_t)more) - share_extra(owner->counts[table]);
-    owner->counts[table] += (uint32_t)more;
-    engine->share.tables[table].used[owner->share_class] += (uint32_t)more;
+    if (class != SHARE_CLASS_full)
+        use->extra[class] +=
+            share_extra(class, table, has) - share_extra(class, table, owner->counts[table]);
+    owner->counts[table] = has;
+    use->used[class] += (uint32_t)more;
 }
 
 static inline void share_add(struct engine *engine, uint32_t account, enum share_table table)
@@ -35,19 +39,55 @@ static inline void share_drop(struct engine *engine, uint32_t account, enum shar
     share_count(engine, account, table, -1);
 }
 
-/* How many rows more accounts of the class may have in the table together. */
-static inline uint32_t share_room(const struct engine *engine, uint32_t class,
-                                  enum share_table table)
+/* How many rows more accounts of the class may have in the table together, by the bounds of the
+ * classes from it to below `end`. Small ones leave newcomers what these have not used. */
+static inline uint32_t share_room_below(const struct engine *engine, uint32_t class, uint32_t end,
+                                        enum share_table table)
 {
     const struct share_use *use = &engine->share.tables[table];
     uint32_t used = 0, room = UINT32_MAX;
 
-    for (uint32_t i = 0; i < SHARE_CLASS_COUNT; i++) {
+    for (uint32_t i = 0; i < end; i++) {
         used += use->used[i];
-        uint32_t left = use->bound[i] > used ? use->bound[i] - used : 0;
+        uint32_t kept = 0;
+        if (i == SHARE_CLASS_small && class == i &&
+            use->used[SHARE_CLASS_unfunded] < use->newcomers)
+            kept = use->newcomers - use->used[SHARE_CLASS_unfunded];
+        uint32_t left = use->bound[i] > used + kept ? use->bound[i] - used - kept : 0;
         room = i >= class && left < room ? left : room;
     }
     return room;
+}
+
+/* The same by the bounds of all classes. */
+static inline uint32_t share_room(const struct engine *engine, uint32_t class,
+                                  enum share_table table)
+{
+    return share_room_below(engine, class, SHARE_CLASS_COUNT, table);
+}
+
+/* Whether an account of the class with `has` rows may have `count` more beside what all have beyond
+ * share_base. */
+static inline bool share_extra_fits(const struct engine *engine, uint32_t class,
+                                    enum share_table table, uint32_t has, uint32_t count)
+{
+    const struct share_use *use = &engine->share.tables[table];
+    const uint32_t kept = class == SHARE_CLASS_small ? use->newcomers : 0;
+    const uint32_t bound = use->bound[class] > kept ? (use->bound[class] - kept) / 2 : 0;
+    const uint64_t more = share_extra(class, table, has + count) - share_extra(class, table, has);
+
+    return more == 0 || use->extra[class] + more <= bound;
+}
+
+/* Whether the class of the account leaves it one row more. */
+static inline bool share_has_room(const struct engine *engine, uint32_t account,
+                                  enum share_table table)
+{
+    const struct account *owner = &engine->accounts.rows[account];
+    const uint32_t class = owner->share_class;
+
+    return share_room(engine, class, table) != 0 &&
+           share_extra_fits(engine, class, table, owner->counts[table], 1);
 }
 
 #endif

@@ -227,20 +227,24 @@ static uint32_t share_differences(const struct engine *engine)
         [SHARE_arms] = engine->arms.slots.count,
         [SHARE_withdrawals] = engine->withdrawals.slots.count,
     };
-    uint32_t used[SHARE_TABLE_COUNT][SHARE_CLASS_COUNT] = { 0 }, differences = 0, extra = 0;
+    uint32_t used[SHARE_TABLE_COUNT][SHARE_CLASS_COUNT] = { 0 }, differences = 0;
+    uint32_t extra[SHARE_TABLE_COUNT][SHARE_CLASS_COUNT] = { 0 };
 
     for (uint32_t i = 0; i < engine->accounts.count; i++) {
         const struct account *account = &engine->accounts.rows[i];
-        for (uint32_t table = 0; table < SHARE_TABLE_COUNT; table++)
-            used[table][account->share_class] += account->counts[table];
-        if (account->share_class == SHARE_CLASS_unfunded)
-            extra += share_extra(account->counts[SHARE_credentials]);
+        const uint32_t class = account->share_class;
+        for (uint32_t table = 0; table < SHARE_TABLE_COUNT; table++) {
+            used[table][class] += account->counts[table];
+            extra[table][class] +=
+                share_extra(class, (enum share_table)table, account->counts[table]);
+        }
     }
-    differences += extra != engine->share.extra_credentials;
     for (uint32_t table = 0; table < SHARE_TABLE_COUNT; table++) {
         uint32_t sum = 0;
         for (uint32_t class = 0; class < SHARE_CLASS_COUNT; class ++) {
-            differences += used[table][class] != engine->share.tables[table].used[class];
+            const struct share_use *use = &engine->share.tables[table];
+            differences += used[table][class] != use->used[class];
+            differences += extra[table][class] != use->extra[class];
             sum += used[table][class];
         }
         differences += sum != rows[table];
