@@ -12,8 +12,8 @@ class WallCommands:
         return exchange.hierarchy.subaccounts_of(account)[0].portfolios
 
     def make_sibling(self, exchange):
-        """An account gets one more portfolio, and one without a record in a market gets an order there,
-        or one that has nothing but orders there ends them."""
+        """An account gets one more portfolio, and one without a record in a market gets an order
+        there, or one that has nothing but orders there ends them."""
         rng, market = self.random, self.some_market(exchange)
         account = rng.choice(self.numbers)
         within, master = self.siblings(exchange, account), keys.secp256k1_public(account)
@@ -33,8 +33,8 @@ class WallCommands:
         if idle and (len(records) < 18 or rng.random() < 0.3):
             portfolio, side = rng.choice(idle), rng.choice((1, -1))
             size = self.size_worth(market, 2 * market.min_notional)
-            return self.place([*portfolio.id(), self.away(market, side), side * size, GTC, 0, 0, 1, 0,
-                               market.id, 0], self.fresh[account])
+            return self.place([*portfolio.id(), self.away(market, side), side * size, GTC, 0, 0, 1,
+                               0, market.id, 0], self.fresh[account])
         small = [one for one in records if not one.holdings[market.id].size] or records
         for portfolio in rng.sample(small, min(len(small), 2)):
             for order in list(portfolio.holdings[market.id].orders)[:4]:
