@@ -109,7 +109,7 @@ static bool read_mix(struct context *context, struct bench_settings *settings)
     }
     for (;;) {
         size_t count = strcspn(at, "=");
-        int kind = 0;
+        unsigned kind = 0;
         while (kind < CORPUS_KIND_COUNT && (strlen(corpus_kind_name(kind)) != count ||
                                             memcmp(corpus_kind_name(kind), at, count) != 0))
             kind++;

@@ -127,7 +127,7 @@ static bool read_item(struct corpus *corpus, FILE *in)
 
     if (fgets(line, sizeof line, in) == NULL)
         return false;
-    for (int kind = 0; kind < CORPUS_KIND_COUNT; kind++) {
+    for (unsigned kind = 0; kind < CORPUS_KIND_COUNT; kind++) {
         size_t length = strlen(corpus_kind_name(kind));
         if (strncmp(line, corpus_kind_name(kind), length) != 0 || line[length] != ' ')
             continue;

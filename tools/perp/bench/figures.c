@@ -93,7 +93,7 @@ static void put_outcomes(json_t *object, const struct load *load)
             snprintf(name, sizeof name, "%u", i);
             put_count(http, name, https[i]);
         }
-    for (int i = 0; i < CORPUS_KIND_COUNT; i++)
+    for (unsigned i = 0; i < CORPUS_KIND_COUNT; i++)
         if (kinds[i] != 0)
             put(by_kind, corpus_kind_name(i),
                 json_pack("{s:I, s:I}", "sent", (json_int_t)kinds[i], "accepted",
@@ -148,7 +148,7 @@ static json_t *ack_stages(const struct load *load, struct hdr *hdr)
 {
     json_t *object = json_object();
 
-    for (int stage = 0; stage < ANSWER_STAGE_COUNT; stage++) {
+    for (unsigned stage = 0; stage < ANSWER_STAGE_COUNT; stage++) {
         hdr_clear(hdr);
         for (uint32_t i = 0; i < load->due_count; i++)
             if (is_answered(&load->rows[i]) && load->rows[i].answer.stage_ns[stage] != 0)
@@ -278,7 +278,7 @@ static json_t *worst_row(const struct load *load, uint32_t index)
     const struct load_row *row = &load->rows[index];
     json_t *stages = json_object();
 
-    for (int i = 0; i < ANSWER_STAGE_COUNT; i++) {
+    for (unsigned i = 0; i < ANSWER_STAGE_COUNT; i++) {
         uint32_t ns = is_answered(row) ? row->answer.stage_ns[i] : 0;
         put(stages, answer_stage_name(i), ns == 0 ? json_null() : real(ns / 1e3));
     }

@@ -126,7 +126,7 @@ static bool write_stages(const json_t *pass, const char *folder, char error[256]
     if (out == NULL)
         return false;
     fprintf(out, "# stage p50_us p99_us, as the acknowledgements of the last pass tell them\n");
-    for (int i = 0; i < ANSWER_STAGE_COUNT; i++) {
+    for (unsigned i = 0; i < ANSWER_STAGE_COUNT; i++) {
         fprintf(out, "%s", answer_stage_name(i));
         snprintf(path, sizeof path, "ack_stages_us.%s.p50", answer_stage_name(i));
         put_number(out, pass, path);

@@ -41,7 +41,7 @@ static json_t *settings_of(const struct trial *trial)
     json_t *mix = json_object(), *options = json_array();
     bool is_corpus = settings->corpus != NULL;
 
-    for (int i = 0; i < CORPUS_KIND_COUNT; i++)
+    for (unsigned i = 0; i < CORPUS_KIND_COUNT; i++)
         if (settings->weights[i] != 0)
             put(mix, corpus_kind_name(i), json_integer(settings->weights[i]));
     for (uint32_t i = 0; i < settings->option_count; i++)
@@ -255,7 +255,7 @@ static void show_pass(FILE *out, const json_t *pass, size_t number, size_t count
     show_distribution(out, pass, "latency_us", "latency, from when it was due");
     show_distribution(out, pass, "service_us", "service, from when it was sent");
     show_distribution(out, pass, "send_delay_us", "due to sent");
-    for (int i = 0; i < ANSWER_STAGE_COUNT; i++) {
+    for (unsigned i = 0; i < ANSWER_STAGE_COUNT; i++) {
         char path[64], title[64];
         snprintf(path, sizeof path, "ack_stages_us.%s", answer_stage_name(i));
         snprintf(title, sizeof title, "server, received to %s", answer_stage_name(i));

@@ -188,10 +188,10 @@ static enum corpus_kind random_kind(struct workload *workload)
 {
     uint64_t sum = 0;
 
-    for (int i = 0; i < CORPUS_KIND_COUNT; i++)
+    for (unsigned i = 0; i < CORPUS_KIND_COUNT; i++)
         sum += workload->weights[i];
     uint64_t at = below(workload, sum);
-    for (int i = 0; i < CORPUS_KIND_COUNT; i++) {
+    for (unsigned i = 0; i < CORPUS_KIND_COUNT; i++) {
         if (at < workload->weights[i])
             return i;
         at -= workload->weights[i];
