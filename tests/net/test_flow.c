@@ -428,7 +428,8 @@ static uint32_t left_after(struct wire *wire, const char *target, bool has_key)
     return answer.status == 200 ? left : UINT32_MAX;
 }
 
-/* W8: who makes the follower look at many rows pays for them, one read for each full 10,000. */
+/* W8: a client pays for the rows that the follower looks at for it, one read for each full 10,000,
+ * and for those that it is shown, one for each full 100 behind the first 100. */
 static void rows_looked_at_are_paid(void)
 {
     const struct client_rate_limit limits[CLIENT_RATE_KINDS] = {
@@ -448,6 +449,14 @@ static void rows_looked_at_are_paid(void)
     CHECK(left_after(&wire, "orders?offset=20000", true) == 16 - 1 - 2 - 1);
     CHECK(left_after(&wire, "orders?offset=30000", true) == 12 - 1 - 3);
     CHECK(left_after(&wire, "account", true) == 8 - 1); /* no page */
+    fixture.next_visited = 0;
+    fixture.order_rows = 100;
+    CHECK(left_after(&wire, "orders?limit=100", true) == 7 - 1);
+    fixture.order_rows = 301;
+    CHECK(left_after(&wire, "orders?limit=1000", true) == 6 - 1 - 3);
+    fixture.order_rows = 0;
+    fixture.next_visited = 39999;
+    clock_advance(&fixture.clock, 5 * UINT64_C(1000000000));
     CHECK(left_after(&wire, "markets/BTC-PERP/trades", false) == 200 - 1 - 3);
     fixture.next_visited = 400000;
     CHECK(left_after(&wire, "orders", true) == 0); /* it owes 34 */

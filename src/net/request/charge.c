@@ -1,6 +1,7 @@
 #include "net/request/charge.h"
 
-enum { ROWS_A_TOKEN = 10000, ROWS_TOKENS_MAX = 100 };
+/* Rows that are passed over, and rows that are shown, for one read. */
+enum { ROWS_A_TOKEN = 10000, ROWS_TOKENS_MAX = 100, SHOWN_A_TOKEN = 100 };
 
 #define MS_NS UINT64_C(1000000)
 
@@ -85,20 +86,37 @@ bool charge_subscription(struct context *context, struct conn *conn,
     return charge(context, conn, CLIENT_RATE_READ, client_rate_of_key(login->bytes), 1, problem);
 }
 
-void charge_rows(struct context *context, const struct query *query,
-                 const struct keyring_key *caller, uint32_t rows, struct client_rate_state *state)
+/* What an answer costs beside what was paid before it was asked for. */
+static uint32_t owed_for(const struct query *query, const struct reply *reply)
+{
+    enum query_extent extent = query_extent_of(query->kind);
+    uint32_t owed = 0;
+
+    if (query->kind == QUERY_private_events ||
+        (extent != QUERY_EXTENT_PAGE && extent != QUERY_EXTENT_ALL))
+        return 0;
+    if (reply->row_count > SHOWN_A_TOKEN)
+        owed = (reply->row_count - 1) / SHOWN_A_TOKEN;
+    uint32_t looked = reply->rows_visited / ROWS_A_TOKEN, paid = tokens_of(query->offset);
+    if (extent == QUERY_EXTENT_PAGE && looked > paid)
+        owed += looked - paid;
+    return owed;
+}
+
+void charge_answer(struct context *context, const struct query *query,
+                   const struct keyring_key *caller, const struct reply *reply,
+                   struct client_rate_state *state)
 {
     struct client_rate *rates = context->config->client_rates;
     enum client_rate_kind kind = caller->kind != 0 ? CLIENT_RATE_READ : CLIENT_RATE_PUBLIC;
     uint64_t client = caller->kind != 0 ? client_rate_of_key(caller->bytes) : query->address;
 
-    if (rates == NULL || query->address == QUERY_ADMIN_ADDRESS || rows < ROWS_A_TOKEN ||
-        query_extent_of(query->kind) != QUERY_EXTENT_PAGE || query->kind == QUERY_private_events)
+    if (rates == NULL || query->address == QUERY_ADMIN_ADDRESS)
         return;
-    uint32_t paid = tokens_of(query->offset);
-    if (rows / ROWS_A_TOKEN <= paid)
+    uint32_t owed = owed_for(query, reply);
+    if (CC_LIKELY(owed == 0))
         return;
-    client_rate_owe(rates, kind, client, rows / ROWS_A_TOKEN - paid, context->now_ns);
+    client_rate_owe(rates, kind, client, owed, context->now_ns);
     *state = client_rate_state(rates, kind, client, context->now_ns);
 }
 

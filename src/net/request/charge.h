@@ -25,11 +25,13 @@ CC_MUST_USE bool charge_subscription(struct context *context, struct conn *conn,
                                      const struct keyring_key *login,
                                      struct problem_detail *problem);
 
-/* Charges a page of the query that has been answered for the rows that were looked at to find it,
- * to the same bucket: one for each full 10,000, less what its offset has cost. The bucket may owe
- * them. *state becomes the bucket's, if anything was charged. */
-void charge_rows(struct context *context, const struct query *query,
-                 const struct keyring_key *caller, uint32_t rows, struct client_rate_state *state);
+/* Charges a list that has been answered, to the bucket of its read: one for each full 100 rows
+ * behind the first 100, and, of a page, one for each full 10,000 rows that were looked at to find
+ * it, less what its offset has cost. The bucket may owe them. *state becomes the bucket's, if
+ * anything was charged. */
+void charge_answer(struct context *context, const struct query *query,
+                   const struct keyring_key *caller, const struct reply *reply,
+                   struct client_rate_state *state);
 
 /* A request is refused with *problem. One that anybody can make for nothing (400, 401, 404, 405)
  * costs its address a public read; if there is none left *problem becomes 429. */

@@ -258,7 +258,7 @@ struct pending *read_send_reply(struct read_sender *sender, const struct reply *
     INVARIANT(sender->queries_out > 0);
     sender->queries_out--;
     context->metrics.counters.replies++;
-    charge_rows(context, &pending->query, &pending->caller, reply->rows_visited, &pending->rate);
+    charge_answer(context, &pending->query, &pending->caller, reply, &pending->rate);
     if (pending->conn == CONN_NONE) {
         if (reply->buffer != REPLY_NO_BUFFER)
             reply_pool_free(context->config->reply_pool, reply->buffer);
