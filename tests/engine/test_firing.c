@@ -2,6 +2,7 @@
  * every order at t of the command that does the work, keeps its id, kind and age, or is REJECTED;
  * brackets; its units; what the touch before it finds. */
 #include "engine/state/evidence.h"
+#include "engine/trade/match.h"
 #include "engine/trade/resting.h"
 #include "engine/view/read.h"
 #include "image_copy.h"
@@ -323,6 +324,57 @@ static void test_evidence(void)
     host_close(&host);
 }
 
+/* Placed, fired and going on in one command that has this many units: makers_max is 2, and of the
+ * five makers of 100 at its price the first `own` are its own, which are canceled. */
+static void check_evidence_of_going(uint32_t units, uint32_t own, enum order_state state,
+                                    uint64_t filled, bool goes_on)
+{
+    static struct host host;
+    struct waiting order = { .trigger = M + 200,
+                             .quantity = 100,
+                             .type = ORDER_STOP_MARKET,
+                             .source = SOURCE_INDEX,
+                             .stp = STP_EXPIRE_MAKER };
+
+    trade_open(&host, "engine.makers_max=2\nengine.work_per_command=1\n");
+    order.reduce_only = 1; /* REJECTED: it does not trade */
+    struct trade_id first = waiting_rest(&host, 3, &order);
+    order.reduce_only = 0;
+    struct trade_id second = waiting_rest(&host, 3, &order); /* it trades at the other's trigger */
+    (void)trade_rest(&host, 4, -100, M + 190);
+    CHECK(trade_tif(&host, 5, 100, M + 190, TRADE_IOC) == TRADE_OK);
+    (void)trade_rest(&host, 2, -100, M + 200);
+    for (uint32_t i = 0; i < 5; i++)
+        (void)trade_rest(&host, i < own ? 5 : 2, -100, M + 200);
+    settle(&host);
+    move(&host, M + 200);
+    while (waiting_row(&host, 3, first) != NULL)
+        host_tick(&host, 1);
+    CHECK(waiting_row(&host, 3, second) != NULL);
+    host.wants_evidence = true;
+    host.engine->options.values[OPTION_engine_work_per_command] = units;
+    order.source = SOURCE_LAST;
+    order.quantity = 500;
+    CHECK(waiting_row(&host, 5, waiting_rest(&host, 5, &order)) == NULL);
+    CHECK((host.engine->conditionals.going != ORDER_NONE) == goes_on);
+    CHECK(host.result.order_status == state && host.result.filled == filled);
+    CHECK(host.result.remaining == 500 - filled);
+    CHECK(host.result.filled_notional == filled * (M + 200));
+    CHECK((host.result.members & ANSWER_HAS_ORDER) != 0); /* it stands in no queue */
+    CHECK((host.result.members & ANSWER_HAS_AHEAD) == 0 && host.result.book_handle == 0);
+    host_close(&host);
+}
+
+static void test_evidence_of_going(void)
+{
+    check_evidence_of_going(3, 0, ORDER_PARTIALLY_FILLED, 200, true);
+    check_evidence_of_going(6, 0, ORDER_PARTIALLY_FILLED, 400, true);
+    check_evidence_of_going(9, 0, ORDER_FILLED, 500, false);
+    check_evidence_of_going(3, 3, ORDER_UNTRIGGERED, 0, true); /* as it was told last */
+    check_evidence_of_going(6, 3, ORDER_PARTIALLY_FILLED, 100, true);
+    check_evidence_of_going(9, 3, ORDER_CANCELED, 200, false);
+}
+
 /* A snapshot may be made while it goes on, and has it: the state from there ends like this one. */
 static void check_image_of_going(struct host *host)
 {
@@ -390,6 +442,7 @@ int main(void)
     test_behind_a_list();
     test_units();
     test_evidence();
+    test_evidence_of_going();
     test_portfolio_stays();
     return 0;
 }

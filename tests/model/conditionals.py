@@ -7,8 +7,9 @@ from place import (act, addressed, enter, finish, new_order, refuse, refuse_row,
                    shown_price)
 from rows import limit_rows, market_rows, status_of
 from walk import Walk, decide
-from wire import (ACTIVE, CANCELED, CANCEL_BODY, CLOSED, CONDITIONAL_BODY, FOK, GTC, IOC, REASON,
-                  REDUCE_ONLY, STATUS, STOP_LIMIT, STOP_MARKET, TAKE_PROFIT_MARKET, UNTRIGGERED)
+from wire import (ACTIVE, CANCELED, CANCEL_BODY, CLOSED, CONDITIONAL_BODY, FOK, GTC, IOC,
+                  PARTIALLY_FILLED, REASON, REDUCE_ONLY, STATUS, STOP_LIMIT, STOP_MARKET,
+                  TAKE_PROFIT_MARKET, UNTRIGGERED)
 
 S = STATUS
 MARK, LAST, INDEX = range(3)
@@ -309,6 +310,7 @@ class Conditionals:
             return False
         self.exchange.counts["fired order goes on"] += 1
         self.going = order
+        order.status = PARTIALLY_FILLED if order.filled else UNTRIGGERED
         return True
 
     def go_on(self):

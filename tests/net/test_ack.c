@@ -419,9 +419,14 @@ static void binary_is_the_layout(void)
 
     /* It rests, but too far from both ends of its queue to be counted. */
     answer.members = ANSWER_HAS_ORDER | ANSWER_HAS_MARKET;
+    answer.book_handle = 9000;
     writer = writer_begin(bytes, sizeof bytes);
     ack_write_binary(&writer, &answer, id, &stages);
     CHECK(cc_load64((uint8_t *)bytes + 48) == UINT64_MAX);
+    answer.book_handle = 0; /* PARTIALLY_FILLED in no queue: it fired and goes on */
+    writer = writer_begin(bytes, sizeof bytes);
+    ack_write_binary(&writer, &answer, id, &stages);
+    CHECK(cc_load64((uint8_t *)bytes + 48) == 0);
     answer.order_status = 1; /* FILLED: nothing stands before it */
     writer = writer_begin(bytes, sizeof bytes);
     ack_write_binary(&writer, &answer, id, &stages);

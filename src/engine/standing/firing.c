@@ -102,6 +102,8 @@ static void go_on(struct engine *engine, uint32_t *units)
     const struct order *order = &engine->orders.hot[index];
     struct order_plan plan;
     struct order_request request;
+    struct engine_result *result = /* what the command placed */
+        engine->applying.resting == index ? engine->applying.answer : NULL;
 
     engine->conditionals.going = ORDER_NONE;
     *units -= 1;
@@ -117,7 +119,7 @@ static void go_on(struct engine *engine, uint32_t *units)
         if (status != STATUS_request_completed)
             order_plan_give_up(engine, index, (uint8_t)status);
         else
-            order_plan_act(engine, &request, &plan, index, 0, NULL);
+            order_plan_act(engine, &request, &plan, index, 0, result);
     }
     risk_flush(engine);
     *units -= makers < *units ? makers : *units;

@@ -5,7 +5,7 @@ void evidence_add_order(struct engine *engine, struct engine_result *result, uin
     const struct order *order = &engine->orders.hot[index];
 
     result->members |= ANSWER_HAS_ORDER;
-    result->order_status = order->state;
+    result->order_status = order->state == ORDER_NEW ? ORDER_UNTRIGGERED : order->state;
     result->remaining = order->remaining;
     result->filled = order_filled(&engine->orders, index);
     result->filled_notional = order_filled_notional(&engine->orders, index);
@@ -61,7 +61,9 @@ static void add_queue(const struct engine *engine, struct engine_result *result)
 
 void evidence_end(const struct engine *engine, struct engine_result *result)
 {
-    if (engine->applying.resting != ORDER_NONE)
+    uint32_t index = engine->applying.resting;
+
+    if (index != ORDER_NONE && index != engine->conditionals.going)
         add_queue(engine, result);
     evidence_of_market(engine, engine->applying.command, result);
 }

@@ -46,7 +46,7 @@ struct applying {
     uint32_t portfolio;    /* of its portfolio_id after row portfolio, else PORTFOLIO_NONE */
     uint32_t credential;   /* that signed it, or CREDENTIAL_NONE */
     uint32_t account;      /* of that credential */
-    uint32_t resting;      /* the order whose evidence is wanted, while it rests, else ORDER_NONE */
+    uint32_t resting;      /* the order whose evidence is wanted, while it lives, else ORDER_NONE */
     uint32_t untriggered;  /* likewise, while it waits (conditional.h), else CONDITIONAL_NONE */
     uint32_t makers;       /* that the last walk met */
     uint32_t batch_makers; /* that the items of a batch have met so far, else 0 */

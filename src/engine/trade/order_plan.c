@@ -197,6 +197,7 @@ void order_plan_act(struct engine *engine, const struct order_request *request,
         plan->match.stop == MATCH_MAX) {
         engine->conditionals.going = index;
         rests_changed(engine, order->holding);
+        evidence_of_order(engine, result, index);
         return;
     }
     uint64_t filled = order_filled(&engine->orders, index);

@@ -9,8 +9,6 @@
 
 enum { SECRET_LENGTH = 32, NO_ORDER_STATUS = 255, DECIMALS = 6 };
 
-enum { STATUS_OPEN = 0, STATUS_PARTIALLY_FILLED = 5 }; /* order_status numbers that rest */
-
 static void write_reason(struct writer *writer, const struct answer *answer)
 {
     uint32_t reason = answer->reason;
@@ -268,9 +266,7 @@ static uint64_t binary_ahead(const struct answer *answer)
 {
     if (answer->members & ANSWER_HAS_AHEAD)
         return answer->quantity_ahead;
-    bool rests =
-        answer->order_status == STATUS_OPEN || answer->order_status == STATUS_PARTIALLY_FILLED;
-    return rests ? UINT64_MAX : 0;
+    return answer->book_handle != 0 ? UINT64_MAX : 0;
 }
 
 static uint32_t binary_ns(uint64_t ns)
