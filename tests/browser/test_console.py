@@ -358,7 +358,7 @@ def accessible(console):
             console.page.run(AXE.read_text() + ";0")
             typed(console, "99990.05", "0.01")
             for name in ("Open orders", "Positions", "Fills", "History", "Funding", "Balance",
-                         "Latency", "Health", "Decoder"):
+                         "Keys", "Latency", "Health", "Decoder"):
                 console.tab(name)
                 console.accessible(f"{name} {width} {theme}")
             for name in ("Book", "Trade", "Orders", "Markets") if width < 700 else ():

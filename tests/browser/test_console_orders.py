@@ -1,5 +1,6 @@
 """test_console_orders.py BUILD - what a trader does after the first order, on the trader's page in
-Chromium: changes an order in its place, lets orders wait for a trigger, chooses a leverage.
+Chromium: changes an order in its place, lets orders wait for a trigger, chooses a leverage,
+presses twice and in two tabs, looks after the keys.
 PERPD_SHOTS=FOLDER keeps pictures. Skipped where tools/setup --browser was not called.
 """
 import pathlib
@@ -10,7 +11,8 @@ from console_page import FILL, Console, check, same
 from test_console import BTC_PRICE
 from test_console_faults import account, place, shows
 
-from client import PATIENCE_S, SMALL_TABLES, Account, Perpd, new_id
+from client import (PATIENCE_S, SMALL_TABLES, Account, Ed25519Key, Perpd, limit_body,
+                    new_id)
 from ports import free_port
 
 ROW = ".pane-account tbody"
@@ -50,7 +52,8 @@ def line(exchange, price):
 
 
 def changed(console, exchange, maker):
-    """A smaller order keeps its place, another price does not; the second page is refused."""
+    """A smaller order keeps its place, a larger one does not; what has traded
+    meanwhile is not bought twice."""
     place(console, "99000", "0.02")
     shows(console, ROW, "99,000.0")
     behind = new_id()
@@ -142,6 +145,113 @@ def leverage(console, exchange, maker):
     console.pictures("leverage", "Trade")
 
 
+def once(console, browser, exchange, maker):
+    """Two presses of one button give one order, also when the bytes that were shown are too old to
+    be sent; the same order from a second tab is sent only after a question."""
+    def resting():
+        return line(exchange, "98000")
+
+    fill(console, "ticket-price", "98000")
+    fill(console, "ticket-size", "0.011")
+    console.until("/98,000.0/.test(document.querySelector('.sentence')?.textContent ?? '')")
+    console.page.run("new Promise((done) => setTimeout(done, 10500))")
+    console.page.run("window.confirm = () => true; for (let turn = 0; turn < 2; turn++) "
+                     "document.querySelector('.place').click()")
+    shows(console, ROW, "98,000.0")
+    console.until("document.querySelector('.outcome.tone-good') !== null")
+    second = Console(browser, console.url)
+    second.open()
+    second.until("document.querySelector('.equity') !== null")
+    same("orders of two presses", resting(), ["0.011"])
+    tabs = (console, second)
+    for tab in tabs:
+        fill(tab, "ticket-price", "98000")
+        fill(tab, "ticket-size", "0.012")
+        tab.until("/0.01200 .* 98,000.0/.test(document.querySelector('.sentence')?.textContent)")
+        tab.page.run("window.asked = []; "
+                     "window.confirm = (text) => (window.asked.push(text), false)")
+    for tab in tabs:
+        tab.page.run("document.querySelector('.place').click()")
+    second.until("window.asked.length === 1")
+    same("asked", [tab.page.run("window.asked") for tab in tabs],
+         [[], ["Another tab of this browser sends the same order, or has just sent it. "
+               "Send it once more?"]])
+    # What the second would have sent could be in the book by the time of another order of it.
+    fill(second, "ticket-size", "0.013")
+    second.until("/0.01300 /.test(document.querySelector('.sentence')?.textContent)")
+    second.page.run("document.querySelector('.place').click()")
+    second.until("document.querySelector('.outcome.tone-good') !== null")
+    same("orders of two tabs", resting(), ["0.011", "0.012", "0.013"])
+    same("faults of the second", second.faults(), [])
+    second.page.call("Page.navigate", url="about:blank")
+    console.page.call("Page.bringToFront")  # or it is not painted
+
+
+def listed(console, exchange, maker):
+    """The keys of the account: this browser's are marked, another program's is let in and ended, a
+    former browser's are ended; what cannot be read says so."""
+    def tables():
+        return console.page.run("""[...document.querySelectorAll('.pane-keys tbody')].map((one) =>
+          [...one.rows].map((row) => row.textContent))""")
+
+    def counts(*wanted):
+        console.until(f"""[...document.querySelectorAll('.pane-keys tbody')].map((one) =>
+          one.rows.length).join() === '{",".join(map(str, wanted))}'""")
+
+    def signed(what):
+        shows(console, ".pane-keys .sentence", what)
+        console.press("Sign by the master key")
+        shows(console, ".pane-keys .outcome.tone-good", f"{what}.*done")
+
+    console.page.run("""{ window.fetched = window.fetch;
+      window.fetch = (...all) => (/auth.sessions/.test(all[0]) ? Promise.reject(new Error('lost'))
+        : window.fetched(...all)); }""")
+    console.tab("Keys")
+    shows(console, ".pane-account", "the exchange did not answer.*try again")
+    console.page.run("window.fetch = window.fetched")
+    console.press("try again")
+    counts(1, 1, 1)
+    check(all("this browser" in tables()[at][0] for at in (0, 1)), tables())
+    check("passkeyadmin" in tables()[2][0], tables())
+    key = Ed25519Key()
+    number = int(console.page.run("document.querySelector('.chip.account').textContent")[8:])
+    body = limit_body(number, 970_000, 1000)
+    same("before", exchange.ack(0, body, key)["status"], "rejected_unauthorized")
+    fill(console, "session-key", "ab")
+    shows(console, ".pane-keys .fault", "64 hexadecimal digits")
+    fill(console, "session-key", key.public.hex())
+    console.press("Review")
+    console.pictures("keys", "Orders")
+    name = key.public.hex()[:8]
+    signed(f"Let the key {name}")
+    counts(2, 1, 1)
+    same("admitted", exchange.ack(0, body, key)["status"], "request_completed")
+    press_in_keys = f"""[...[...document.querySelectorAll('.pane-keys tr')].find((row) =>
+      row.textContent.includes('{name}')).querySelectorAll('button')][0].click()"""
+    console.page.run(press_in_keys)
+    signed(f"End the session {name}")
+    counts(1, 1, 1)
+    same("ended", exchange.ack(0, body, key)["status"], "rejected_unauthorized")
+    # The browser has lost its keys; those of before can be ended by who signs in again.
+    console.page.call("Page.navigate", url="about:blank")
+    console.page.call("Storage.clearDataForOrigin", origin=console.url.rstrip("/"),
+                      storageTypes="indexeddb")
+    console.open()
+    console.press("Open account")
+    console.press("I have one: sign in")
+    shows(console, ".chip.account", "^Account")
+    console.press("close")
+    console.tab("Keys")
+    counts(2, 2, 1)
+    for table, what in ((0, "End the session"), (1, "Revoke the key")):
+        console.page.run(f"""document.querySelectorAll('.pane-keys tbody')[{table}]
+          .querySelector('button').click()""")
+        signed(what)
+    counts(1, 1, 1)
+    check(all("this browser" in tables()[at][0] for at in (0, 1)), tables())
+    console.tab("Open orders")
+
+
 def main():
     if chromium.program() is None:
         print("skipped: chromium is not installed (tools/setup --browser installs it)")
@@ -162,8 +272,10 @@ def main():
             changed(console, exchange, maker)
             waiting(console, exchange, maker)
             leverage(console, exchange, maker)
+            once(console, browser, exchange, maker)
+            listed(console, exchange, maker)
             same("faults", console.faults(), [])
-        print("changed and waiting orders, leverage: passed")
+        print("changed and waiting orders, leverage, one order of two tabs, keys: passed")
         return 0
     finally:
         perpd.remove()

@@ -6,6 +6,7 @@ import { DecoderPane } from './decoder_pane';
 import type { Exchange } from './exchange';
 import { HealthPane } from './health_pane';
 import { HistoryPane } from './history_pane';
+import { KeysPane } from './keys_pane';
 import { LatencyPane } from './latency_pane';
 import { useModel } from './model';
 import { Loading, Nothing } from './pane';
@@ -14,7 +15,7 @@ import { statusText } from './text';
 import type { Trader } from './trader';
 import { Withdraw } from './withdraw';
 
-export const TABS = ['Open orders', 'Positions', 'Fills', 'History', 'Funding', 'Balance', 'Latency', 'Health', 'Decoder'] as const;
+export const TABS = ['Open orders', 'Positions', 'Fills', 'History', 'Funding', 'Balance', 'Keys', 'Latency', 'Health', 'Decoder'] as const;
 export type AccountTab = (typeof TABS)[number];
 
 type Props = { exchange: Exchange; trader: Trader; onClose?: OnPosition; onChange?: OnOrder };
@@ -171,7 +172,7 @@ function Balance({ trader }: Props) {
   );
 }
 
-const CONTENT = { 'Open orders': OpenOrders, Positions, Fills, History: HistoryPane, Funding, Balance };
+const CONTENT = { 'Open orders': OpenOrders, Positions, Fills, History: HistoryPane, Funding, Balance, Keys: KeysPane };
 
 /** Asks, and cancels every order of the account. */
 export async function cancelAll(trader: Trader): Promise<void> {

@@ -9,7 +9,8 @@ export type Signer = 'session' | 'secp256k1' | 'passkey';
 const SIGNATURE_TYPES: Record<Signer, number> = { session: 0, secp256k1: 1, passkey: 2 };
 const HEADER_BYTES = 8;
 const ID_BYTES = 16;
-const BODY_AT = HEADER_BYTES + ID_BYTES;
+/** Where the body begins, behind the header and the id. */
+export const BODY_AT = HEADER_BYTES + ID_BYTES;
 
 /** A value of a field: an integer, its bytes, or the text of a text field. */
 export type Value = bigint | boolean | Uint8Array | string;

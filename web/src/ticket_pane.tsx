@@ -1,5 +1,5 @@
 /* The order ticket: what is typed, what it means, the bytes that are signed, and what came of it. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ByteTable } from './byte_table';
 import { serverNow } from './clock';
 import { shownText } from './decimal';
@@ -8,6 +8,7 @@ import type { Market } from './market';
 import { useModel } from './model';
 import { Nothing, Pane } from './pane';
 import { type Payload, makePayload } from './payload';
+import { isSentHereAlone } from './sent_once';
 import type { Submission } from './submission';
 import { statusText } from './text';
 import { type Fault, type Judgement, type Order, hasLimit, judgeOrder, orderRequest, sentence, waits } from './ticket';
@@ -95,15 +96,21 @@ function Ticket({ market, trader, picked, isStale, onTaken }: TicketProps) {
   const judged = judgeOrder(order, market);
   const payload = usePayload(order, market, judged, trader, sent);
   const isBusy = useModel(submission)?.state === 'sent' || submission?.state === 'unknown';
-  const place = async () => {
-    if (payload === null || isBusy) return;
+  const isPlacing = useRef(false);
+  const send = async (ready: Payload) => {
     if (isStale && !confirm('What is shown is stale. Send the order all the same?')) return;
+    if (!(await isSentHereAlone(ready)) && !confirm('Another tab of this browser sends the same order, or has just sent it. Send it once more?')) return;
     const { name, values } = orderRequest(order, market, judged, trader.credentials!.account);
-    const next = await trader.signPayload(isOld(payload) ? makePayload(name, 'session', values) : payload);
+    const next = await trader.signPayload(isOld(ready) ? makePayload(name, 'session', values) : ready);
     setSubmission(next);
     await next.send();
     setSent((count) => count + 1);
     if (next.isDone) set({ changes: null });
+  };
+  const place = async () => {
+    if (payload === null || isBusy || isPlacing.current) return;
+    isPlacing.current = true; // before the page is painted again
+    await send(payload).finally(() => (isPlacing.current = false));
     await trader.read();
   };
   const { changes } = order;
