@@ -240,9 +240,13 @@ def retention(world):
         problems.append(f"log: {count} frames from {lowest} on, {received} received, {last} there")
     for node in (away, old):
         node.start()
-    for node in (away, old):
-        until(lambda: node.state and node.metric("cluster_received_frame") > received,
-              "rejoin: " + node.log()[-2000:])
+
+    def they_follow(_):
+        for node in (away, old):
+            until(lambda: node.state and node.metric("cluster_received_frame") > received,
+                  "rejoin: " + node.log()[-2000:])
+
+    at_rest(world, they_follow)
     if f"frame {last + 1} is in the log no more: read from the vault" not in away.log():
         problems.append(f"{away.name} did not read the vault: {away.log()[-2000:]}")
     print(f"cluster: frames up to {lowest - 1} are in the vault alone, {count} in etcd")

@@ -94,10 +94,11 @@ def one_bit_is_found(world):
         flip(path, at)
         table.true(f"{path.name}: found", world.wait(
             lambda: world.metric("faults_total") > before))
-        said = world.perpd.log()[log:]
-        found = re.search(rf"error scrub file={path.relative_to(world.data)} "
-                          r"bytes=(\d+)\.\.(\d+): ", said)
-        table.true(f"{path.name}: told", found is not None, said)
+        line = re.compile(rf"error scrub file={path.relative_to(world.data)} "
+                          r"bytes=(\d+)\.\.(\d+): ")
+        # It is counted before it is told.
+        found = world.wait(lambda: line.search(world.perpd.log()[log:]))
+        table.true(f"{path.name}: told", found is not None, world.perpd.log()[log:])
         if found:
             table.true(f"{path.name}: the range holds it",
                        int(found[1]) <= at < int(found[2]), found[0])
