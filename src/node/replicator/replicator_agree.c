@@ -1,14 +1,13 @@
 /* replicator_agree.c - which frame of this journal the log has too (replication.md, A node): asked
  * within recovery, before anything is cut or applied. Blocks until etcd has answered. */
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "node/replicator/replicator_state.h"
+#include "store/segment.h"
 
-enum { PAGE_ROWS = 3, POINTER_ROWS = 128, STEP_BACK = 64, LENGTH_AT = 80, READ_LOOK_US = 5000 };
+enum { PAGE_ROWS = 3, POINTER_ROWS = 128, STEP_BACK = 64, LENGTH_AT = 80 };
 
 #define SAY_NS  UINT64_C(5000000000)
 #define WAIT_NS UINT64_C(50000000)
@@ -245,45 +244,11 @@ static uint64_t last_equal(const struct agreement *agreement, const struct clust
     return equal;
 }
 
-static void *read_main(void *context)
-{
-    (void)replicator_vault_read(context);
-    return NULL;
-}
-
-/* Reads a segment of the vault to *bytes, which the caller frees; a vault that hangs holds up no
- * stop. 0, -ECANCELED when the start is given up, or as vault_load. */
-static int read_segment(struct agreement *agreement, const struct cluster_segment *segment,
-                        uint8_t **bytes)
-{
-    struct replicator *replicator = agreement->replicator;
-    const struct clock *clock = replicator->config.clock;
-    pthread_t thread;
-    int error = vault_reader_ask(&replicator->reader, &replicator->config.vault, segment,
-                                 clock_monotonic_ns(clock));
-
-    if (error != 0)
-        return error;
-    bool is_other = pthread_create(&thread, NULL, read_main, replicator) == 0;
-    if (!is_other)
-        (void)replicator_vault_read(replicator);
-    while (vault_reader_waits(&replicator->reader, clock_monotonic_ns(clock))) {
-        if (is_given_up(agreement)) {
-            replicator->vault_hangs = true;
-            pthread_detach(thread);
-            return -ECANCELED;
-        }
-        usleep(READ_LOOK_US);
-    }
-    if (is_other)
-        pthread_join(thread, NULL);
-    return vault_reader_accept(&replicator->reader, bytes, &error) ? error : -EIO;
-}
-
 /* The last frame up to `last` that both have, where the log has no more what is compared. *keep is
  * 0 if there is none. */
 static enum refusal_kind find_in_vault(struct agreement *agreement, uint64_t last, uint64_t *keep)
 {
+    const struct vault *vault = &agreement->replicator->config.vault;
     struct cluster_segment segment;
     bool found = true;
 
@@ -291,13 +256,13 @@ static enum refusal_kind find_in_vault(struct agreement *agreement, uint64_t las
         enum refusal_kind kind = find_segment(agreement, last, &segment, &found);
         if (kind != REFUSAL_none || !found)
             return kind;
-        uint8_t *bytes = NULL;
-        int error = read_segment(agreement, &segment, &bytes);
+        uint8_t *bytes = segment_memory(vault->segment_bytes);
+        int error = bytes == NULL ? -ENOMEM
+                                  : vault_load(vault, segment.segment, segment.file_bytes,
+                                               segment.file_hash, bytes);
         if (error == 0)
             *keep = last_equal(agreement, &segment, bytes);
         free(bytes);
-        if (error == -ECANCELED)
-            return abandon(agreement, "the start was given up while it waited for the vault");
         if (error != 0)
             return refusal_machine(agreement->refusal, "reading the vault", error);
         last = segment.first_frame - 1;

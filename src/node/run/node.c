@@ -131,11 +131,9 @@ static void *vault_main(void *context)
         enum phase_name phase = phase_now(&node->phase);
         if (phase > PHASE_OPEN)
             return NULL;
-        uint32_t work = replicator_vault_read(node->replicator);
-        if (phase == PHASE_OPEN)
-            work += vault_keeper_step(&node->vault_keeper, journal_durable_seq(node->core.journal),
-                                      clock_monotonic_ns(&node->clock));
-        if (work == 0)
+        if (phase != PHASE_OPEN ||
+            vault_keeper_step(&node->vault_keeper, journal_durable_seq(node->core.journal),
+                              clock_monotonic_ns(&node->clock)) == 0)
             usleep(VAULT_IDLE_US);
     }
 }
@@ -225,7 +223,7 @@ static void join_vault(struct node *node, pthread_t thread)
     }
     node->vault_hangs = true;
     log_line(LOG_ERROR, "vault",
-             "a call of the vault has not returned 5 s after the stop: a segment that was to be "
+             "a call of the vault has not returned 5 s after the stop: the segment that was to be "
              "put is left to the next leader");
 }
 
@@ -307,7 +305,6 @@ int node_run(struct node *node, const struct config *options)
     if (atomic_load_explicit(&node->core.follower.diverged, memory_order_relaxed))
         divergence_write(&node->core, config_text(options, OPTION_store_data));
     notify_end(&notify);
-    node->vault_hangs |= node->replicator != NULL && replicator_vault_hangs(node->replicator);
     if (node->vault_hangs) { /* its thread may go on with what start_undo frees */
         log_line(LOG_INFO, "stopped", "exit=%d", code);
         _exit(code);

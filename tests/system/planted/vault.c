@@ -1,17 +1,8 @@
-/* vault.c - a vault on a file system that hangs: linked into a perpd in front of vault_put and
- * vault_load (-Wl,--wrap). VAULT_HANGS=N:FILE: the N-th load and every later one hangs while FILE
- * exists, and puts are done; without it puts hang. */
+/* vault.c - a vault on a file system that hangs: linked into a perpd in front of vault_put
+ * (-Wl,--wrap). */
 #include "store/vault.h"
 
-#include <stdlib.h>
 #include <unistd.h>
-
-int __real_vault_put(struct vault *vault, struct disk *journal, uint64_t segment, uint64_t released,
-                     struct archive_row *row, uint64_t *log_bytes);
-int __real_vault_load(const struct vault *vault, uint64_t segment, uint64_t file_bytes,
-                      const uint8_t file_hash[HASH_BYTES], uint8_t *out);
-int __wrap_vault_load(const struct vault *vault, uint64_t segment, uint64_t file_bytes,
-                      const uint8_t file_hash[HASH_BYTES], uint8_t *out);
 
 int __wrap_vault_put(struct vault *vault, struct disk *journal, uint64_t segment, uint64_t released,
                      struct archive_row *row, uint64_t *log_bytes);
@@ -19,21 +10,7 @@ int __wrap_vault_put(struct vault *vault, struct disk *journal, uint64_t segment
 int __wrap_vault_put(struct vault *vault, struct disk *journal, uint64_t segment, uint64_t released,
                      struct archive_row *row, uint64_t *log_bytes)
 {
-    if (getenv("VAULT_HANGS") != NULL)
-        return __real_vault_put(vault, journal, segment, released, row, log_bytes);
+    (void)vault, (void)journal, (void)segment, (void)released, (void)row, (void)log_bytes;
     for (;;)
         pause();
-}
-
-int __wrap_vault_load(const struct vault *vault, uint64_t segment, uint64_t file_bytes,
-                      const uint8_t file_hash[HASH_BYTES], uint8_t *out)
-{
-    static _Atomic int loads;
-    const char *hangs = getenv("VAULT_HANGS");
-    char *file = NULL;
-
-    if (hangs != NULL && ++loads >= strtol(hangs, &file, 10))
-        while (access(file + 1, F_OK) == 0)
-            usleep(10000);
-    return __real_vault_load(vault, segment, file_bytes, file_hash, out);
 }
