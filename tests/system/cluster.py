@@ -263,6 +263,14 @@ class Cluster:
     def leader(self, seconds=WAIT_S):
         return until(lambda: self.leaders(), "leader: " + self.tails(), seconds)[0]
 
+    def shown(self):
+        """What the leader shows of the cluster: {} if it has just gone, without nodes while one that
+        has just begun knows nothing yet."""
+        try:
+            return self.leader().exchange().admin("/admin/cluster").json
+        except (OSError, EOFError, IndexError):
+            return {}
+
     def kill_leader(self):
         """The node, which rejoin() brings back."""
         leader = self.leader()

@@ -88,10 +88,13 @@ def joins(world):
     cluster.nodes.append(node)
     node.rejoin()
     until(lambda: node.metric("cluster_received_frame") > joined["frame"] + 1, "frames of the log")
-    leader = cluster.leader()
-    until(lambda: next((row for row in leader.exchange().admin("/admin/cluster").json["nodes"]
-                        if (row["node"], row["state"]) == (name, "current")), None),
-          f"{name} current: " + node.log()[-2000:])
+
+    def current():
+        cluster.revive()
+        return next((row for row in cluster.shown().get("nodes", ())
+                     if (row["node"], row["state"]) == (name, "current")), None)
+
+    until(current, f"{name} current: " + node.log()[-2000:])
 
     def hand():
         cluster.revive()

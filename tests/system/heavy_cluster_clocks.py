@@ -70,10 +70,9 @@ def takeovers(world):
 
 def well_standbys(world, away):
     """The names of the nodes that are current and not `away`, as the leader sees it."""
-    page = world.cluster.leader().exchange().admin("/admin/cluster")
-    return page.status == 200 and [row["node"] for row in page.json["nodes"]
-                                   if row["state"] == "current" and row["node"] != away.name and
-                                   abs(row["clock_difference_ns"]) <= CLOCK_MS * 1_000_000]
+    return [row["node"] for row in world.cluster.shown().get("nodes", ())
+            if row["state"] == "current" and row["node"] != away.name and
+            abs(row["clock_difference_ns"]) <= CLOCK_MS * 1_000_000]
 
 
 def one_is_off(world, clocks):
