@@ -264,8 +264,8 @@ class Cluster:
         return until(lambda: self.leaders(), "leader: " + self.tails(), seconds)[0]
 
     def shown(self):
-        """What the leader shows of the cluster: {} if it has just gone, without nodes while one that
-        has just begun knows nothing yet."""
+        """What the leader shows of the cluster: {} if it has just gone, without nodes while it has
+        just begun and knows nothing yet."""
         try:
             return self.leader().exchange().admin("/admin/cluster").json
         except (OSError, EOFError, IndexError):
