@@ -9,7 +9,8 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = ROOT / "clients/python"
-sys.path[:0] = [str(PYTHON / "src"), str(ROOT / "tests/system"), str(ROOT / "tools")]
+sys.path[:0] = [str(PYTHON / "src"), str(ROOT / "tests/system"), str(ROOT / "tools"),
+                str(ROOT / "tests/browser")]
 
 
 def vectors(name):

@@ -22,6 +22,7 @@ import book_vectors
 from python_library import PYTHON, ROOT, Hidden, vectors
 from harness import Suite, Table, only  # noqa: E402  (python_library finds the folders)
 import client_wheel  # noqa: E402
+import packages  # noqa: E402
 
 from perpd import (Amount, Client, Order, PortfolioId, SessionKey, SlowSignerWarning,  # noqa: E402
                    WrongChecksum, address_of, address_text)
@@ -292,25 +293,46 @@ def ids(_):
     return table.wrong
 
 
+PLANTED = "from perpd import Amount, Client, Market\nAmount.of(1.5)\n\n\n" \
+    "async def work(ex: Client, market: Market) -> None:\n" \
+    "    await ex.place(market, \"buy\", \"0.01\", 99000.5)\n"
+
+
 @suite.case
 def types(_):
-    """mypy --strict finds a float that is planted as a price, and nothing else."""
-    if shutil.which("mypy") is None:
-        print("mypy is not installed: types not checked")
-        return []
+    """mypy --strict and pyright in strict mode find a float that is planted as an amount and as a
+    price, and nothing else, the examples included."""
     table = Table()
-
     scripts = sorted(PYTHON.glob("examples/*.py"))
     for script in scripts:
         table.true("at most 40 lines", len(script.read_text().splitlines()) <= 40, script)
-    with tempfile.TemporaryDirectory() as cache:
-        planted = pathlib.Path(cache, "planted.py")
-        planted.write_text("from perpd import Amount\nAmount.of(1.5)\n")
-        done = subprocess.run(["mypy", "--strict", "--no-error-summary", "--cache-dir", cache,
-                               *scripts, planted], cwd=PYTHON, capture_output=True, text=True)
-    table.same("what it finds", [line.split(": ")[1:] for line in done.stdout.splitlines()],
-               [["error", 'Argument 1 to "of" of "Amount" has incompatible type "float"; '
-                 'expected "Union[Amount, str, int]"  [arg-type]']])
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name, "python")
+        shutil.copytree(PYTHON, folder, ignore=shutil.ignore_patterns("__pycache__"))
+        planted = folder / "examples/planted.py"
+        planted.write_text(PLANTED)
+        if shutil.which("mypy") is None:
+            print("mypy is not installed: it is not run")
+        else:
+            done = subprocess.run(["mypy", "--strict", "--no-error-summary", "--cache-dir", name,
+                                   "src", *sorted(folder.glob("examples/*.py"))],
+                                  cwd=folder, capture_output=True, text=True)
+            table.same("mypy", [line.split(":")[1:3] + [line.split("incompatible type ")[-1][:7]]
+                                for line in done.stdout.splitlines()],
+                       [["2", " error", '"float"'], ["6", " error", '"float"']])
+        pyright = packages.FOLDER / "node_modules/.bin/pyright"
+        if packages.lacking("pyright"):
+            print("pyright is not installed: it is not run")
+        else:
+            done = subprocess.run([pyright, "-p", folder, "--outputjson"], capture_output=True,
+                                  text=True, cwd=folder)
+            said = json.loads(done.stdout)
+            table.same("pyright", [(pathlib.Path(one["file"]).name, one["range"]["start"]["line"],
+                                    one["severity"], one["rule"])
+                                   for one in said["generalDiagnostics"]],
+                       [("planted.py", 1, "error", "reportArgumentType"),
+                        ("planted.py", 5, "error", "reportArgumentType")])
+            table.true("files", said["summary"]["filesAnalyzed"] > len(scripts), said["summary"])
     return table.wrong
 
 

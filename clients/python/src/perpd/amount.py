@@ -70,13 +70,13 @@ class Amount:
         decimals = max(self.decimals, other.decimals)
         return self.at(decimals), other.at(decimals), decimals
 
-    def __add__(self, other: Amount) -> Amount:
+    def __add__(self, other: object) -> Amount:
         if not isinstance(other, Amount):
             return NotImplemented
         left, right, decimals = self._paired(other)
         return Amount(left + right, decimals)
 
-    def __sub__(self, other: Amount) -> Amount:
+    def __sub__(self, other: object) -> Amount:
         if not isinstance(other, Amount):
             return NotImplemented
         return self + -other
@@ -105,7 +105,7 @@ class Amount:
         left, right, _ = self._paired(other)
         return left == right
 
-    def __lt__(self, other: Amount) -> bool:
+    def __lt__(self, other: object) -> bool:
         if not isinstance(other, Amount):
             return NotImplemented
         left, right, _ = self._paired(other)

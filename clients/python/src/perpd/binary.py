@@ -233,29 +233,31 @@ def _trade(head: Head, price: int, size: int, side: int, flags: int, trade_seq: 
 
 
 _Maker = Callable[..., Data]
+
+
+def _through(kind: _Maker, *reads: Callable[[bytes], object]) -> _Maker:
+    """Makes a `kind` whose first values behind the head go through `reads`."""
+    def make(head: Head, *values: Any) -> Data:
+        first = (read(value) for read, value in zip(reads, values))
+        return kind(head, *first, *values[len(reads):])
+    return make
+
+
 # Template: the layout behind the head, and what its values make.
 _LAYOUTS: dict[int, tuple[struct.Struct, _Maker]] = {
     1: (struct.Struct("<2Q?7x"), Level),
     2: (struct.Struct("<2Q2B6xQ"), _trade),
     3: (struct.Struct("<4Q"), Best),
-    4: (struct.Struct("<16s3Q3B5x"),
-        lambda head, order_id, *rest: OrderState(head, _id(order_id), *rest)),
-    5: (struct.Struct("<16s16s2Qq2B6x"),
-        lambda head, fill_id, order_id, *rest: Fill(head, _id(fill_id), _id(order_id), *rest)),
+    4: (struct.Struct("<16s3Q3B5x"), _through(OrderState, _id)),
+    5: (struct.Struct("<16s16s2Qq2B6x"), _through(Fill, _id, _id)),
     17: (struct.Struct("<2Q"), Gap),
-    18: (struct.Struct("<16s3q2I"),
-         lambda head, id_, *rest: Position(head, _id_or_none(id_), *rest)),
-    19: (struct.Struct("<16s2q3IB3x"),
-         lambda head, ref_id, *rest: Balance(head, _id_or_none(ref_id), *rest)),
-    20: (struct.Struct("<16s3q2Q3I4x"), lambda head, id_, *rest: Funding(head, _id(id_), *rest)),
-    21: (struct.Struct("<16sq4IB7x"),
-         lambda head, id_, *rest: Transfer(head, _id_or_none(id_), *rest)),
-    22: (struct.Struct("<16s16sQq2I2B6x"),
-         lambda head, equity, margin, *rest: Liquidation(head, _signed(equity), _signed(margin),
-                                                         *rest)),
+    18: (struct.Struct("<16s3q2I"), _through(Position, _id_or_none)),
+    19: (struct.Struct("<16s2q3IB3x"), _through(Balance, _id_or_none)),
+    20: (struct.Struct("<16s3q2Q3I4x"), _through(Funding, _id)),
+    21: (struct.Struct("<16sq4IB7x"), _through(Transfer, _id_or_none)),
+    22: (struct.Struct("<16s16sQq2I2B6x"), _through(Liquidation, _signed, _signed)),
     23: (struct.Struct("<Q2I"), Mmp),
-    24: (struct.Struct("<16s33s2B5x"),
-         lambda head, id_, *rest: Session(head, _id_or_none(id_), *rest)),
+    24: (struct.Struct("<16s33s2B5x"), _through(Session, _id_or_none)),
 }
 _FRAME_LAYOUT = struct.Struct("<2Q2B2xI")
 _ACK_LAYOUT = struct.Struct("<H2B4x2Q16s2Q2I")
@@ -301,7 +303,8 @@ def read(message: bytes) -> Frame | Ack:
     prev_seq, engine_seq, channel, kind, crc = _behind(_FRAME_LAYOUT, head, body)
     if channel not in CHANNELS or kind not in TYPES:
         raise Malformed(f"channel {channel}, type {kind}")
-    data, at = [], head.length
+    data: list[Data] = []
+    at = head.length
     while at < len(message):
         one, length = _data(message, at)
         data.append(one)

@@ -32,26 +32,51 @@ Fields = tuple[tuple[str, Codec], ...]
 
 
 def _one(encode: Callable[[Any], object], decode: Callable[[Any], object]) -> Codec:
-    return Codec(1, lambda value: (encode(value),), lambda values: decode(values[0]))
+    def encoded(value: Any) -> tuple[object]:
+        return (encode(value),)
+
+    def decoded(values: Sequence[Any]) -> object:
+        return decode(values[0])
+    return Codec(1, encoded, decoded)
 
 
-def _integer(value: int) -> int:
+def _integer(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"an integer is needed, not {value!r}")
     return value
 
 
-def _flag(value: bool) -> int:
+def _count(values: Sequence[Any]) -> int:
+    return int(values[0])
+
+
+def _alone(count: int) -> tuple[int]:
+    return (count,)
+
+
+def _flag(value: object) -> int:
     if not isinstance(value, bool):
         raise TypeError(f"True or False is needed, not {value!r}")
     return int(value)
 
 
+def _bytes_of_id(value: UUID) -> bytes:
+    return value.bytes
+
+
+def _id_of_bytes(data: bytes) -> UUID:
+    return UUID(bytes=data)
+
+
+def _portfolio(values: Sequence[int]) -> PortfolioId:
+    return PortfolioId(*values)
+
+
 INTEGER = _one(_integer, int)
 BOOL = _one(_flag, bool)
-ID = _one(lambda value: value.bytes, lambda data: UUID(bytes=data))
-LENGTH = Codec(1, lambda count: (count,), lambda values: int(values[0]), counts=True)
-PORTFOLIO = Codec(3, tuple, lambda values: PortfolioId(*values))
+ID = _one(_bytes_of_id, _id_of_bytes)
+LENGTH = Codec(1, _alone, _count, counts=True)
+PORTFOLIO = Codec(3, tuple, _portfolio)
 TAIL = Codec(0, bytes, bytes)
 
 
@@ -85,7 +110,10 @@ def items_of(kind: type[Body]) -> Codec:
 
     def decode(data: Sequence[Any]) -> tuple[Body, ...]:
         return tuple(kind.unpack(bytes(data[at:at + size])) for at in range(0, len(data), size))
-    return Codec(0, lambda items: b"".join(item.pack() for item in items), decode)
+
+    def encode(items: Sequence[Body]) -> bytes:
+        return b"".join(item.pack() for item in items)
+    return Codec(0, encode, decode)
 
 
 @dataclass(frozen=True)

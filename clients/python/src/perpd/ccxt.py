@@ -83,6 +83,8 @@ _FAILURES = tuple((re.compile(words), name) for words, name in (
     ("order|invalid_(price|size)|size_|trigger|slippage|self_trade", "InvalidOrder")))
 _STATE = {"OPEN": "open", "PARTIALLY_FILLED": "open", "UNTRIGGERED": "open", "FILLED": "closed",
           "CANCELED": "canceled", "REJECTED": "rejected", "EXPIRED": "expired"}
+_TIF: dict[object, TimeInForce] = {None: "GTC", "PO": "GTC", "GTC": "GTC", "IOC": "IOC",
+                                   "FOK": "FOK"}
 _SIDE: dict[str, Direction] = {"LONG": "buy", "SHORT": "sell"}
 
 
@@ -432,14 +434,14 @@ class perpd(_Exchange):
                 raise ValueError("a limit order has a price")
             if type == "market" and (post_only or tif is not None):
                 raise ValueError("a market order takes neither postOnly nor timeInForce")
-            if tif not in (None, "GTC", "IOC", "FOK", "PO"):
+            if tif not in _TIF:
                 raise ValueError(f"no such timeInForce: {tif}")
             again = made[0] or made[1]
             return await client.place(
                 market, side, self._text(amount),
                 None if type == "market" or price is None else self._text(price),
                 post_only=post_only or tif == "PO", reduce_only=reduce_only,
-                tif=cast(TimeInForce, "GTC" if tif in (None, "PO") else tif),
+                tif=_TIF[tif],
                 request_id=None if again is None else UUID(str(again)),
                 deadline_s=self.timeout / 1000)
         return self._own(await self._at(symbol, work), symbol, type)

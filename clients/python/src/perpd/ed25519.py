@@ -62,7 +62,8 @@ _BASE: Point = (_BASE_X, _BASE_Y, 1, _BASE_X * _BASE_Y % _P)
 
 def _comb() -> list[list[Point]]:
     """Row i: the multiples 0 to 15 of 16 ** i times the base point."""
-    rows, point = [], _BASE
+    rows: list[list[Point]] = []
+    point = _BASE
     for _ in range(64):
         row = [_ZERO]
         for _ in range(15):

@@ -8,7 +8,7 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from .errors import Lost, PerpdError, Problem
@@ -45,10 +45,14 @@ class Answer:
 def problem_of(answer: Answer) -> Problem:
     """The problem object of the answer; one of its status alone when it has none."""
     try:
-        members = json.loads(answer.body)
+        return Problem(answer.status, members_of(json.loads(answer.body)))
     except ValueError:
-        members = None
-    return Problem(answer.status, members if isinstance(members, dict) else {})
+        return Problem(answer.status, {})
+
+
+def members_of(value: Any) -> dict[str, Any]:
+    """The members of a JSON object; of anything else none."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 class Origin:

@@ -24,7 +24,8 @@ class Order:
                  price: Amount | None, size: Amount, *, is_conditional: bool = False,
                  post_only: bool = False, reduce_only: bool = False) -> None:
         self._trading = trading
-        self.id, self.market, self.side = order_id, market, side
+        self.id, self.market = order_id, market
+        self.side: Direction = side
         self.price, self.size = price, size
         self.is_conditional = is_conditional
         self.post_only, self.reduce_only = post_only, reduce_only

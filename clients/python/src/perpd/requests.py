@@ -16,7 +16,7 @@ from uuid import UUID
 from .body import Body
 from .clock import Clock
 from .errors import Lost, NotExecuted, PerpdError, Problem, Rejected
-from .http import Answer, Http, problem_of
+from .http import Answer, Http, members_of, problem_of
 from .ids import Ids, id_time_ms
 from .sign import Signer, envelope_of, explain, payload_of
 
@@ -35,7 +35,7 @@ class Outcome:
     reason: str | None
     sequence: int | None
     is_first: bool
-    answer: dict[str, Any] = field(default_factory=dict)
+    answer: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(eq=False)
@@ -217,8 +217,8 @@ def judge(request: Request, answer: Answer) -> Outcome | Verdict:
 
 
 def _judge_ack(request: Request, answer: Answer) -> Outcome | Verdict:
-    members = answer.json()
-    status = members.get("status", members.get("message")) if isinstance(members, dict) else None
+    members = members_of(answer.json())
+    status = members.get("status", members.get("message"))
     if not isinstance(status, str):
         raise Lost("an answer that is no acknowledgement", True)
     if status == "duplicate_request_id":

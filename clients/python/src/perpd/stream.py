@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 
 from .book import Book, Fault
 from .errors import Lost, Overrun, PerpdError, Problem
-from .http import Origin
+from .http import Origin, members_of
 from .ws import WebSocket
 
 TARGET = "/api/v1/stream"
@@ -313,7 +313,7 @@ class Stream:
             message = json.loads(text)
             if not isinstance(message, dict):
                 raise ValueError("a message that is no object")
-            return message
+            return members_of(message)
 
     async def _ask(self, socket: WebSocket, subscription: Subscription) -> None:
         self._number += 1

@@ -71,11 +71,11 @@ class _Shown(Generic[R]):
         self._read = read
 
     def __get__(self, order: Order, kind: type[Order]) -> R:
-        return self._read(order._order)
+        return self._read(order.aio)
 
 
 class Order:
-    """perpd.Order whose methods wait."""
+    """perpd.Order whose methods wait. `aio` is that order, which `loop` alone may use."""
     id = _Shown(lambda order: order.id)
     market = _Shown(lambda order: order.market)
     side = _Shown(lambda order: order.side)
@@ -92,41 +92,41 @@ class Order:
     reduce_only = _Shown(lambda order: order.reduce_only)
 
     def __init__(self, loop: _Loop, order: AioOrder) -> None:
-        self._loop, self._order = loop, order
+        self.loop, self.aio = loop, order
 
     def refresh(self, least: int | None = None) -> Order:
         """Reads the order, as of the sequence `least` or later."""
-        self._loop.wait(self._order.refresh(least))
+        self.loop.wait(self.aio.refresh(least))
         return self
 
     def replace(self, price: AmountLike, size: AmountLike, *, post_only: bool | None = None,
                 expected_remaining: AmountLike | None = None,
                 deadline_s: float | None = None) -> Order:
         """Another price and remaining size under the same id."""
-        self._loop.wait(self._order.replace(price, size, post_only=post_only,
-                                            expected_remaining=expected_remaining,
-                                            deadline_s=deadline_s))
+        self.loop.wait(self.aio.replace(price, size, post_only=post_only,
+                                        expected_remaining=expected_remaining,
+                                        deadline_s=deadline_s))
         return self
 
     def reduce(self, by: AmountLike, *, expected_remaining: AmountLike | None = None,
                deadline_s: float | None = None) -> Order:
         """A smaller size; the place in the queue stays."""
-        self._loop.wait(self._order.reduce(by, expected_remaining=expected_remaining,
-                                           deadline_s=deadline_s))
+        self.loop.wait(self.aio.reduce(by, expected_remaining=expected_remaining,
+                                       deadline_s=deadline_s))
         return self
 
     def cancel(self, *, deadline_s: float | None = None) -> Order:
-        self._loop.wait(self._order.cancel(deadline_s=deadline_s))
+        self.loop.wait(self.aio.cancel(deadline_s=deadline_s))
         return self
 
     def __repr__(self) -> str:
-        return repr(self._order)
+        return repr(self.aio)
 
 
 def _waits(method: Callable[Concatenate[aio.Client, P], Coroutine[Any, Any, R]]
            ) -> Callable[Concatenate[Client, P], R]:
     def call(self: Client, /, *words: P.args, **named: P.kwargs) -> R:
-        return self._loop.wait(method(self._client, *words, **named))
+        return self.loop.wait(method(self.aio, *words, **named))
     call.__name__, call.__doc__ = method.__name__, method.__doc__
     return call
 
@@ -134,7 +134,7 @@ def _waits(method: Callable[Concatenate[aio.Client, P], Coroutine[Any, Any, R]]
 def _orders(method: Callable[Concatenate[aio.Client, P], Coroutine[Any, Any, AioOrder]]
             ) -> Callable[Concatenate[Client, P], Order]:
     def call(self: Client, /, *words: P.args, **named: P.kwargs) -> Order:
-        return Order(self._loop, self._loop.wait(method(self._client, *words, **named)))
+        return Order(self.loop, self.loop.wait(method(self.aio, *words, **named)))
     call.__name__, call.__doc__ = method.__name__, method.__doc__
     return call
 
@@ -153,12 +153,12 @@ def _iterates(method: Callable[Concatenate[aio.Client, P], AsyncIterator[R]]
             await cast("AsyncGenerator[R, None]", values).aclose()
 
     def call(self: Client, /, *words: P.args, **named: P.kwargs) -> Iterator[R]:
-        values, turn = method(self._client, *words, **named), asyncio.Lock()
+        values, turn = method(self.aio, *words, **named), asyncio.Lock()
         try:
             while True:
-                yield self._loop.wait(next_of(values, turn))
+                yield self.loop.wait(next_of(values, turn))
         finally:
-            self._loop.leave(end(values, turn))
+            self.loop.leave(end(values, turn))
     call.__name__, call.__doc__ = method.__name__, method.__doc__
     return call
 
@@ -168,35 +168,35 @@ class Client:
     is there. Threads may share it; functions that it calls, such as on_intent, may not call it."""
 
     def __init__(self, client: aio.Client) -> None:
-        self._client, self._loop = client, _Loop()
+        self.aio, self.loop = client, _Loop()
 
     def __enter__(self) -> Client:
-        self._loop.start()
+        self.loop.start()
         try:
-            self._loop.wait(self._client.__aenter__())
+            self.loop.wait(self.aio.__aenter__())
         except BaseException:
-            self._loop.stop()
+            self.loop.stop()
             raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         try:
-            self._loop.wait(self._client.__aexit__(None, None, None))
+            self.loop.wait(self.aio.__aexit__(None, None, None))
         finally:
-            self._loop.stop()
+            self.loop.stop()
 
     def settle(self, pending: OutcomePending, deadline_s: float | None = None) -> Outcome:
         """The outcome of a request whose deadline passed; OutcomePending again, Rejected."""
-        return self._loop.wait(self._client.session.sender.result(pending.request, deadline_s))
+        return self.loop.wait(self.aio.session.sender.result(pending.request, deadline_s))
 
     def batch(self, items: Sequence[Placement | Order], *, atomic: bool = False,
               deadline_s: float | None = None) -> list[Order | Rejected]:
         """Places the Placements and cancels the Orders, in one request and in this order."""
-        done = self._loop.wait(self._client.batch(
-            [item._order if isinstance(item, Order) else item for item in items], atomic=atomic,
+        done = self.loop.wait(self.aio.batch(
+            [item.aio if isinstance(item, Order) else item for item in items], atomic=atomic,
             deadline_s=deadline_s))
-        return [one if isinstance(one, Rejected) else Order(self._loop, one) for one in done]
+        return [one if isinstance(one, Rejected) else Order(self.loop, one) for one in done]
 
     place = _orders(aio.Client.place)
     place_trigger = _orders(aio.Client.place_trigger)

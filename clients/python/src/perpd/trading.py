@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
 
-from . import _wire_gen as wire
 from ._types_gen import Order as OrderRecord
+from ._wire_gen import (BatchItem, CancelAllOrders, ConditionalOrderCancel, LiveTif, Op,
+                        OrderBatch, OrderCancel, OrderReduction, OrderReplacement, OrderType,
+                        PlaceConditionalOrder, PlaceLimitOrder, PlaceMarketOrder,
+                        ScheduleCancelAll, Side, Stp, Transfer, TriggerSource, Withdraw)
 from .address import AddressLike, address_of
 from .amount import Amount, AmountLike
 from .body import Body, PortfolioId
@@ -36,7 +39,7 @@ class Placement:
     reduce_only: bool = False
     tif: TimeInForce = "GTC"
     expires_at_ns: int | None = None
-    stp: wire.Stp = field(default=wire.Stp.EXPIRE_TAKER)
+    stp: Stp = field(default=Stp.EXPIRE_TAKER)
 
     @property
     def expiry(self) -> int:
@@ -78,7 +81,7 @@ class Trading:
     async def place(self, market: Market, side: Direction, size: AmountLike,
                     price: AmountLike | None = None, *, post_only: bool = False,
                     reduce_only: bool = False, tif: TimeInForce = "GTC",
-                    expires_at_ns: int | None = None, stp: wire.Stp = wire.Stp.EXPIRE_TAKER,
+                    expires_at_ns: int | None = None, stp: Stp = Stp.EXPIRE_TAKER,
                     max_slippage_ppm: int = 0, request_id: UUID | None = None,
                     deadline_s: float | None = None) -> Order:
         """A limit order, or without `price` a market order (max_slippage_ppm 0: the market's
@@ -86,7 +89,7 @@ class Trading:
         if price is None:
             if post_only or expires_at_ns is not None or tif != "GTC":
                 raise ValueError("a market order takes neither post_only, tif nor expires_at_ns")
-            body: Body = wire.PlaceMarketOrder(
+            body: Body = PlaceMarketOrder(
                 self._session.place, signed(side, market.raw_size(size)), max_slippage_ppm,
                 market.asset_id, reduce_only, stp)
         else:
@@ -94,7 +97,7 @@ class Trading:
                 raise ValueError("a limit order has no slippage")
             one = Placement(market, side, size, price, post_only, reduce_only, tif, expires_at_ns,
                             stp)
-            body = wire.PlaceLimitOrder(self._session.place, one.raw_price, one.quantity,
+            body = PlaceLimitOrder(self._session.place, one.raw_price, one.quantity,
                                         one.expiry, post_only, reduce_only, stp, market.asset_id)
         order = Order(self, UUID(int=0), market, side, _optional(price), Amount.of(size),
                       post_only=post_only, reduce_only=reduce_only)
@@ -103,22 +106,22 @@ class Trading:
     async def place_trigger(self, market: Market, side: Direction, size: AmountLike,
                             trigger_price: AmountLike, kind: Trigger, *,
                             price: AmountLike | None = None,
-                            source: wire.TriggerSource = wire.TriggerSource.MARK,
+                            source: TriggerSource = TriggerSource.MARK,
                             post_only: bool = False, reduce_only: bool = False,
-                            live_tif: wire.LiveTif | None = None,
+                            live_tif: LiveTif | None = None,
                             expires_at_ns: int | None = None,
-                            stp: wire.Stp = wire.Stp.EXPIRE_TAKER, max_slippage_ppm: int = 0,
+                            stp: Stp = Stp.EXPIRE_TAKER, max_slippage_ppm: int = 0,
                             oco_group: UUID | None = None, request_id: UUID | None = None,
                             deadline_s: float | None = None) -> Order:
         """A conditional order. `price` for STOP_LIMIT and TAKE_PROFIT, which then wait as GTC
         unless `live_tif` says otherwise; the market kinds are IOC."""
         tif = live_tif if live_tif is not None else (
-            wire.LiveTif.IOC if price is None else wire.LiveTif.GTC)
-        body = wire.PlaceConditionalOrder(
+            LiveTif.IOC if price is None else LiveTif.GTC)
+        body = PlaceConditionalOrder(
             self._session.place, market.raw_price(trigger_price),
             0 if price is None else market.raw_price(price), signed(side, market.raw_size(size)),
             GTC if expires_at_ns is None else expires_at_ns, post_only, reduce_only, stp,
-            wire.OrderType[kind], market.asset_id, max_slippage_ppm, source, tif,
+            OrderType[kind], market.asset_id, max_slippage_ppm, source, tif,
             oco_group or UUID(int=0))
         order = Order(self, UUID(int=0), market, side, _optional(price), Amount.of(size),
                       is_conditional=True, post_only=post_only, reduce_only=reduce_only)
@@ -143,11 +146,11 @@ class Trading:
         """`size` is the new remaining size; post_only None: as it is. It is good till canceled
         then."""
         market = order.market
-        body = wire.OrderReplacement(
+        body = OrderReplacement(
             self._session.place, order.id, market.raw_price(price),
             signed(order.side, market.raw_size(size)), GTC,
             order.post_only if post_only is None else post_only, order.reduce_only,
-            wire.Stp.EXPIRE_TAKER, market.asset_id, _expected(market, expected_remaining))
+            Stp.EXPIRE_TAKER, market.asset_id, _expected(market, expected_remaining))
         outcome = await self._send(body, deadline_s)
         order.price = Amount.of(price)
         return await self._seen(order, outcome)
@@ -155,21 +158,21 @@ class Trading:
     async def reduce(self, order: Order, by: AmountLike, *,
                      expected_remaining: AmountLike | None = None,
                      deadline_s: float | None = None) -> Order:
-        body = wire.OrderReduction(self._session.place, order.id, order.market.raw_size(by),
+        body = OrderReduction(self._session.place, order.id, order.market.raw_size(by),
                                    _expected(order.market, expected_remaining),
                                    order.market.asset_id)
         return await self._seen(order, await self._send(body, deadline_s))
 
     async def cancel(self, order: Order, *, deadline_s: float | None = None) -> Order:
-        kind = wire.ConditionalOrderCancel if order.is_conditional else wire.OrderCancel
+        kind = ConditionalOrderCancel if order.is_conditional else OrderCancel
         body = kind(self._session.place, order.id, order.market.asset_id)
         return await self._seen(order, await self._send(body, deadline_s, urgent=True))
 
-    async def cancel_all(self, market: Market | None = None, *, side: wire.Side = wire.Side.BOTH,
+    async def cancel_all(self, market: Market | None = None, *, side: Side = Side.BOTH,
                          include_conditional: bool = True,
                          deadline_s: float | None = None) -> Outcome:
         """Every order of the portfolio, in one market or in all."""
-        return await self._send(wire.CancelAllOrders(
+        return await self._send(CancelAllOrders(
             self._session.place, ALL_ASSETS if market is None else market.asset_id, side,
             include_conditional), deadline_s, urgent=True)
 
@@ -179,7 +182,7 @@ class Trading:
         the order, or why it was refused."""
         session, sender = self._session, self._session.sender
         ids = [item.id if isinstance(item, Order) else sender.new_id() for item in items]
-        body = wire.OrderBatch(session.place, atomic, tuple(
+        body = OrderBatch(session.place, atomic, tuple(
             _item(item, order_id) for item, order_id in zip(items, ids)))
         request = sender.begin(body, own_ids=True)
         outcome = await sender.result(request, deadline_s)
@@ -202,14 +205,14 @@ class Trading:
                                   deadline_s: float | None = None) -> Outcome:
         """The dead-man: at this time of the exchange's clock every order is canceled, unless it is
         set again before; None clears it."""
-        return await self._send(wire.ScheduleCancelAll(self._session.place, deadline_ns or 0),
+        return await self._send(ScheduleCancelAll(self._session.place, deadline_ns or 0),
                                 deadline_s, urgent=True)
 
     async def transfer(self, to: PortfolioId, amount: AmountLike, *,
                        request_id: UUID | None = None,
                        deadline_s: float | None = None) -> Outcome:
         """USDC to another portfolio; needs a session of scope FULL_ACCESS."""
-        return await self._send(wire.Transfer(self._session.place, to,
+        return await self._send(Transfer(self._session.place, to,
                                               Amount.of(amount).at(USDC_DECIMALS)),
                                 deadline_s, False, request_id)
 
@@ -218,7 +221,7 @@ class Trading:
                        deadline_s: float | None = None) -> Outcome:
         """USDC to an address, whose checksum (EIP-55) is judged where its text has one; needs a
         session of scope FULL_ACCESS."""
-        return await self._send(wire.Withdraw(self._session.place,
+        return await self._send(Withdraw(self._session.place,
                                               Amount.of(amount).at(USDC_DECIMALS),
                                               address_of(destination)),
                                 deadline_s, False, request_id)
@@ -232,10 +235,10 @@ def _expected(market: Market, size: AmountLike | None) -> int:
     return 0 if size is None else Amount.of(size).at(market.size_decimals)
 
 
-def _item(item: Placement | Order, order_id: UUID) -> wire.BatchItem:
+def _item(item: Placement | Order, order_id: UUID) -> BatchItem:
     if isinstance(item, Order):
-        return wire.BatchItem(wire.Op.CANCEL, False, False, wire.Stp.EXPIRE_TAKER,
+        return BatchItem(Op.CANCEL, False, False, Stp.EXPIRE_TAKER,
                               item.market.asset_id, 0, 0, 0, order_id, 0)
-    return wire.BatchItem(wire.Op.PLACE_LIMIT, item.post_only, item.reduce_only, item.stp,
+    return BatchItem(Op.PLACE_LIMIT, item.post_only, item.reduce_only, item.stp,
                           item.market.asset_id, item.raw_price, item.quantity, item.expiry,
                           order_id, 0)
