@@ -7,12 +7,15 @@ import re
 import subprocess
 
 MARKS = {"R": "rules.md", "I": "rules.md", "L": "rules.md", "W": "wire.md", "J": "json.md"}
-SPEC = ("interface.md", "journal.md", "json.md", "roles.md", "rules.md", "signatures.md", "wire.md")
+SPEC = ("console.md", "interface.md", "journal.md", "json.md", "replication.md", "roles.md",
+        "rules.md", "signatures.md", "wire.md")
 
-TEXTS = {".c", ".cc", ".h", ".md", ".py", ".script", ".sh", ".txt"}
-NOT_OURS = ("tests/vectors/published/", "tests/fuzz/seeds/")
+TEXTS = {".c", ".cc", ".cmake", ".css", ".h", ".html", ".in", ".js", ".lua", ".md", ".mjs",
+         ".patch", ".py", ".script", ".sh", ".toml", ".ts", ".tsx", ".txt", ".yml"}
+NOT_OURS = ("tests/vectors/published/", "tests/fuzz/seeds/", "web/dist/")
 
-MARK = re.compile(r"(?<![\w%\\/+=-])([RIJLW]\d{1,2}[a-z]?)(?![\w+/=])")
+# The second of a range (W3-W5) is a mark too.
+MARK = re.compile(r"(?:(?<![\w%\\/+=-])|(?<=[RIJLW]\d-))([RIJLW]\d{1,2}[a-z]?)(?![\w+/=])")
 LIST = r"(?:\s*-\s*|,\s*|,?\s+(?:to|and|or)\s+)"
 ROWS = re.compile(rf"\b[Rr]ows?\s+(\d\d?[a-z]?(?:{LIST}\d\d?[a-z]?)*)\b")
 DECISIONS = re.compile(rf"\b[Dd]ecisions?\s+\d+(?:{LIST}\d+)*\b|\bdecisions/\d{{4}}\b")

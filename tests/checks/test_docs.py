@@ -41,7 +41,8 @@ SPEC = {
     "docs/spec/json.md": "# JSON\n\n## J8 Problem object\n",
     "docs/spec/journal.md": "# Journal\n\n## Frame\n\n## Segment\n",
     "docs/spec/signatures.md": "# Signatures\n", "docs/spec/interface.md": "# Interface\n",
-    "docs/spec/roles.md": "# Roles\n", "docs/STYLE.md": "# Style\n",
+    "docs/spec/roles.md": "# Roles\n", "docs/spec/console.md": "# Console\n",
+    "docs/spec/replication.md": "# Replication\n\n## Keys\n", "docs/STYLE.md": "# Style\n",
     "docs/ARCHITECTURE.md": "# Architecture\n", "docs/reference.md": "# Reference\n",
 }
 GONE = "decision " + "54 is not there"
@@ -92,6 +93,11 @@ PLANTED = [  # name, file, text, what the check says (None: nothing)
      "W" + "3b: docs/spec/wire.md has no"),
     ("JSON mark", "tests/engine/test_turn.c", "/* (J" + "1) */\n", "test_turn.c:1: J" + "1: "),
     ("mark in a script", "tools/run", "#!/bin/sh\n# R" + "4\n", "tools/run:2: R" + "4: "),
+    ("mark in TypeScript", "tools/view.ts", "// R" + "4\n", "tools/view.ts:1: R" + "4: "),
+    ("mark in a patch", "tools/a.patch", "+/* R" + "4 */\n", "tools/a.patch:1: R" + "4: "),
+    ("range", "src/base/tick.c", code("I1-I" + "6"), "I" + "6: docs/spec/rules.md has no"),
+    ("section of replication", "src/base/tick.c", code(f"replication{MD}, Rooms"),
+     "docs/spec/replication.md has no section 'Rooms"),
     ("mark of another document", "src/base/tick.c", code(f"wire{MD}, R2"),
      "R2 is a mark of rules.md"),
     ("rows that are there", "src/base/tick.c", code("Rows 0 and 17b; row 0"), None),
