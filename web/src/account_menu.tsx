@@ -7,7 +7,7 @@ import type { Master, MasterId, Provider } from './master';
 import { useModel } from './model';
 import type { FileMaster } from './secp_master';
 import { saveFile } from './save_file';
-import { statusText } from './text';
+import { statusText } from './code_text';
 import type { Trader } from './trader';
 
 const FAUCET = '10000';

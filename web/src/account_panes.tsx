@@ -11,7 +11,7 @@ import { LatencyPane } from './latency_pane';
 import { useModel } from './model';
 import { Loading, Nothing } from './pane';
 import { portfolioBytes } from './payload';
-import { statusText } from './text';
+import { statusText } from './code_text';
 import type { Trader } from './trader';
 import { Withdraw } from './withdraw';
 

@@ -1,7 +1,6 @@
 /* The trader's page: panes in columns, on a phone one at a time. */
-import { useRef, useState } from 'preact/hooks';
-import { AccountMenu } from './account_menu';
-import { type AccountTab, AccountPanes, TABS as SECTIONS, cancelAll } from './account_panes';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { AccountTab } from './account_panes';
 import type { Pick } from './book_pane';
 import { BookPane } from './book_pane';
 import { CandlePane } from './candle_pane';
@@ -11,12 +10,14 @@ import { Banner, Header } from './header';
 import { KEYS, useKeys } from './keys';
 import { MarketsPane } from './markets_pane';
 import { useModel } from './model';
-import { type Picked, TicketPane } from './ticket_pane';
+import { Loading, Nothing, Pane } from './pane';
 import type { Order } from './ticket';
+import type { Picked } from './ticket_pane';
 import { TradesPane } from './trades_pane';
 
 const TABS = ['Chart', 'Book', 'Trade', 'Orders', 'Markets'] as const;
 type Tab = (typeof TABS)[number];
+type Desk = typeof import('./desk');
 
 function Tabs({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) {
   return (
@@ -33,8 +34,20 @@ function focusSoon(selector: string): void {
   requestAnimationFrame(() => document.querySelector<HTMLElement>(selector)?.focus());
 }
 
+/** What acts for an account, once it is there, and why it does not come; the page is ready when it is there. */
+function useDesk(): { desk: Desk | null; lost: string | null } {
+  const [desk, setDesk] = useState<Desk | null>(null);
+  const [lost, setLost] = useState<string | null>(null);
+  useEffect(() => void import('./desk').then(setDesk, (error: Error) => setLost(error.message)), []);
+  useEffect(() => {
+    if (desk !== null) performance.mark('ready');
+  }, [desk]);
+  return { desk, lost };
+}
+
 export function App({ exchange }: { exchange: Exchange }) {
   const { trader } = useModel(exchange);
+  const { desk, lost } = useDesk();
   const [tab, setTab] = useState<Tab>('Chart');
   const [section, setSection] = useState<AccountTab>('Open orders');
   const [picked, setPicked] = useState<Picked>(null);
@@ -64,20 +77,24 @@ export function App({ exchange }: { exchange: Exchange }) {
   useKeys({
     find: () => (setTab('Markets'), focusSoon('.pane-markets input')),
     side: (side) => (fill({ side }), focusSoon('#ticket-price, #ticket-size')),
-    cancelAll: () => trader !== null && void cancelAll(trader),
-    pane: (number) => SECTIONS[number - 1] !== undefined && (setTab('Orders'), setSection(SECTIONS[number - 1])),
+    cancelAll: () => desk !== null && trader !== null && void desk.cancelAll(trader),
+    pane: (number) => desk?.TABS[number - 1] !== undefined && (setTab('Orders'), setSection(desk.TABS[number - 1])),
     help: () => help.current?.showModal(),
   });
   return (
     <>
-      <Header exchange={exchange} onHealth={openHealth}>{trader !== null && <AccountMenu exchange={exchange} trader={trader} />}</Header>
+      <Header exchange={exchange} onHealth={openHealth}>{desk !== null && trader !== null && <desk.AccountMenu exchange={exchange} trader={trader} />}</Header>
       <Banner exchange={exchange} />
       <main class={`grid show-${tab.toLowerCase()}`}>
-        <div class="column left"><MarketsPane exchange={exchange} /><TicketPane exchange={exchange} trader={trader} picked={picked} onTaken={() => setPicked(null)} /></div>
+        <div class="column left">
+          <MarketsPane exchange={exchange} />
+          {desk === null ? <Pane name="ticket" title="Order">{lost === null ? <Loading what="order" /> : <Nothing>Orders cannot be placed here, for a part of the page did not come ({lost}): reload it.</Nothing>}</Pane>
+            : <desk.TicketPane exchange={exchange} trader={trader} picked={picked} onTaken={() => setPicked(null)} />}
+        </div>
         <div class="column middle">
           <CandlePane exchange={exchange} trader={trader} />
           <DepthPane exchange={exchange} onPick={(price) => pick('price', price)} />
-          {trader !== null && <AccountPanes exchange={exchange} trader={trader} tab={section} onTab={setSection} onClose={close} onChange={change} />}
+          {desk !== null && trader !== null && <desk.AccountPanes exchange={exchange} trader={trader} tab={section} onTab={setSection} onClose={close} onChange={change} />}
         </div>
         <div class="column right"><BookPane exchange={exchange} onPick={pick} /><TradesPane exchange={exchange} /></div>
       </main>

@@ -9,7 +9,7 @@ type OwnCode = 'no_answer' | 'unreadable_answer' | 'unknown' | 'wallet' | 'previ
 
 export type Code = Status | Reason | ProblemCode | OrderStatus | OwnCode;
 
-export const CODE_TEXT: Record<Code, string> = {
+const CODE_TEXT: Record<Code, string> = {
   OPEN: 'it rests in the book',
   FILLED: 'all of it is filled',
   PARTIALLY_FILLED: 'a part is filled, the rest is in the book',
@@ -157,3 +157,8 @@ export const CODE_TEXT: Record<Code, string> = {
   not_ready: 'the exchange is starting, stopping or behind: try again in a moment',
   too_many_connections: 'too many connections from this address',
 };
+
+/** A status, reason or problem code in words; one that is new shows itself. */
+export function statusText(code: string): string {
+  return (CODE_TEXT as Record<string, string>)[code] ?? code.replaceAll('_', ' ').toLowerCase();
+}

@@ -6,7 +6,7 @@ import { Model } from './model';
 import { Queue } from './queue';
 import { Stream } from './stream';
 import { Tape } from './tape';
-import { Trader } from './trader';
+import type { Trader } from './trader';
 
 export type ExchangeRecord = {
   exchange_id: string;
@@ -57,11 +57,18 @@ export class Exchange extends Model {
       setTimeout(() => void this.load(), 2000);
       return;
     }
+    this.#choose();
+    this.#followAll();
+    await this.#trade();
+  }
+
+  /** What acts for an account comes after what shows the market. */
+  async #trade(): Promise<void> {
+    const { Trader } = await import('./trader');
     this.trader = new Trader(this.record!, this.stream);
     this.trader.watch(() => this.#queue());
     void this.trader.start();
-    this.#choose();
-    this.#followAll();
+    this.changed();
   }
 
   /** The prices of as many markets as a connection has room for; the market that is shown comes first. */

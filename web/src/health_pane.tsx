@@ -3,7 +3,8 @@ import type { Exchange } from './exchange';
 import { writeJson } from './json';
 import { useModel, useTick } from './model';
 import type { Subscription } from './subscription';
-import { DATA_STATE, refusalAdvice, statusText } from './text';
+import { statusText } from './code_text';
+import { DATA_STATE, refusalAdvice } from './text';
 
 function report(exchange: Exchange): string {
   const rows = [...exchange.stream.subscriptions.values()].map((one) => ({

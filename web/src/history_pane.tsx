@@ -5,7 +5,7 @@ import { type Problem, get } from './api';
 import { shownText } from './decimal';
 import type { Exchange } from './exchange';
 import { Loading, Nothing } from './pane';
-import { statusText } from './text';
+import { statusText } from './code_text';
 import type { Trader } from './trader';
 
 const PAGE = 50;

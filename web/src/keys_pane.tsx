@@ -7,7 +7,7 @@ import { serverNow } from './clock';
 import { useModel } from './model';
 import { Loading, Nothing } from './pane';
 import { type Payload, type Values, makePayload, timeOf } from './payload';
-import { statusText } from './text';
+import { statusText } from './code_text';
 import type { Trader } from './trader';
 
 const READ_MS = 5000;

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Problem } from './api';
 import type { Market } from './market';
-import { statusText } from './text';
+import { statusText } from './code_text';
 import type { Trader } from './trader';
 
 /** Nothing tells the setting but the position that it is in force for. */

@@ -5,4 +5,3 @@ import { Exchange } from './exchange';
 const exchange = new Exchange();
 exchange.start();
 render(<App exchange={exchange} />, document.getElementById('app')!);
-performance.mark('ready');

@@ -4,7 +4,7 @@ import { parseRaw } from './decimal';
 import type { Exchange } from './exchange';
 import type { Market } from './market';
 import { portfolioBytes } from './payload';
-import { statusText } from './text';
+import { statusText } from './code_text';
 import type { Trader } from './trader';
 
 const MICRO = 6;

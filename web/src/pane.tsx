@@ -1,9 +1,10 @@
 /* The frame of a pane: its title, the state of what it shows, and its content. */
 import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import type { Exchange } from './exchange';
 import { useModel } from './model';
 import { type Subscription, topicKey } from './subscription';
-import { DATA_STATE, refusalAdvice, statusText } from './text';
+import { DATA_STATE, refusalAdvice } from './text';
 
 type PaneProps = {
   name: string;
@@ -33,12 +34,20 @@ export function Pane({ name, title, source, tools, children }: PaneProps) {
   );
 }
 
+/** A code in words, which are loaded when somebody needs them. */
+function useStatusText(code: string): string {
+  const [text, setText] = useState(code);
+  useEffect(() => void import('./code_text').then(({ statusText }) => setText(statusText(code))), [code]);
+  return text;
+}
+
 /** What the exchange does not give, why, and what helps. */
 function Refused({ one, onAsk }: { one: Subscription; onAsk: () => void }) {
   const { code, detail } = one.refusal!;
+  const words = useStatusText(code);
   return (
     <div class="refused" role="status">
-      <p>The exchange does not give this: {detail === '' ? statusText(code) : detail}. {refusalAdvice(one.refusal!)}</p>
+      <p>The exchange does not give this: {detail === '' ? words : detail}. {refusalAdvice(one.refusal!)}</p>
       <button type="button" class="button" onClick={onAsk}>ask again</button>
     </div>
   );

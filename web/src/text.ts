@@ -1,5 +1,4 @@
 /* What the console says, in one place. */
-import { CODE_TEXT } from './code_text';
 import type { ChipState } from './stream';
 import type { Refusal } from './subscription';
 
@@ -15,11 +14,6 @@ export const CHIP: Record<ChipState, { word: string; icon: string; tone: string 
   partial: { word: 'Incomplete', icon: '◑', tone: 'warn' },
   draining: { word: 'Stopping', icon: '▲', tone: 'warn' },
 };
-
-/** A status, reason or problem code in words; one that is new shows itself. */
-export function statusText(code: string): string {
-  return (CODE_TEXT as Record<string, string>)[code] ?? code.replaceAll('_', ' ').toLowerCase();
-}
 
 export const MARKET_STATE: Record<string, string> = {
   ACTIVE: 'active',

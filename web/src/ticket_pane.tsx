@@ -10,7 +10,7 @@ import { Nothing, Pane } from './pane';
 import { type Payload, makePayload } from './payload';
 import { isSentHereAlone } from './sent_once';
 import type { Submission } from './submission';
-import { statusText } from './text';
+import { statusText } from './code_text';
 import { type Fault, type Judgement, type Order, hasLimit, judgeOrder, orderRequest, sentence, waits } from './ticket';
 import { Leverage } from './leverage';
 import type { Trader } from './trader';

@@ -4,7 +4,7 @@ import { Problem } from './api';
 import { ByteTable } from './byte_table';
 import { apiText, parseRaw, shown } from './decimal';
 import { type Payload, makePayload, portfolioBytes } from './payload';
-import { statusText } from './text';
+import { statusText } from './code_text';
 import type { Trader } from './trader';
 import { typedData } from './typed_data';
 

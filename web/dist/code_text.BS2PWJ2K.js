@@ -1,0 +1,1 @@
+import{a}from"./chunk.LQJ3ARVW.js";export{a as statusText};
