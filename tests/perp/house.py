@@ -69,7 +69,8 @@ class House:
         self.process = subprocess.Popen(self.arguments(data or self.data, *options), text=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         line = self.process.stdout.readline()
-        check(line.startswith("ready http://"), line, self.process.stderr.read if line else
+        check(line.startswith(("ready http://", "ready https://")), line,
+              self.process.stderr.read if line else
               self.process.communicate()[1])
         self.url = line.split()[1]
 

@@ -73,6 +73,85 @@ first.answers[PLACE] = problem(503, "not_ready")
 perp.run(*order, first.url, code=3)
 check(len(bodies(first)) == 1)
 
+# A stream: the leader that is told; when it ends, what follows the last frame at the next address.
+# A node that is behind what was shown is not used, and what it says is not shown.
+STREAM = "/api/v1/stream"
+listed = f"{nobody},{first.url},{second.url}"
+
+
+def frame(peer, channel, kind, seq, prev, **data):
+    peer.send(channel=channel, market="BTC-PERP", seq=seq, prev_seq=prev, engine_seq=seq,
+              time_ns=1755582431950112233, type=kind, data=data)
+
+
+def trade(number):
+    return {"price": "100000", "size": "0.2", "taker_side": "LONG", "liquidation": False,
+            "trade_seq": number, "sequence": number, "index": 0, "time": 1755582431950,
+            "time_ns": 1755582431950112233}
+
+
+def scripts(exchange, *parts):
+    """One a connection; the last is said again and again."""
+    left = list(parts)
+    exchange.answers[STREAM] = ("stream", lambda peer: (
+        left.pop(0) if len(left) > 1 else left[0])(peer))
+
+
+def asked(peer, **op):
+    peer.op(channel="trades", market="BTC-PERP", **op)
+
+
+first.answers[STREAM] = told(place_of(third))
+scripts(third, lambda peer: (asked(peer, op="subscribe"),
+                             frame(peer, "trades", "snapshot", 20, 20, trades=[trade(1)]),
+                             frame(peer, "trades", "update", 24, 20, **trade(2))),
+        lambda peer: (asked(peer, op="resume", from_seq=24),
+                      frame(peer, "trades", "update", 26, 24, **trade(3)), peer.take()))
+scripts(second, lambda peer: (asked(peer, op="resume", from_seq=24), frame(
+    peer, "trades", "gap", 22, 24, from_seq=24, oldest_seq=3), peer.take()))
+for exchange in (first, second, third):
+    exchange.seen.clear()
+done = perp.run("watch", "trades", "BTC-PERP", "--count", "3", "--url", listed)
+check([line.split()[1] for line in done.stdout.splitlines()] == ["1", "2", "3"], done)
+check(f"{place_of(second)} is behind: it has seq 22, 24 was shown" in done.stderr and
+      "no longer kept" not in done.stderr, done.stderr)
+check([len(exchange.seen) for exchange in (first, second, third)] == [2, 1, 2], done.stderr)
+
+
+# A book, too, never goes back; a refusal that passes is asked again elsewhere; and one of them may
+# come later than perp.
+def shows(seq):
+    def script(peer):
+        peer.op(op="subscribe", channel="book", market="BTC-PERP", depth=10)
+        frame(peer, "book", "snapshot", seq, seq, bids=[["99999", str(seq)]], asks=[])
+    return script
+
+
+def refuses(peer):
+    peer.take()
+    peer.send(op="subscribe", problem=problem(503, "not_ready")[1])
+
+
+scripts(first, refuses)
+scripts(third, shows(20), shows(21))
+second.answers[STREAM] = told(place_of(third))
+done = perp.run("watch", "book", "BTC-PERP", "--count", "2", "--url", listed)
+check([line.split()[3] for line in done.stdout.splitlines()] == ["20", "21"], done)
+scripts(first, shows(19))
+scripts(third, shows(21), shows(22))
+done = perp.run("watch", "book", "BTC-PERP", "--count", "2", "--url", f"{third.url},{first.url}")
+check([line.split()[3] for line in done.stdout.splitlines()] == ["21", "22"], done)
+check("is behind: it has seq 19, 21 was shown" in done.stderr, done.stderr)
+
+# Two that tell each other; a refusal that is final; one address as before.
+first.answers[STREAM], second.answers[STREAM] = told(place_of(second)), told(place_of(first))
+scripts(third, shows(23))
+perp.run("watch", "book", "BTC-PERP", "--count", "1", "--url", f"{listed},{third.url}")
+first.answers[STREAM] = problem(401, "invalid_api_key")
+perp.run("watch", "book", "BTC-PERP", "--url", f"{first.url},{third.url}", code=3)
+second.answers[STREAM] = problem(503, "not_ready")
+perp.run("watch", "book", "BTC-PERP", "--url", second.url, code=3)
+
 # Lists that are none.
 for words in (f"{first.url},", f",{first.url}", f"{first.url},,{second.url}", f"{first.url},x"):
     check("is not an address" in perp.run(*order, words, code=2).stderr, words)

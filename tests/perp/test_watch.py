@@ -1,15 +1,17 @@
 """test_watch.py BUILD - perp watch: what a stream says, line by line and in a terminal; streams
-that end, lie, leave frames out or refuse; then a perpd that is killed while book, trades and
-account are watched; and perp top on it.
+that end, lie, leave frames out or refuse; then a perpd with TLS that is killed while book, trades
+and account are watched; and perp top on it.
 """
 import atexit
 import fcntl
 import json
 import os
+import pathlib
 import pty
 import re
 import signal
 import socket
+import ssl
 import struct
 import subprocess
 import sys
@@ -20,6 +22,9 @@ import urllib.request
 
 from fake import Exchange, Perp, check, problem
 from house import House
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
+from tls_peer import make_certificate
 
 perp = Perp(sys.argv[1])
 exchange = Exchange()
@@ -298,11 +303,18 @@ with socket.socket() as taken:
 
 
 class Placed(House):
-    """It is at the same place after each start."""
+    """It is at the same place after each start, with TLS."""
+
+    def __init__(self, build):
+        super().__init__(build)
+        self.certificate, self.secret = make_certificate(self.folder, "exchange")
+        config = self.folder / ".config/perp/config"
+        config.write_text(config.read_text().replace("]\n", f"]\nca = {self.certificate}\n"))
 
     def arguments(self, data, *options):
-        return [f"--net.listen=127.0.0.1:{PORT}" if str(word).startswith("--net.listen=")
-                else word for word in super().arguments(data, *options)]
+        return [*(f"--net.listen=127.0.0.1:{PORT}" if str(word).startswith("--net.listen=")
+                  else word for word in super().arguments(data, *options)),
+                f"--net.tls_certificate={self.certificate}", f"--net.tls_key={self.secret}"]
 
 
 class Watching:
@@ -334,6 +346,11 @@ class Watching:
 
 house = Placed(sys.argv[1])
 house.start()
+check(house.url.startswith("https://"))
+# Who does not trust the certificate sees nothing.
+for words in (("watch", "trades", "BTC-PERP"), ("top",)):
+    done = perp.run(*words, "--url", house.url, code=4)
+    check("pass --ca FILE" in done.stderr and done.stdout == "", done)
 house.open_accounts()
 book, trades, account = (Watching("book", "BTC-PERP"), Watching("trades", "BTC-PERP"),
                          Watching("private"))
@@ -359,7 +376,8 @@ def picture(columns, rows, wanted):
     """The rows that perp top shows in such a terminal when they are as wanted."""
     main, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    child = start("top", "--url", house.url, "--interval", "0.1", stdout=side)
+    child = start("top", "--url", house.url, "--ca", house.certificate, "--interval", "0.1",
+                  stdout=side)
     os.close(side)
     text, shown, until = "", [], time.monotonic() + 100
     while time.monotonic() < until and not (shown and wanted(shown)):
@@ -384,7 +402,8 @@ house.client("market", "state", "ETH-PERP", "HALTED")
 tickers = house.client("top", "--count", "1")["markets"]
 state = {row["market"]: row.pop("state") for row in tickers}
 check(all(row.pop("trade_rate") == 0 for row in tickers) and state["ETH-PERP"] == "HALTED", state)
-asked = urllib.request.urlopen(house.url + "/api/v1/tickers", timeout=100)
+asked = urllib.request.urlopen(house.url + "/api/v1/tickers", timeout=100,
+                               context=ssl.create_default_context(cafile=house.certificate))
 check([{**row, "seq": 0} for row in tickers] ==
       [{**row, "seq": 0} for row in json.load(asked)["tickers"]], tickers)
 made = []

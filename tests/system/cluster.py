@@ -156,6 +156,7 @@ class Node:
         self.member = len(cluster.nodes) % len(cluster.etcd.clients)  # of etcd, on its machine
         self.proxy = Proxy(cluster.etcd, self.member)
         self.process, self.state, self.port, self.starts = None, None, None, 0
+        self.listen = free_port()  # the same after each start, for a client's list
         self.may_end = False  # the drill makes it end, and starts it itself
         self.program = cluster.origin.program
         self.lost_sessions = 0
@@ -164,8 +165,9 @@ class Node:
     def start(self, *more):
         self.state, self.port, self.may_end = None, None, False
         self.starts += 1
-        arguments = [str(self.program), *self.cluster.origin.arguments()[1:],
-                     f"--store.data={self.folder}",
+        arguments = [str(self.program), *(word for word in self.cluster.origin.arguments()[1:]
+                                           if not word.startswith("--net.listen=")),
+                     f"--store.data={self.folder}", f"--net.listen=127.0.0.1:{self.listen}",
                      f"--cluster.name={self.cluster.name}", f"--cluster.node={self.name}",
                      f"--cluster.etcd={self.proxy.addresses}",
                      f"--cluster.vault=file:{self.cluster.vault}", "--cluster.retain=64K",

@@ -24,6 +24,7 @@ from cluster_chain import chain_of
 from cluster_join import joins
 from cluster_load import WORKERS, World, end_load, nothing_is_lost, prepare
 from cluster_place import placement
+from cluster_watch import watched, watches
 from harness import PRODUCED, Suite, perpd_program
 from world import BTC_PRICE
 
@@ -423,10 +424,10 @@ def quota(world):
 @suite.case
 def drill(world):
     """A cluster under load: kills, what a standby answers, and what the journals hold."""
-    return (placement(world) + kills(world) + at_rest(world, status) + handovers(world) +
-            stopped_leader(world) + apart(world) + retention(world) + joins(world) +
-            standby_answers(world) + end_load(world) + at_once(world) + quota(world) +
-            nothing_is_lost(world))
+    return (placement(world) + watches(world) + kills(world) + at_rest(world, status) +
+            handovers(world) + stopped_leader(world) + apart(world) + retention(world) +
+            joins(world) + standby_answers(world) + end_load(world) + watched(world) +
+            at_once(world) + quota(world) + nothing_is_lost(world))
 
 
 def main():

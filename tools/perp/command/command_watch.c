@@ -27,9 +27,11 @@ struct watch {
     struct feed feed;
     const char *channel, *market; /* market NULL: of an account */
     uint64_t shown, count;        /* lines or pictures; count 0: until Ctrl-C */
-    uint64_t seq;                 /* of the last frame of trades or private */
+    uint64_t seq;                 /* of the last frame; of trades or private has_seq */
     uint64_t epoch;               /* of the stream (W9); 0: not told yet */
     bool has_seq;
+    bool is_seen;     /* seq is of a frame, not of --from */
+    bool is_behind;   /* said of the nodes since the last frame */
     bool is_asked;    /* frames before the reply are of a subscription that has ended */
     bool is_terminal; /* redraw in place */
     char key[SETTINGS_VALUE_MAX];
@@ -91,6 +93,8 @@ static void take_reply(struct watch *watch, const json_t *reply, const char *op)
     bool is_other = watch->epoch != 0 && epoch != watch->epoch;
     watch->is_asked = false;
     watch->epoch = epoch;
+    if (is_other)
+        watch->is_seen = false;
     if (!is_other || strcmp(op, "resume") != 0)
         return;
     fprintf(stderr,
@@ -99,6 +103,27 @@ static void take_reply(struct watch *watch, const json_t *reply, const char *op)
             watch->context->arguments->command->words, epoch);
     watch->has_seq = false;
     ask_channel(watch);
+}
+
+/* Whether a whole or a gap is older than what was shown: of a node that is behind the one before.
+ * Then another connection is opened; nothing older is shown, and nothing twice. */
+static bool leaves_behind(struct watch *watch, const json_t *frame)
+{
+    const char *type = text_of(frame, "type");
+    bool is_start = strcmp(type, "snapshot") == 0 || strcmp(type, "gap") == 0;
+    uint64_t seq = number_of(frame, "seq");
+    if (!is_start || !watch->is_seen || seq >= watch->seq) {
+        watch->is_behind = false;
+        return false;
+    }
+    if (!watch->is_behind)
+        fprintf(stderr,
+                "perp %s: %s is behind: it has seq %" PRIu64 ", %" PRIu64 " was shown: not used\n",
+                watch->context->arguments->command->words, watch->feed.client.authority, seq,
+                watch->seq);
+    watch->is_behind = true;
+    feed_restart(&watch->feed, NULL);
+    return true;
 }
 
 /* ---- the book -------------------------------------------------------------------------------- */
@@ -151,7 +176,14 @@ static bool show_book(struct watch *watch)
 /* Takes a frame of the book. False: that was the last picture. */
 static bool take_book(struct watch *watch, const json_t *frame)
 {
-    switch (client_book_apply(&watch->book, frame)) {
+    if (leaves_behind(watch, frame))
+        return true;
+    enum client_book_state state = client_book_apply(&watch->book, frame);
+    if (state == CLIENT_BOOK_CHANGED) {
+        watch->seq = watch->book.seq;
+        watch->is_seen = true;
+    }
+    switch (state) {
     case CLIENT_BOOK_BROKEN:
         fprintf(stderr, "perp watch book: a frame is missing or wrong: asked for again\n");
         ask_channel(watch);
@@ -259,6 +291,8 @@ static bool take_events(struct watch *watch, const json_t *frame)
     const char *type = text_of(frame, "type");
     const json_t *data = json_object_get(frame, "data");
     bool is_snapshot = strcmp(type, "snapshot") == 0, is_gap = strcmp(type, "gap") == 0;
+    if (leaves_behind(watch, frame))
+        return true;
     if (!is_snapshot && watch->has_seq && number_of(frame, "prev_seq") != watch->seq) {
         fprintf(stderr, "perp %s: a frame is missing: asked for again\n",
                 watch->context->arguments->command->words);
@@ -266,7 +300,7 @@ static bool take_events(struct watch *watch, const json_t *frame)
         return true;
     }
     watch->seq = number_of(frame, "seq");
-    watch->has_seq = true;
+    watch->has_seq = watch->is_seen = true;
     if (is_gap)
         show_gap(watch, frame);
     if (strcmp(type, "heartbeat") == 0)

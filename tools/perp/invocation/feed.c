@@ -8,7 +8,6 @@
 
 #include "perp/invocation/arguments.h"
 #include "perp/invocation/exit_code.h"
-#include "perp/request/client_rule.h"
 #include "perp/request/instant.h"
 
 enum {
@@ -16,9 +15,10 @@ enum {
     RETRY_FIRST_MS = 100, /* each loss in a row doubles it */
     RETRY_MAX_MS = 1000,
     CLOSE_POLICY = 1008, /* the key of the login has ended */
+    TOLD_MAX = 3,        /* two nodes that tell each other do not hold it for ever */
 };
 
-static const uint64_t ms_ns = 1000000;
+static const uint64_t ms_ns = 1000000, patience_ns = UINT64_C(30000000000);
 
 static volatile sig_atomic_t signaled;
 
@@ -33,6 +33,8 @@ bool feed_begin(struct feed *feed, struct context *context)
     *feed = (struct feed){ .context = context };
     if (!context_connection(context, &feed->client))
         return false;
+    if (client_has_more(&feed->client))
+        feed->patient_ns = instant_monotonic_ns() + patience_ns;
     sigemptyset(&feed->ends);
     sigaddset(&feed->ends, SIGINT);
     sigaddset(&feed->ends, SIGTERM);
@@ -57,12 +59,13 @@ static const char *command_of(const struct feed *feed)
     return feed->context->arguments->command->words;
 }
 
-/* The connection is over: the next is opened after a pause. */
+/* The connection is over: the next is opened after a pause, of a list at the next address. */
 static void drop(struct feed *feed)
 {
     client_stream_close(&feed->stream);
-    client_close(&feed->client);
+    client_next(&feed->client);
     feed->is_open = false;
+    feed->told = 0;
     feed->retry_ms = feed->retry_ms == 0 ? RETRY_FIRST_MS : 2 * feed->retry_ms;
     if (feed->retry_ms > RETRY_MAX_MS)
         feed->retry_ms = RETRY_MAX_MS;
@@ -71,9 +74,15 @@ static void drop(struct feed *feed)
 
 void feed_restart(struct feed *feed, const char *why)
 {
-    fprintf(stderr, "perp %s: %s\n", command_of(feed), why);
+    if (why != NULL)
+        fprintf(stderr, "perp %s: %s\n", command_of(feed), why);
     drop(feed);
-    feed->retry_ns = 0;
+}
+
+/* Whether the exchange is waited for. */
+static bool waits(const struct feed *feed)
+{
+    return feed->was_open || feed->patient_ns > instant_monotonic_ns();
 }
 
 /* A loss: FEED_QUIET if the exchange is waited for. */
@@ -81,7 +90,7 @@ static enum feed_event lose(struct feed *feed, const char *why)
 {
     (void)context_fail(feed->context, EXIT_CODE_connection, "%s", why);
     drop(feed);
-    return feed->was_open ? FEED_QUIET : FEED_ENDED;
+    return waits(feed) ? FEED_QUIET : FEED_ENDED;
 }
 
 /* An answer that refuses: FEED_QUIET if the exchange has no time just now and is waited for. */
@@ -89,7 +98,8 @@ static enum feed_event refuse(struct feed *feed, const struct client_answer *ans
 {
     struct outcome outcome;
     char why[CLIENT_ERROR_MAX];
-    if (feed->was_open && (answer->status == 503 || answer->status == 429)) {
+    bool is_later = answer->status == 503 || answer->status == 429 || answer->status == 421;
+    if (waits(feed) && is_later) {
         outcome_read(&outcome, answer);
         snprintf(why, sizeof why, "HTTP %u %s: %s", answer->status, outcome.word, outcome.detail);
         return lose(feed, why);
@@ -107,8 +117,13 @@ static enum feed_event open_stream(struct feed *feed)
     struct client_answer answer;
     if (!client_stream_ask(&ask))
         return lose(feed, "no random bytes");
-    if (client_rule_call(&feed->client, &ask.request, true, &answer) != 0)
+    if (client_call(&feed->client, &ask.request, &answer) != 0)
         return lose(feed, feed->client.error);
+    if (answer.status == 421 && feed->told < TOLD_MAX &&
+        client_follow(&feed->client, answer.leader)) {
+        feed->told++;
+        return FEED_QUIET; /* the next one is opened there, at once */
+    }
     if (answer.status != 101)
         return refuse(feed, &answer);
     if (!client_stream_agrees(&ask, &answer))
@@ -116,6 +131,7 @@ static enum feed_event open_stream(struct feed *feed)
     if (client_stream_open(&feed->stream, &feed->client) != 0)
         return lose(feed, "out of memory");
     feed->is_open = true;
+    feed->told = 0;
     feed->heard_ns = instant_monotonic_ns();
     return FEED_OPENED;
 }

@@ -6,11 +6,13 @@
  *                  the connection ends: feed_next waits, opens the next one, FEED_OPENED again
  *
  * An exchange that was there once is waited for when it goes away; one that never was, a refusal of
- * an op and a key that has ended are errors.
+ * an op and a key that has ended are errors. Of a list of addresses (replication.md, A node) the
+ * next one is opened then, a leader that is told (421) at once, and one of them is waited for for
+ * 30 s.
  *
  * Owner. The command's thread, whose SIGINT and SIGTERM are blocked from feed_begin to feed_end but
  *        while feed_next waits.
- * Wait.  feed_next, at most as long as it is told, and an opening. */
+ * Wait.  feed_next, at most as long as it is told, and one opening at one address. */
 #ifndef PERP_INVOCATION_FEED_H
 #define PERP_INVOCATION_FEED_H
 
@@ -32,11 +34,13 @@ struct feed {
     struct context *context;
     struct client client;
     struct client_stream stream;
-    sigset_t ends;     /* the signals that end it */
-    sigset_t before;   /* what was blocked before */
-    uint64_t heard_ns; /* CLOCK_MONOTONIC of the last message */
-    uint64_t retry_ns; /* no connection is opened before */
-    uint32_t retry_ms; /* the last pause; 0: a message came since */
+    sigset_t ends;       /* the signals that end it */
+    sigset_t before;     /* what was blocked before */
+    uint64_t heard_ns;   /* CLOCK_MONOTONIC of the last message */
+    uint64_t retry_ns;   /* no connection is opened before */
+    uint64_t patient_ns; /* of a list: until then none needs to have been there */
+    uint32_t retry_ms;   /* the last pause; 0: a message came since */
+    uint32_t told;       /* leaders in a row that nodes told */
     bool is_open;
     bool was_open; /* once, and a message came */
 };
@@ -50,7 +54,8 @@ enum feed_event feed_next(struct feed *feed, uint32_t wait_ms, struct json_t **m
 /* Sends an op, and releases it; one that cannot be sent is lost with its connection. */
 void feed_ask(struct feed *feed, struct json_t *op);
 
-/* Ends the connection; the next feed_next opens another. `why` is printed. */
+/* Ends the connection; after a pause feed_next opens another, of a list at the next address. `why`
+ * is printed, unless it is NULL. */
 void feed_restart(struct feed *feed, const char *why);
 
 /* Closes the connection and gives the signals back. */
