@@ -156,8 +156,11 @@ class FakeStream:
             key = next(line.split(b": ")[1] for line in head.split(b"\r\n")
                        if line.lower().startswith(b"sec-websocket-key"))
             proof = base64.b64encode(hashlib.sha1(key + GUID).digest())
-            writer.write(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
-                         b"Connection: Upgrade\r\nSec-WebSocket-Accept: " + proof + b"\r\n\r\n")
+            named = [line for line in head.split(b"\r\n")
+                     if line.lower().startswith(b"sec-websocket-protocol")]
+            writer.write(b"\r\n".join((
+                b"HTTP/1.1 101 Switching Protocols", b"Upgrade: websocket", b"Connection: Upgrade",
+                b"Sec-WebSocket-Accept: " + proof, *named, b"", b"")))
             await self._play(Peer(reader, writer))
         writer.close()
 

@@ -15,6 +15,7 @@ from python_library import PYTHON, ROOT, installed
 from harness import Suite, Table  # noqa: E402  (python_library finds the folders)
 from peers import BTC, FATES, BookFaults, FakeStream, Proxy, move  # noqa: E402
 from peers import quotes_follow, refuse, run_live, trade  # noqa: E402
+import binary_python  # noqa: E402
 import breaks_python  # noqa: E402
 import ccxt_python  # noqa: E402
 import client  # noqa: E402
@@ -212,7 +213,17 @@ async def machine_clock(table, here):
 async def book_and_trades(table, here):
     """The book equals REST's at the same seq; no trade is missing or comes twice, though the
     connection is cut (J9)."""
-    async with perpd.connect(here.url) as ex:
+    await follows(table, here, False)
+
+
+@case
+async def binary_book_and_trades(table, here):
+    """The same over perps.bin.v1 (W9)."""
+    await follows(table, here, True)
+
+
+async def follows(table, here, is_binary):
+    async with perpd.connect(here.url, binary=is_binary) as ex:
         market = await ex.market("BTC-PERP")
         trades, books, events = [], [], []
 
@@ -285,6 +296,14 @@ async def after_a_kill(table, here):
         second = await anext(values)
         table.same("the next", second.trade_seq, first.trade_seq + 1)
         table.same("its price", str(second.price), "100020")
+
+
+@case
+async def binary_breaks(table, here):
+    """perps.bin.v1: kill -9, trades that a break has kept away, faults of a book, refusals."""
+    await binary_python.after_a_kill(table, here, until)
+    await binary_python.faults(table, here)
+    await binary_python.refusals(table, here, raised)
 
 
 @case

@@ -92,10 +92,14 @@ class Book:
         self.seq, self.engine_seq = frame["seq"], frame["engine_seq"]
         self.time_ns, self.is_live = frame["time_ns"], True
 
-    def _set(self, side: Side, levels: Iterable[tuple[str, str]]) -> None:
+    def _set(self, side: Side, levels: Iterable[tuple[str, str] | tuple[int, int]]) -> None:
+        """Decimal texts, or raw numbers."""
         for price, size in levels:
-            side.set(Amount.of(price).at(self.market.price_decimals),
-                     Amount.of(size).at(self.market.size_decimals))
+            if isinstance(price, int) and isinstance(size, int):
+                side.set(price, size)
+            else:
+                side.set(Amount.of(price).at(self.market.price_decimals),
+                         Amount.of(size).at(self.market.size_decimals))
 
     def _check(self, frame: dict[str, Any]) -> None:
         bid, ask = self._bids.best(), self._asks.best()

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from . import _types_gen as records
 from .amount import AmountLike
+from .binary_stream import BinaryStream
 from .book import Book
 from .market import Market
 from .requests import Outcome
@@ -23,27 +24,29 @@ _TRADES_ROOM = 10_000
 
 def connect(url: str, *, key: Secret | Signer | None = None, api_key: Secret | None = None,
             subaccount: int = 0, portfolio: int = 0, allow_plain: bool = False,
-            timeout_s: float = 10,
+            timeout_s: float = 10, binary: bool = False,
             on_intent: Callable[[UUID, bytes], None] = lambda request_id, envelope: None) -> Client:
     """A client of the exchange at this address, to be used by `async with`. `key`: the session key
     that signs; it needs an API key beside it, which proves what became of requests. Both are files
     open to nobody else, `env:NAME`, or functions. `on_intent` gets the id and the bytes of each
-    request before it is sent."""
+    request before it is sent. `binary`: streams are of the subprotocol perps.bin.v1, which has
+    books, best prices and trades; another watch_... raises ValueError then."""
     if key is not None and api_key is None:
         raise ValueError("key= needs api_key=: reads prove what became of requests")
     signer = key if key is None or hasattr(key, "sign") else SessionKey.load(cast(Secret, key))
     text = None if api_key is None else read_secret(api_key).strip()
     return Client(Session(url, cast("Signer | None", signer), text, subaccount, portfolio,
-                          allow_plain, timeout_s, on_intent))
+                          allow_plain, timeout_s, on_intent), binary)
 
 
 class Client(Trading):
     """One exchange, one portfolio. Amounts come as decimal strings in records (json.md) and as
     Amount elsewhere."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, binary: bool = False) -> None:
         super().__init__(session)
-        self.stream = Stream(session.origin)
+        self.stream = (BinaryStream(session.origin, lambda name: session.markets[name]) if binary
+                       else Stream(session.origin))
 
     async def __aenter__(self) -> Client:
         try:

@@ -26,6 +26,13 @@ _EVENTS_KEPT = 1000
 Kind = Literal["live", "gap", "stale", "reconnecting", "epoch_changed", "resumed"]
 
 
+def read_object(text: str) -> dict[str, Any]:
+    message = json.loads(text)
+    if not isinstance(message, dict):
+        raise ValueError("a message that is no object")
+    return members_of(message)
+
+
 @dataclass(frozen=True)
 class Event:
     """What happened to the connection ("reconnecting", "epoch_changed") or to a subscription."""
@@ -128,7 +135,9 @@ class Trades:
             if self._last is None:
                 self._last = shown[-1]["trade_seq"] if shown else 0
                 return
-            if shown and shown[0]["trade_seq"] > self._last + 1:
+            # Those of a binary stream have no sequence: REST has it.
+            lacks = shown[-1]["sequence"] is None if shown else False
+            if shown and shown[-1 if lacks else 0]["trade_seq"] > self._last + (not lacks):
                 for trade in await self._older(self._last):
                     self._give(trade)
             for trade in shown:
@@ -140,6 +149,8 @@ class Trades:
             return
         if trade["trade_seq"] != self._last + 1:
             raise Fault(f"trade {self._last + 1} is missing")
+        if trade["sequence"] is None:
+            raise Fault(f"trade {self._last + 1} is not in REST yet")
         self._last = trade["trade_seq"]
         for consumer in self.consumers:
             consumer.put(trade)
@@ -277,7 +288,7 @@ class Stream:
         while True:
             before = self.reconnections
             try:
-                self._socket = await WebSocket.open(self._origin, TARGET)
+                self._socket = await self._open()
                 for subscription in list(self._subscriptions.values()):
                     await self._ask(self._socket, subscription)
                 while True:
@@ -303,17 +314,21 @@ class Stream:
             heard_s = time.monotonic() if oldest is None else oldest.heard_s
             try:
                 async with asyncio.timeout(heard_s + self._silence_s - time.monotonic()):
-                    text = await socket.receive()
+                    message = await self._receive(socket)
             except TimeoutError:
                 if oldest is None or oldest.key not in self._subscriptions or \
                         oldest.heard_s > heard_s:
                     continue
                 self._tell("stale", oldest)
                 raise Lost(f"nothing came for {self._silence_s} s", True) from None
-            message = json.loads(text)
-            if not isinstance(message, dict):
-                raise ValueError("a message that is no object")
-            return members_of(message)
+            return message
+
+    async def _open(self) -> WebSocket:
+        return await WebSocket.open(self._origin, TARGET)
+
+    async def _receive(self, socket: WebSocket) -> dict[str, Any]:
+        """A reply or a frame as in json.md J9."""
+        return read_object(await socket.receive())
 
     async def _ask(self, socket: WebSocket, subscription: Subscription) -> None:
         self._number += 1
