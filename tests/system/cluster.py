@@ -3,6 +3,7 @@ the rule of replication.md: the same bytes to the leader that is told, else to t
 there is an answer.
 """
 import base64
+import http.client
 import json
 import os
 import pathlib
@@ -24,14 +25,24 @@ NOT_LEADING = 5  # the exit code of a leader that may be none any more
 WAIT_S = 200  # for what takes a second on an idle machine
 
 
+# What a look at a node or a member meets that has just ended, or has nothing to show yet.
+NOT_YET = (OSError, EOFError, http.client.HTTPException, LookupError, TypeError, ValueError,
+           AttributeError)
+
+
 def until(look, what, seconds=WAIT_S):
-    """What `look` gives once that is true."""
-    end = time.monotonic() + seconds
+    """What `look` gives once that is true. `what` is a text, or gives it when the time is over."""
+    end, last = time.monotonic() + seconds, None
     while time.monotonic() < end:
-        if got := look():
-            return got
+        try:
+            if got := look():
+                return got
+            last = None
+        except NOT_YET as error:
+            last = error
         time.sleep(0.01)
-    raise AssertionError(f"after {seconds} s: no {what}")
+    text = what if isinstance(what, str) else what()
+    raise AssertionError(f"after {seconds} s: no {text}" + (f"; {last!r}" if last else ""))
 
 
 class Etcd:
@@ -72,10 +83,10 @@ class Etcd:
                 continue
             try:
                 status = self.ask(number, "/v3/maintenance/status", {})
-            except (OSError, ValueError):
+                if status.get("leader") == status["header"]["member_id"]:
+                    return number
+            except NOT_YET:
                 continue
-            if status.get("leader") == status["header"]["member_id"]:
-                return number
         return None
 
     def move_leader(self, number):
@@ -95,12 +106,7 @@ class Etcd:
 
     def insist(self, path, body):
         """The answer of etcd's leader, asked again while there is none."""
-        def ask():
-            try:
-                return self.ask(self.leader(), path, body)
-            except (OSError, ValueError, TypeError):
-                return None
-        return until(ask, path)
+        return until(lambda: self.ask(self.leader(), path, body), path)
 
     def fill(self, megabytes):
         """Puts so much beside the clusters' keys, in values that hold up nobody for long."""
@@ -117,8 +123,7 @@ class Etcd:
 
     def frames(self, cluster):
         """The frames of the cluster's log that are there: their number, and the lowest."""
-        number, = until(lambda: [i for i in [self.leader()] if i is not None], "leader of etcd")
-        found = self.ask(number, "/v3/kv/range", {
+        found = self.insist("/v3/kv/range", {
             "key": base64.b64encode(f"perp/{cluster}/log/".encode()).decode(),
             "range_end": base64.b64encode(f"perp/{cluster}/log/~".encode()).decode(), "limit": 1})
         key = base64.b64decode(found["kvs"][0]["key"]).decode()
@@ -204,7 +209,7 @@ class Node:
     def rejoin(self):
         """Starts it and waits until it follows or leads."""
         self.start()
-        until(lambda: self.state, "rejoin: " + self.log()[-2000:])
+        until(lambda: self.state, lambda: "rejoin: " + self.log()[-2000:])
 
     def log(self):
         return (self.folder.parent / f"{self.name}.log").read_text(errors="replace")
@@ -263,14 +268,14 @@ class Cluster:
                 if node.state == "ready" and node.process.poll() is None]
 
     def leader(self, seconds=WAIT_S):
-        return until(lambda: self.leaders(), "leader: " + self.tails(), seconds)[0]
+        return until(self.leaders, lambda: "leader: " + self.tails(), seconds)[0]
 
     def shown(self):
         """What the leader shows of the cluster: {} if it has just gone, without nodes while it has
         just begun and knows nothing yet."""
         try:
             return self.leader().exchange().admin("/admin/cluster").json
-        except (OSError, EOFError, IndexError):
+        except NOT_YET:
             return {}
 
     def kill_leader(self):
@@ -283,7 +288,33 @@ class Cluster:
         """Until all nodes run: on a slow machine a leader may lose its session and begins again."""
         for node in self.nodes:
             until(lambda: node.state and node.process.poll() is None,
-                  "rejoin: " + node.log()[-2000:])
+                  lambda node=node: "rejoin: " + node.log()[-2000:])
+
+    def hold_leader(self):
+        """The leader; if it loses its session from now on, it is not started again."""
+        def hold():
+            node = self.leader()
+            node.may_end = True
+            if node in self.leaders():
+                return node
+            node.may_end = False
+            if node.process.poll() is not None:
+                node.start()
+            return None
+        return until(hold, lambda: "leader that stays: " + self.tails())
+
+    def seal(self):
+        """The leader, which has sealed a segment of its journal and put it into the vault."""
+        def sealed():
+            leader = self.leader()
+            number = leader.metric("cluster_vault_segments")
+            if leader.seal().json.get("sealed") is not True:
+                return None
+            until(lambda: leader not in self.leaders() or
+                  leader.metric("cluster_vault_segments") > number,
+                  lambda: "segment in the vault: " + leader.log()[-2000:])
+            return leader if leader in self.leaders() else None
+        return until(sealed, lambda: "sealed segment: " + self.tails())
 
     def tails(self):
         return "\n".join(node.log()[-600:] for node in self.nodes if node.starts)

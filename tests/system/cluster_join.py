@@ -70,11 +70,17 @@ def joins(world):
         done = run_perp("cluster", "invite", invite, *admin(cluster.leader()))
         return done if done.returncode == 0 else None
 
-    standby = next(each for each in cluster.nodes if each is not cluster.leader())
-    done = run_perp("cluster", "invite", home / "none", *admin(standby))
+    def ask_standby():
+        cluster.revive()
+        leader = cluster.leader()
+        standby = next(each for each in cluster.nodes if each is not leader)
+        done = run_perp("cluster", "invite", home / "none", *admin(standby))
+        return done if cluster.leader() is leader else (home / "none").unlink(missing_ok=True)
+
+    done = until(ask_standby, "answer of a standby")
     if done.returncode != 1 or "does not lead" not in done.stderr or (home / "none").exists():
         problems.append(f"invitation of a standby: {done}")
-    until(ask, "invitation: " + cluster.tails())
+    until(ask, lambda: "invitation: " + cluster.tails())
     if invite.stat().st_mode & 0o777 != 0o600:
         problems.append(f"mode of the invitation: {invite.stat().st_mode:o}")
     config.write_text(f"[cluster]\nname = {cluster.name}\nnode = {name}\n"
@@ -94,14 +100,14 @@ def joins(world):
         return next((row for row in cluster.shown().get("nodes", ())
                      if (row["node"], row["state"]) == (name, "current")), None)
 
-    until(current, f"{name} current: " + node.log()[-2000:])
+    until(current, lambda: f"{name} current: " + node.log()[-2000:])
 
     def hand():
         cluster.revive()
         run_perp("cluster", "handover", name, *admin(cluster.leader()))
         return cluster.leader() is node
 
-    until(hand, f"{name} leads: " + cluster.tails())
+    until(hand, lambda: f"{name} leads: " + cluster.tails())
     world.await_acks()
     print(f"cluster: {name} joined with {joined['segments']} segments up to frame "
           f"{joined['frame']}, and led")

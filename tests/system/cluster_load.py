@@ -87,7 +87,7 @@ class Reader(threading.Thread):
     def read(self, node, connection):
         """One read on this connection; into the history if it was answered with a state."""
         worker = self.world.workers[self.turn % len(self.world.workers)]
-        if not (acked := worker.acked):
+        if not (acked := worker.acked) or not worker.placed:
             return
         # Often the newest one, which a node that is late lacks.
         _, _, at_least, _, _ = acked[-1 - self.turn % min(3, len(acked))]
@@ -150,7 +150,7 @@ class World:
         before = [len(worker.acked) for worker in self.workers]
         until(lambda: all(len(worker.acked) > count + 1
                           for worker, count in zip(self.workers, before)),
-              "acknowledgement: " + self.cluster.tails())
+              lambda: "acknowledgement: " + self.cluster.tails())
 
     def unknown(self):
         return sum(worker.rule.unknown for worker in self.workers)
@@ -196,7 +196,7 @@ def nothing_is_lost(world):
     for node in world.cluster.nodes:  # every node shows the last acknowledgement
         until(lambda: node.exchange().get("/api/v1/markets",
                                           headers=[("X-Min-Sequence", str(last))]).status == 200,
-              f"sequence {last} on {node.name}")
+              lambda node=node: f"sequence {last} on {node.name}: " + node.log()[-600:])
     for node in world.cluster.nodes:
         node.kill()
     problems = []

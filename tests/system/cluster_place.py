@@ -24,7 +24,7 @@ def placement(world):
         time.sleep(1)
         return False
 
-    until(moved, "move of etcd's leader: " + cluster.tails())
+    until(moved, lambda: "move of etcd's leader: " + cluster.tails())
     now = time.monotonic()
     seconds = now - shared.get(cluster.leader().name, now)
     print(f"cluster: both leaders were on one machine for {seconds:.1f} s")

@@ -85,7 +85,7 @@ def one_is_off(world, clocks):
         clocks.offsets[away.name] = offset_ms
         time.sleep(0.2)  # the file is written
         away.start()
-        until(lambda: away.state, "standby: " + away.log()[-2000:])
+        until(lambda: away.state, lambda: "standby: " + away.log()[-2000:])
 
     def alarms():
         return sum(node.log().count(ALARM) for node in cluster.nodes)
@@ -93,7 +93,7 @@ def one_is_off(world, clocks):
     before = alarms()
     start_with(-OFF_MS)
     begun = time.monotonic()
-    until(lambda: alarms() > before, "alarm: " + cluster.tails())
+    until(lambda: alarms() > before, lambda: "alarm: " + cluster.tails())
     took = time.monotonic() - begun
     if took > 2 + 1:  # the journal's thread of a loaded machine has a second
         problems.append(f"the alarm came after {took:.1f} s")

@@ -32,7 +32,7 @@ def start_faulty(node, where, price):
     os.environ["FAULTY_STATE"] = f"{where}:{price}"
     node.start()
     del os.environ["FAULTY_STATE"]
-    until(lambda: node.state, "standby: " + node.log()[-2000:])
+    until(lambda: node.state, lambda: "standby: " + node.log()[-2000:])
     until(lambda: "current" in states(node).get(node.name, ""), f"{node.name} current")
 
 
@@ -100,7 +100,7 @@ def differ(world, where, name, price, sentence):
     loads = [Load(cluster, world["salt"], account) for account in world["accounts"]]
     for load in loads:
         load.start()
-    until(lambda: node.process.poll() is not None, f"the end of {name}: " + cluster.tails())
+    until(lambda: node.process.poll() is not None, lambda: f"the end of {name}: " + cluster.tails())
     sequence = max(load.sequence for load in loads)
     code = node.process.returncode
     if code != 1 or sentence not in node.log():

@@ -57,7 +57,7 @@ def drill(world, deaths):
     if send(good) != "request_completed":
         problems.append("an order after it is refused")
     print(f"cluster poison: refused after {took:.1f} s, ended by it: {killed}")
-    until(lambda: all(node.state for node in cluster.nodes), "nodes: " + cluster.tails())
+    until(lambda: all(node.state for node in cluster.nodes), lambda: "nodes: " + cluster.tails())
     for name in set(killed):
         node = next(node for node in cluster.nodes if node.name == name)
         if "poison" not in node.log():

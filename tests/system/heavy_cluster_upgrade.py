@@ -42,7 +42,7 @@ def hand_over(world, old):
         old.post("/admin/handover")
         return None
 
-    until(handed, "handover: " + cluster.tails())
+    until(handed, lambda: "handover: " + cluster.tails())
     world.await_acks()
     return world.gap(begun)
 
@@ -58,7 +58,8 @@ def same_rules(world):
             problems.append(f"{node.name}: exit {code} at a stop: {node.log()[-600:]}")
         node.program = TESTS / "perpd_bare"
         node.rejoin()
-        until(lambda: is_current(cluster, node), f"{node.name} current: " + node.log()[-1500:])
+        until(lambda: is_current(cluster, node),
+              lambda: f"{node.name} current: " + node.log()[-1500:])
     world.await_acks()
     return problems
 

@@ -19,7 +19,7 @@ import time
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
 
 import client
-from cluster import Cluster, Node, Rule, until
+from cluster import NOT_YET, WAIT_S, Cluster, Node, Rule, until
 from cluster_chain import chain_of
 from cluster_join import joins
 from cluster_load import WORKERS, World, end_load, nothing_is_lost, prepare
@@ -84,7 +84,7 @@ def status(world):
 
     def until_code(node, code):
         return until(lambda: next((got for got in [ask(node)] if got[0] == code), None),
-                     f"exit code {code} of {ask(node)}: {node.log()[-1000:]}")[1]
+                     lambda: f"exit code {code} of {ask(node)}: {node.log()[-1000:]}")[1]
 
     for node in cluster.nodes:
         until_code(node, 0)
@@ -97,16 +97,17 @@ def status(world):
                 sorted(row["member"] for row in page["etcd"]) == ["m0", "m1", "m2"] and
                 sum(row["leads"] for row in page["etcd"]) == 1)
 
-    page = cluster.nodes[0].exchange().admin("/admin/cluster")
-    if page.status != 200 or page.json["node"] != "n0":
+    page = until(lambda: next((got for got in [cluster.nodes[0].exchange().admin("/admin/cluster")]
+                               if got.status == 200), None), "GET /admin/cluster")
+    if page.json["node"] != "n0":
         problems.append(f"GET /admin/cluster: {page!r}")
     until(lambda: is_well(until_code(cluster.nodes[0], 0)),
-          f"three nodes and members in {ask(cluster.nodes[0])}")
-    cluster.etcd.kill(gone := (cluster.etcd.leader() + 1) % 3)
-    page = until_code(cluster.nodes[0], 1)
-    if f"member m{gone} of etcd does not answer, or cluster.etcd does not have it" not in \
-            page["problems"]:
-        problems.append(f"perp cluster status with m{gone} gone: {page['problems']}")
+          lambda: f"three nodes and members in {ask(cluster.nodes[0])}")
+    gone, = until(lambda: [(cluster.etcd.leader() + 1) % 3], "leader of etcd")
+    cluster.etcd.kill(gone)
+    until(lambda: f"member m{gone} of etcd does not answer, or cluster.etcd does not have it" in
+          until_code(cluster.nodes[0], 1)["problems"],
+          lambda: f"m{gone} gone in {ask(cluster.nodes[0])}")
     cluster.etcd.start(gone)
     for node in cluster.nodes:
         until_code(node, 0)
@@ -133,28 +134,20 @@ def handovers(world):
             cluster.revive()
             leader = cluster.leader()
             node = next(node for node in cluster.nodes if (node is leader) == (status != 421))
-            try:
-                got = node.post(target.format(leader.name))
-            except (OSError, EOFError):
-                return None
+            got = node.post(target.format(leader.name))
             return (node, got) if got.status == status else None
-        return until(ask, f"{status} of {target}: " + cluster.tails())
+        return until(ask, lambda: f"{status} of {target}: " + cluster.tails())
 
     def hand(choose):
         def attempt():
             cluster.revive()
             old, asked = cluster.leader(), time.monotonic()
-            wanted = choose(old)
-            try:
-                got = order(old, wanted)
-            except (OSError, EOFError):
-                return None
-            return (old, wanted, got, asked) if got else None
-        old, wanted, leader, asked = until(attempt, "handover: " + cluster.tails())
-        if leader != wanted:
-            problems.append(f"handover of {old.name} to {wanted}: {leader}")
+            wanted, lost = choose(old), old.lost_sessions
+            # On a slow machine the named node may have gone: then another leads.
+            return (old, lost, asked) if order(old, wanted) == wanted else None
+        old, lost, asked = until(attempt, lambda: "handover: " + cluster.tails())
         world.await_acks()
-        if old.process.poll() is None and "handed over to" not in old.log():
+        if old.lost_sessions == lost and "handed over to" not in old.log():
             problems.append(f"{old.name} did not hand over: {old.log()[-1000:]}")
         world.stalls["handover"].append(world.gap(asked))
 
@@ -176,26 +169,30 @@ def stopped_leader(world):
     """A leader that stood still while another was elected acknowledges and shows nothing when it
     goes on, not to what waited in its sockets either, and ends with 5."""
     problems = []
-    old = world.cluster.leader()
-    exchange = old.exchange()
+    exchange = client.Exchange(0, 0, None, None, "")
     exchange._salt = world.salt
     account = world.workers[0].account
     order = client.limit_body(account.id, BTC_PRICE * 9 // 10, 20)
     waiting = {"read": b"GET /api/v1/markets HTTP/1.1\r\nHost: localhost\r\n\r\n",
                "write": exchange.signed(client.PLACE_LIMIT, order, account.session)}
-    connections = {name: client.Connection(old.port, 30) for name in waiting}
-    for connection in connections.values():  # the server has accepted it
-        connection.exchange(waiting["read"])
+
+    def connect():
+        old = world.cluster.hold_leader()
+        connections = {name: client.Connection(old.port, 30) for name in waiting}
+        for connection in connections.values():  # the server has accepted it
+            connection.exchange(waiting["read"])
+        return (old, connections) if old in world.cluster.leaders() else None
+
     world.await_acks()
+    old, connections = until(connect, lambda: "connection: " + world.cluster.tails())
     begun = time.monotonic()
-    old.may_end = True
     old.process.send_signal(signal.SIGSTOP)
     old.state = None
     world.cluster.leader()
     world.await_acks()
     world.stalls["stopped leader"].append(time.monotonic() - begun)
     for name, data in waiting.items():
-        connections[name].send(data)
+        connections[name].send(data)  # the kernel of a stopped process takes it
     old.process.send_signal(signal.SIGCONT)
     for name, connection in connections.items():
         try:
@@ -204,7 +201,7 @@ def stopped_leader(world):
             continue  # it ended first
         if answer.status not in (421, 503):
             problems.append(f"{name} of a leader that was stopped: {answer!r}")
-    if (code := old.process.wait(60)) != 5:
+    if (code := old.process.wait(WAIT_S)) != 5:
         problems.append(f"a leader that was stopped: exit {code}, {old.log()[-600:]}")
     old.rejoin()
     return problems
@@ -216,12 +213,7 @@ def retention(world):
     cluster, problems = world.cluster, []
 
     def seal():
-        leader = cluster.leader()
-        number = leader.metric("cluster_vault_segments")
-        if leader.seal().json.get("sealed") is not True:
-            problems.append(f"{leader.name} did not seal: {leader.log()[-500:]}")
-        until(lambda: leader.metric("cluster_vault_segments") > number,
-              "segment in the vault: " + leader.log()[-2000:])
+        leader = cluster.seal()
         begun = world.acks()
         until(lambda: world.acks() > begun + 400, "400 orders, more than 64 KiB")
         return leader
@@ -232,11 +224,11 @@ def retention(world):
     last = chain_of(away.folder)[-1].number
     old = seal()
     old.kill()
-    leader = seal()
-    until(lambda: leader.metric("cluster_log_lowest_frame") > last + 1,
-          f"frame {last + 1} deleted: " + leader.log()[-2000:])
+    seal()
+    until(lambda: cluster.leader().metric("cluster_log_lowest_frame") > last + 1,
+          lambda: f"frame {last + 1} deleted: " + cluster.tails())
     count, lowest = cluster.etcd.frames(cluster.name)
-    received = leader.metric("cluster_received_frame")
+    received = until(lambda: cluster.leader().metric("cluster_received_frame"), "received frame")
     if lowest <= last + 1 or count > received - lowest + 1:
         problems.append(f"log: {count} frames from {lowest} on, {received} received, {last} there")
     for node in (away, old):
@@ -244,8 +236,9 @@ def retention(world):
 
     def they_follow(_):
         for node in (away, old):
-            until(lambda: node.state and node.metric("cluster_received_frame") > received,
-                  "rejoin: " + node.log()[-2000:])
+            until(lambda node=node: node.state and
+                  node.metric("cluster_received_frame") > received,
+                  lambda node=node: "rejoin: " + node.log()[-2000:])
 
     at_rest(world, they_follow)
     if f"frame {last + 1} is in the log no more: read from the vault" not in away.log():
@@ -257,15 +250,21 @@ def retention(world):
 def standby_answers(world):
     """A write on a standby: 421 and the leader's address, in a header too; reads are answered."""
     problems = []
-    leader = world.cluster.leader()
-    node = next(node for node in world.cluster.nodes if node is not leader)
-    exchange = node.exchange()
+    exchange = client.Exchange(0, 0, None, None, "")
     exchange._salt = world.salt
     account = world.workers[0].account
     order = client.limit_body(account.id, BTC_PRICE * 9 // 10, 20)
     data = exchange.signed(client.PLACE_LIMIT, order, account.session)
-    response = until(lambda: (lambda got: got if got.status == 421 else None)(exchange.kept(data)),
-                     "421")
+
+    def refused():
+        world.cluster.revive()
+        leader = world.cluster.leader()
+        node = next(node for node in world.cluster.nodes if node is not leader)
+        got = node.exchange().kept(data)
+        is_well = got.status == 421 and world.cluster.leaders() == [leader]
+        return (leader, node, got) if is_well else None
+
+    leader, node, response = until(refused, lambda: "421: " + world.cluster.tails())
     body = response.json
     PRODUCED.problem(response.status, body["code"])
     if (body["code"], body["leader"]) != ("not_leader", f"127.0.0.1:{leader.port}"):
@@ -274,7 +273,7 @@ def standby_answers(world):
         problems.append(f"X-Leader: {response!r}")
     # A standby on a slow machine may lag for a while, and says so.
     def read(*headers):
-        got = exchange.get("/api/v1/markets", headers=list(headers))
+        got = node.exchange().get("/api/v1/markets", headers=list(headers))
         if got.status == 503 and got.json["code"] == "not_ready":
             return None
         return got
@@ -297,12 +296,13 @@ def at_once(world):
     for number in range(20):
         body = client.limit_body(account.id, BTC_PRICE * 8 // 10 - number, 20)
         data = exchange.signed(client.PLACE_LIMIT, body, account.session)
-        sequence = rule.send(data, time.monotonic() + 60).json.get("sequence")
+        done = rule.send(data, time.monotonic() + 60)
+        sequence = done and done.json.get("sequence")
         for node in world.cluster.nodes if sequence else []:
             try:
                 seen = node.exchange().get("/api/v1/markets",
                                            headers=[("X-Min-Sequence", str(sequence))])
-            except (OSError, EOFError, TypeError):
+            except NOT_YET:
                 continue  # it has lost its session
             if seen.status != 503 and (seen.status != 200 or
                                        int(seen.header("X-Sequence")) < sequence):
@@ -314,38 +314,45 @@ def apart(world):
     """A standby that does not hear etcd refuses its reads once they are old. A leader that does not
     acknowledges and shows nothing more, another leads, and it ends with 5 when it hears etcd."""
     cluster, problems = world.cluster, []
-    old = cluster.leader()
-    away = next(node for node in cluster.nodes if node is not old)
-    exchange = away.exchange()
+    exchange = client.Exchange(0, 0, None, None, "")
     exchange._salt = world.salt
 
     def read(node, *headers):
         try:
             return node.exchange().get("/api/v1/markets", headers=list(headers))
-        except (OSError, EOFError):
+        except NOT_YET:
             return None
+
+    def standby_read():
+        node = next(node for node in cluster.nodes if node is not cluster.leader())
+        got = read(node)
+        is_well = got.status == 200 and got.header("X-Staleness-Ms") is not None
+        return (node, got) if is_well else None
 
     def read_with(status):
         return until(lambda: next((got for got in [read(away)] if got.status == status), None),
-                     f"a read of {away.name} with {status}")
+                     lambda: f"a read of {away.name} with {status}: " + away.log()[-1000:])
 
-    seen = read_with(200)
+    def old_read():
+        got = read_with(503)
+        return got if got.json["lag_ms"] > 1000 else None
+
+    away, seen = until(standby_read, lambda: "read of a standby: " + cluster.tails())
     if seen.header("X-Term") is None or int(seen.header("X-Staleness-Ms")) > 1000:
         problems.append(f"a standby's read: {seen!r}")
     away.proxy.tell("hold")
-    last = read_with(503)
-    if last.json["code"] != "not_ready" or last.json["lag_ms"] <= 1000 or \
-            read(away, ("X-Min-Sequence", "1")).status != 503:
+    last = until(old_read, "refused read of more than 1 s")
+    if last.json["code"] != "not_ready" or \
+            until(lambda: read(away, ("X-Min-Sequence", "1")), "a read").status != 503:
         problems.append(f"a read of a standby apart from etcd: {last!r}")
     away.proxy.tell("pass")
     read_with(200)
     world.await_acks()
-    begun = time.monotonic()
-    old.may_end = True
+    old, begun = cluster.hold_leader(), time.monotonic()
     old.proxy.tell("hold")
     old.state = None
     order = client.limit_body(world.workers[0].account.id, BTC_PRICE * 9 // 10, 20)
-    taken = client.Connection(old.port, 30)  # in the first second it may be taken
+    taken = client.Connection(old.port, WAIT_S)  # in the first second it may be taken
     taken.send(old_order := exchange.signed(client.PLACE_LIMIT, order,
                                             world.workers[0].account.session))
     cluster.leader()
@@ -359,10 +366,11 @@ def apart(world):
         problems.append("no outcome was unknown while a leader was apart from etcd")
     if (seen := read(old)) is not None and seen.status != 503:
         problems.append(f"a read of a leader apart from etcd: {seen!r}")
-    if (seen := old.exchange().kept(old_order)).status not in (421, 503):
+    seen = until(lambda: old.exchange().kept(old_order), "answer of a leader apart from etcd")
+    if seen.status not in (421, 503):
         problems.append(f"a write of a leader apart from etcd: {seen!r}")
     old.proxy.tell("pass")
-    if (code := old.process.wait(60)) != 5:
+    if (code := old.process.wait(WAIT_S)) != 5:
         problems.append(f"a leader that was apart from etcd: exit {code}, {old.log()[-600:]}")
     old.rejoin()
     return problems
@@ -376,12 +384,7 @@ def quota(world):
     rule = Rule(cluster)
 
     def used():
-        def read():
-            try:
-                return [cluster.leader().metric("cluster_etcd_used_percent")]
-            except (OSError, EOFError, TypeError):
-                return None  # it leads no more
-        return until(read, "percent")[0]
+        return until(lambda: [cluster.leader().metric("cluster_etcd_used_percent")], "percent")[0]
 
     def fill(percent):
         def more():
@@ -395,7 +398,8 @@ def quota(world):
     def send(code, body, key):
         exchange = client.Exchange(0, 0, None, None, "")
         exchange._salt = world.salt
-        return rule.send(exchange.signed(code, body, key), time.monotonic() + 60).json["status"]
+        data = exchange.signed(code, body, key)
+        return until(lambda: rule.send(data, time.monotonic() + 60).json["status"], "answer")
 
     def is_closed():
         got = send(client.PLACE_LIMIT, order, world.workers[0].account.session)
@@ -406,7 +410,7 @@ def quota(world):
     if is_closed():
         problems.append(f"closed at {used()} %")
     fill(80)
-    until(is_closed, f"CANCEL_ONLY at {used()} %: " + cluster.tails())
+    until(is_closed, lambda: f"CANCEL_ONLY at {used()} %: " + cluster.tails())
     cluster.etcd.empty()
     until(lambda: used() < 50, "room in etcd")
     if not is_closed():
@@ -416,7 +420,7 @@ def quota(world):
         return send(client.MARKET_STATE, client.state_body(1, 0), cluster.origin.operator) == \
             "request_completed" and not is_closed()
 
-    until(opens, "open market: " + cluster.tails())
+    until(opens, lambda: "open market: " + cluster.tails())
     cluster.revive()
     return problems
 
