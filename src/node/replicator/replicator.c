@@ -578,6 +578,7 @@ void replicator_facts(const struct replicator *replicator, struct replicator_fac
         atomic_load_explicit(&replicator->deadline_boot_ns, memory_order_acquire);
 
     *facts = (struct replicator_facts){
+        .vault_late_ns = replicator_vault_late_ns(replicator, &(uint64_t){ 0 }),
         .term = published_get(&replicator->term),
         .received_frame = published_get(&replicator->received),
         .released_frame = published_get(&replicator->released),

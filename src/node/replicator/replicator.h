@@ -96,6 +96,14 @@ CC_MUST_USE bool replicator_vault_wants(const struct replicator *replicator, str
 void replicator_vault_offer(struct replicator *replicator, const struct archive_row *row,
                             uint64_t log_bytes);
 
+/* The vault's thread, no other: reads for a start or a standby what it asks for. The work done. */
+uint32_t replicator_vault_read(struct replicator *replicator);
+
+/* Any thread: for how long a read of the vault has not returned, and of which segment; 0: it is not
+ * late (vault_reader.h), or there is none. */
+CC_MUST_USE uint64_t replicator_vault_late_ns(const struct replicator *replicator,
+                                              uint64_t *segment);
+
 /* The public address of the leader, which stays; NULL: none is known. */
 CC_MUST_USE const char *replicator_leader(const struct replicator *replicator);
 
@@ -125,7 +133,8 @@ struct replicator_facts {
      * frames that it deleted from the log. */
     uint64_t lowest_frame, vaulted_segments, deleted_frames;
     uint64_t lease_left_ns;
-    uint64_t oldest_ns; /* the oldest frame that does not count */
+    uint64_t oldest_ns;     /* the oldest frame that does not count */
+    uint64_t vault_late_ns; /* of a read of the vault; 0 before it is late */
     int64_t clock_difference_ns;
     uint8_t state; /* enum cluster_state */
     bool is_connected;

@@ -2,12 +2,12 @@
  * within recovery, before anything is cut or applied. Blocks until etcd has answered. */
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "node/replicator/replicator_state.h"
-#include "store/segment.h"
 
-enum { PAGE_ROWS = 3, POINTER_ROWS = 128, STEP_BACK = 64, LENGTH_AT = 80 };
+enum { PAGE_ROWS = 3, POINTER_ROWS = 128, STEP_BACK = 64, LENGTH_AT = 80, READ_LOOK_US = 5000 };
 
 #define SAY_NS  UINT64_C(5000000000)
 #define WAIT_NS UINT64_C(50000000)
@@ -244,11 +244,30 @@ static uint64_t last_equal(const struct agreement *agreement, const struct clust
     return equal;
 }
 
+/* Reads a segment of the vault to *bytes, which the caller frees. The vault's thread reads it: one
+ * that hangs holds up no stop. 0, -ECANCELED when the start is given up, or as vault_load. */
+static int read_segment(struct agreement *agreement, const struct cluster_segment *segment,
+                        uint8_t **bytes)
+{
+    struct replicator *replicator = agreement->replicator;
+    const struct clock *clock = replicator->config.clock;
+    int error = vault_reader_ask(&replicator->reader, &replicator->config.vault, segment,
+                                 clock_monotonic_ns(clock));
+
+    if (error != 0)
+        return error;
+    while (vault_reader_waits(&replicator->reader, clock_monotonic_ns(clock))) {
+        if (is_given_up(agreement))
+            return -ECANCELED;
+        usleep(READ_LOOK_US);
+    }
+    return vault_reader_accept(&replicator->reader, bytes, &error) ? error : -EIO;
+}
+
 /* The last frame up to `last` that both have, where the log has no more what is compared. *keep is
  * 0 if there is none. */
 static enum refusal_kind find_in_vault(struct agreement *agreement, uint64_t last, uint64_t *keep)
 {
-    const struct vault *vault = &agreement->replicator->config.vault;
     struct cluster_segment segment;
     bool found = true;
 
@@ -256,13 +275,13 @@ static enum refusal_kind find_in_vault(struct agreement *agreement, uint64_t las
         enum refusal_kind kind = find_segment(agreement, last, &segment, &found);
         if (kind != REFUSAL_none || !found)
             return kind;
-        uint8_t *bytes = segment_memory(vault->segment_bytes);
-        int error = bytes == NULL ? -ENOMEM
-                                  : vault_load(vault, segment.segment, segment.file_bytes,
-                                               segment.file_hash, bytes);
+        uint8_t *bytes = NULL;
+        int error = read_segment(agreement, &segment, &bytes);
         if (error == 0)
             *keep = last_equal(agreement, &segment, bytes);
         free(bytes);
+        if (error == -ECANCELED)
+            return abandon(agreement, "the start was given up while it waited for the vault");
         if (error != 0)
             return refusal_machine(agreement->refusal, "reading the vault", error);
         last = segment.first_frame - 1;

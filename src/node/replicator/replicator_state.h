@@ -5,6 +5,7 @@
 #include "base/published.h"
 #include "node/replicator/disk_stall.h"
 #include "node/replicator/replicator.h"
+#include "node/replicator/vault_reader.h"
 #include "repl/elect.h"
 #include "repl/etcd_call.h"
 #include "repl/lateness.h"
@@ -63,6 +64,7 @@ struct replicator {
     struct disk_stall disk_stall;
     struct vote vote;
     struct vault_reading vault;
+    struct vault_reader reader;
     struct vault_mail mail;
     struct hand_mail hand;
     bool is_finishing; /* elected: the tail reads to the end */

@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/node_exit.h"
 #include "node/replicator/replicator_state.h"
-#include "store/segment.h"
 
 #define AGAIN_NS UINT64_C(1000000000)
 
@@ -31,9 +30,10 @@ void replicator_vault_end(struct replicator *replicator)
     free(replicator->vault.bytes);
     replicator->vault.bytes = NULL;
     replicator->vault.reads = false;
+    vault_reader_end(&replicator->reader);
 }
 
-/* The vault has no further segment: the log goes on. */
+/* A segment is adopted, or the vault has no further one: the log goes on. */
 static void go_on_with_log(struct replicator *replicator)
 {
     uint64_t last = journal_cluster_last_frame(replicator->journal).number;
@@ -49,16 +49,9 @@ static void go_on_with_log(struct replicator *replicator)
     tail_begin(&replicator->tail, replicator->etcd, replicator->config.cluster, last);
 }
 
-static void load(struct replicator *replicator, const struct cluster_segment *segment,
-                 uint64_t now_ns)
+/* A read of the segment has ended, or did not begin. */
+static void end_load(struct vault_reading *vault, int error, uint64_t now_ns)
 {
-    struct vault_reading *vault = &replicator->vault;
-    int error = -ENOMEM;
-
-    vault->bytes = segment_memory(replicator->config.vault.segment_bytes);
-    if (vault->bytes != NULL)
-        error = vault_load(&replicator->config.vault, segment->segment, segment->file_bytes,
-                           segment->file_hash, vault->bytes);
     vault->offset = 0;
     if (error == 0) {
         vault->is_told = false;
@@ -66,11 +59,43 @@ static void load(struct replicator *replicator, const struct cluster_segment *se
     }
     if (!vault->is_told)
         log_line(LOG_ERROR, "cluster", "the vault's segment %lu was not read: %s; asked again",
-                 segment->segment, strerror(-error));
+                 vault->segment, strerror(-error));
     vault->is_told = true;
     vault->again_ns = now_ns + AGAIN_NS;
-    free(vault->bytes);
-    vault->bytes = NULL;
+}
+
+static void load(struct replicator *replicator, const struct cluster_segment *segment,
+                 uint64_t now_ns)
+{
+    int error = vault_reader_ask(&replicator->reader, &replicator->config.vault, segment, now_ns);
+
+    if (error != 0)
+        end_load(&replicator->vault, error, now_ns);
+}
+
+/* True: a read is under way, or has just ended. */
+static bool loads(struct replicator *replicator, uint64_t now_ns)
+{
+    int error;
+
+    if (vault_reader_waits(&replicator->reader, now_ns))
+        return true;
+    if (!vault_reader_accept(&replicator->reader, &replicator->vault.bytes, &error))
+        return false;
+    end_load(&replicator->vault, error, now_ns);
+    return true;
+}
+
+uint32_t replicator_vault_read(struct replicator *replicator)
+{
+    return vault_reader_work(&replicator->reader, &replicator->config.vault);
+}
+
+uint64_t replicator_vault_late_ns(const struct replicator *replicator, uint64_t *segment)
+{
+    uint64_t now_ns = clock_monotonic_ns(replicator->config.clock);
+
+    return vault_reader_late_ns(&replicator->reader, now_ns, segment);
 }
 
 void replicator_vault_done(struct replicator *replicator, const struct etcd_done *done,
@@ -126,9 +151,7 @@ static int adopt_frames(struct replicator *replicator)
         const uint8_t *frame =
             vault_next(&replicator->config.vault, vault->segment, vault->bytes, &offset, &header);
         if (frame == NULL) {
-            free(vault->bytes);
-            vault->bytes = NULL;
-            vault->segment++;
+            go_on_with_log(replicator); /* which may have had the next one all the time */
             return work + 1;
         }
         if (header.number > journal_cluster_last_frame(replicator->journal).number) {
@@ -155,7 +178,7 @@ int replicator_vault_step(struct replicator *replicator, uint64_t now_ns)
         return -1;
     if (vault->bytes != NULL)
         return adopt_frames(replicator);
-    if (!vault->is_asked && now_ns >= vault->again_ns)
+    if (!loads(replicator, now_ns) && !vault->is_asked && now_ns >= vault->again_ns)
         ask_pointer(replicator);
     return 0;
 }

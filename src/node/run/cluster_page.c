@@ -188,6 +188,8 @@ static void put_problems(struct cluster_page *page, const struct node *node)
 {
     uint64_t now_ns = clock_now_ns(&node->clock), taken_ns = page->survey->taken_ns;
 
+    uint64_t segment;
+
     put(page, ",\"problems\":[");
     if (now_ns > taken_ns && now_ns - taken_ns > SURVEY_OLD_NS)
         problem(page, "what is shown is %lu s old", (now_ns - taken_ns) / NS_PER_S);
@@ -196,6 +198,10 @@ static void put_problems(struct cluster_page *page, const struct node *node)
         judge_nodes(page, config_number(node->options, OPTION_cluster_clock_ms) * 1000000);
     if (published_get(&node->vault_keeper.failing) != 0)
         problem(page, "this node leads and did not write the vault the last time");
+    uint64_t late_ns = replicator_vault_late_ns(node->replicator, &segment);
+    if (late_ns != 0)
+        problem(page, "this node has waited %lu s for segment %lu of the vault", late_ns / NS_PER_S,
+                segment);
     put(page, "]}");
 }
 

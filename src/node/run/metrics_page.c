@@ -61,6 +61,9 @@ static void cluster_lines(struct page *page, const struct replicator *replicator
     metric(page, "cluster_vault_failures_total", "counter",
            "Attempts to put a segment into the vault that failed.",
            published_get(&vault->failures));
+    metric(page, "cluster_vault_late_ns", "gauge",
+           "Time that a read of the vault has not returned; 0 before it is 10 s.",
+           facts.vault_late_ns);
     page_line(
         page,
         "# HELP perpd_cluster_clock_difference_ns Node clock minus t of frames as they arrived, "

@@ -129,11 +129,15 @@ static void *vault_main(void *context)
         lifecycle_fail(node, NODE_EXIT_CONFIGURATION);
     for (;;) {
         enum phase_name phase = phase_now(&node->phase);
+        if (phase == PHASE_FAILED)
+            node_ask_stop(node); /* a start that waits for the vault is given up */
         if (phase > PHASE_OPEN)
             return NULL;
-        if (phase != PHASE_OPEN ||
-            vault_keeper_step(&node->vault_keeper, journal_durable_seq(node->core.journal),
-                              clock_monotonic_ns(&node->clock)) == 0)
+        uint32_t work = replicator_vault_read(node->replicator);
+        if (phase == PHASE_OPEN)
+            work += vault_keeper_step(&node->vault_keeper, journal_durable_seq(node->core.journal),
+                                      clock_monotonic_ns(&node->clock));
+        if (work == 0)
             usleep(VAULT_IDLE_US);
     }
 }
@@ -223,7 +227,7 @@ static void join_vault(struct node *node, pthread_t thread)
     }
     node->vault_hangs = true;
     log_line(LOG_ERROR, "vault",
-             "a call of the vault has not returned 5 s after the stop: the segment that was to be "
+             "a call of the vault has not returned 5 s after the stop: a segment that was to be "
              "put is left to the next leader");
 }
 

@@ -1,8 +1,18 @@
-/* vault.c - a vault on a file system that hangs: linked into a perpd in front of vault_put
- * (-Wl,--wrap). */
+/* vault.c - a vault on a file system that hangs: linked into a perpd in front of vault_put and
+ * vault_load (-Wl,--wrap). VAULT_HANGS=N:FILE: the N-th load hangs while FILE exists, each later
+ * one while FILE.later does, and puts are done; without it puts hang. */
 #include "store/vault.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+int __real_vault_put(struct vault *vault, struct disk *journal, uint64_t segment, uint64_t released,
+                     struct archive_row *row, uint64_t *log_bytes);
+int __real_vault_load(const struct vault *vault, uint64_t segment, uint64_t file_bytes,
+                      const uint8_t file_hash[HASH_BYTES], uint8_t *out);
+int __wrap_vault_load(const struct vault *vault, uint64_t segment, uint64_t file_bytes,
+                      const uint8_t file_hash[HASH_BYTES], uint8_t *out);
 
 int __wrap_vault_put(struct vault *vault, struct disk *journal, uint64_t segment, uint64_t released,
                      struct archive_row *row, uint64_t *log_bytes);
@@ -10,7 +20,25 @@ int __wrap_vault_put(struct vault *vault, struct disk *journal, uint64_t segment
 int __wrap_vault_put(struct vault *vault, struct disk *journal, uint64_t segment, uint64_t released,
                      struct archive_row *row, uint64_t *log_bytes)
 {
-    (void)vault, (void)journal, (void)segment, (void)released, (void)row, (void)log_bytes;
+    if (getenv("VAULT_HANGS") != NULL)
+        return __real_vault_put(vault, journal, segment, released, row, log_bytes);
     for (;;)
         pause();
+}
+
+int __wrap_vault_load(const struct vault *vault, uint64_t segment, uint64_t file_bytes,
+                      const uint8_t file_hash[HASH_BYTES], uint8_t *out)
+{
+    static _Atomic int loads;
+    const char *hangs = getenv("VAULT_HANGS");
+    char *file = NULL;
+
+    if (hangs == NULL)
+        return __real_vault_load(vault, segment, file_bytes, file_hash, out);
+    int load = ++loads, hanging = (int)strtol(hangs, &file, 10);
+    char name[512];
+    snprintf(name, sizeof name, "%s%s", file + 1, load > hanging ? ".later" : "");
+    while (load >= hanging && access(name, F_OK) == 0)
+        usleep(10000);
+    return __real_vault_load(vault, segment, file_bytes, file_hash, out);
 }
