@@ -104,6 +104,8 @@ bool cluster_row_leader_decode(struct cluster_leader *out, struct etcd_bytes val
 
 /* ---- node ------------------------------------------------------------------------------------ */
 
+enum { IS_CANDIDATE = 1, IS_JUDGED = 2 }; /* flags */
+
 static const char node_magic[8] = { 'p', 'e', 'r', 'p', 'd', 'N', 'O', 'D' };
 
 void cluster_row_node_encode(uint8_t out[CLUSTER_NODE_ROW_BYTES], const struct cluster_node *node)
@@ -112,7 +114,7 @@ void cluster_row_node_encode(uint8_t out[CLUSTER_NODE_ROW_BYTES], const struct c
     write_text(out + 16, node->node, CLUSTER_LABEL_BYTES);
     cc_store64(out + 32, node->term);
     out[40] = node->state;
-    out[41] = node->is_candidate;
+    out[41] = (uint8_t)(node->is_candidate * IS_CANDIDATE + node->is_judged * IS_JUDGED);
     cc_store32(out + 44, node->rules_version);
     cc_store64(out + 48, node->received_frame);
     cc_store64(out + 56, node->durable_frame);
@@ -129,11 +131,13 @@ bool cluster_row_node_decode(struct cluster_node *out, struct etcd_bytes value)
     const uint8_t *bytes = value.bytes;
 
     if (!is_sealed(value, CLUSTER_NODE_ROW_BYTES, node_magic) || bytes[40] >= CLUSTER_STATE_COUNT ||
-        bytes[41] > 1 || !cc_is_zero(bytes + 42, 2) || !cc_is_zero(bytes + 184, 8))
+        bytes[41] > (IS_CANDIDATE | IS_JUDGED) || !cc_is_zero(bytes + 42, 2) ||
+        !cc_is_zero(bytes + 184, 8))
         return false;
     out->term = cc_load64(bytes + 32);
     out->state = bytes[40];
-    out->is_candidate = bytes[41] != 0;
+    out->is_candidate = (bytes[41] & IS_CANDIDATE) != 0;
+    out->is_judged = (bytes[41] & IS_JUDGED) != 0;
     out->rules_version = cc_load32(bytes + 44);
     out->received_frame = cc_load64(bytes + 48);
     out->durable_frame = cc_load64(bytes + 56);

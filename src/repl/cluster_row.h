@@ -51,6 +51,7 @@ struct cluster_node {
     uint64_t term;
     uint8_t state; /* enum cluster_state */
     bool is_candidate;
+    bool is_judged; /* its clock, by frames of a leader; else clock_difference_ns tells nothing */
     uint32_t rules_version;
     uint64_t received_frame, durable_frame, applied;
     int64_t clock_difference_ns;

@@ -127,6 +127,7 @@ static void step_show(struct elect *elect, uint64_t now_ns)
         .term = elect->state == ELECT_ELECTED ? elect->term : elect->leader.term,
         .state = state_of(elect),
         .is_candidate = elect->config.is_candidate,
+        .is_judged = elect->status.is_judged,
         .rules_version = elect->config.rules_version,
         .received_frame = elect->status.received_frame,
         .durable_frame = elect->status.durable_frame,

@@ -21,6 +21,7 @@
 #define ELECT_RANK_NS         UINT64_C(60000000)
 #define ELECT_HANDED_NS       UINT64_C(500000000)   /* for the node that was handed the lead */
 #define ELECT_CLOCK_NS        UINT64_C(10000000000) /* for a node whose clock is less off */
+#define ELECT_UNJUDGED_NS     UINT64_C(2000000000)  /* for a node whose clock is judged */
 #define ELECT_RETRY_NS        UINT64_C(100000000)
 #define ELECT_NODE_WAIT_NS    UINT64_C(3000000000) /* for the key of a process of the same name */
 #define ELECT_DEADLINE_NS     UINT64_C(200000000)  /* before the lease ends */
@@ -55,6 +56,7 @@ struct elect_status {
     uint64_t hash_sequence; /* of the newest state that its replica has shown; 0: none */
     uint8_t effects_hash[32];
     uint64_t wall_ns; /* node clock */
+    bool is_judged;   /* its clock, by frames of a leader */
     bool is_current;  /* it has applied all that counts and may lead */
     bool is_alive;    /* its threads turn: the session is renewed */
     bool creates;     /* make the cluster, with this genesis and term, if there is none */

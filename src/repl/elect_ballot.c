@@ -42,17 +42,24 @@ static void ask_rank(struct elect *elect)
     (void)elect_ask(elect, ASK_RANK, STEP_RANK, &request);
 }
 
-/* Whether the node may lead, or will as soon as it has read on, with a clock that is less off. */
-static bool has_better_clock(const struct elect *elect, const struct cluster_node *node)
+/* For how long this node leaves the lead to that one for its clock's sake, if that may lead or will
+ * as soon as it has read on. */
+static uint64_t clock_wait(const struct elect *elect, const struct cluster_node *node)
 {
-    return node->is_candidate &&
-           (node->state == CLUSTER_CURRENT || node->state == CLUSTER_BEHIND) &&
-           lateness_off(node->clock_difference_ns) <
-               lateness_off(elect->status.clock_difference_ns);
+    const struct elect_status *status = &elect->status;
+
+    if (!node->is_candidate || !(node->state == CLUSTER_CURRENT || node->state == CLUSTER_BEHIND))
+        return 0;
+    if (!status->is_judged)
+        return node->is_judged ? ELECT_UNJUDGED_NS : 0;
+    bool is_better = status->clock_wait_ns != 0 && lateness_off(node->clock_difference_ns) <
+                                                       lateness_off(status->clock_difference_ns);
+    return is_better ? ELECT_CLOCK_NS : 0;
 }
 
 /* Nodes that may lead and come before this one by name; the one that was handed the lead comes
- * before all of them. A node whose clock is off waits again for one whose clock is less off. */
+ * before all of them. A node whose clock is off, or is not judged, waits for one that is known to
+ * be better. */
 static void done_rank(struct elect *elect, const struct etcd_done *done, uint64_t now_ns)
 {
     uint64_t wait_ns = 0, clock_ns = 0;
@@ -66,8 +73,9 @@ static void done_rank(struct elect *elect, const struct etcd_done *done, uint64_
         if (is_node && node.is_candidate && node.state == CLUSTER_CURRENT &&
             strcmp(node.node, elect->config.node) < 0)
             wait_ns += ELECT_RANK_NS;
-        if (is_node && elect->status.clock_wait_ns != 0 && has_better_clock(elect, &node))
-            clock_ns = ELECT_CLOCK_NS;
+        uint64_t longer_ns = is_node ? clock_wait(elect, &node) : 0;
+        if (longer_ns > clock_ns)
+            clock_ns = longer_ns;
         if (done->rows[i].op == 0 || !cluster_row_handover_decode(&handover, value))
             continue;
         elect->was_handed = true;

@@ -73,6 +73,7 @@ static void node(void)
                                       .term = 2,
                                       .state = CLUSTER_CURRENT,
                                       .is_candidate = true,
+                                      .is_judged = true,
                                       .rules_version = 7,
                                       .received_frame = 11,
                                       .durable_frame = 12,
@@ -83,7 +84,7 @@ static void node(void)
                                       .public_address = "x:1" };
     cluster_row_node_encode(bytes, &row);
     CHECK(memcmp(bytes, "perpdNOD", 8) == 0 && bytes[16] == 'a' && cc_load64(bytes + 32) == 2);
-    CHECK(bytes[40] == 2 && bytes[41] == 1 && cc_load32(bytes + 44) == 7);
+    CHECK(bytes[40] == 2 && bytes[41] == 3 && cc_load32(bytes + 44) == 7);
     CHECK(cc_load64(bytes + 48) == 11 && cc_load64(bytes + 56) == 12);
     CHECK(cc_load64(bytes + 64) == 13 && (int64_t)cc_load64(bytes + 72) == -14);
     CHECK(cc_load64(bytes + 80) == 15 && bytes[88] == 16 && bytes[119] == 17);

@@ -17,7 +17,7 @@ struct node {
     struct etcd *etcd; /* NULL: dead */
     struct elect elect;
     int64_t off_ms;
-    bool is_behind, is_no_candidate;
+    bool is_behind, is_no_candidate, is_unjudged;
 };
 
 static struct etcd_sim *sim;
@@ -57,6 +57,7 @@ static void turn(struct node *node)
     const struct elect_status status = {
         .clock_difference_ns = node->off_ms * (int64_t)MS,
         .clock_wait_ns = lateness_wait(node->off_ms * (int64_t)MS, BOUND_MS * MS),
+        .is_judged = !node->is_unjudged,
         .is_current = !node->is_behind,
         .is_alive = true,
         .creates = node == &nodes[0],
@@ -217,6 +218,34 @@ static void not_current_any_more(void)
     end();
 }
 
+/* A node that has judged no frame, and comes first by name: it leads behind those whose clocks are
+ * judged, after 2 s for those that read on; at once where nobody's is judged. */
+static void unjudged_leads_last(void)
+{
+    begin(0, 200);
+    nodes[1].is_unjudged = true;
+    pass(2000);
+    kill_node(0);
+    CHECK(until_led() <= 1500 && leader() == 2);
+    end();
+
+    begin(0, 0);
+    nodes[1].is_unjudged = nodes[2].is_behind = true;
+    pass(2000);
+    kill_node(0);
+    pass(2500);
+    CHECK(leader() == -1);
+    CHECK(until_led() <= 1000 && leader() == 1);
+    end();
+
+    begin(0, 0);
+    nodes[1].is_unjudged = nodes[2].is_unjudged = true;
+    pass(2000);
+    kill_node(0);
+    CHECK(until_led() <= 1500 && leader() == 1);
+    end();
+}
+
 int main(void)
 {
     least_off_leads();
@@ -224,5 +253,6 @@ int main(void)
     better_ones_have_their_time();
     a_wait_ends();
     not_current_any_more();
+    unjudged_leads_last();
     return 0;
 }

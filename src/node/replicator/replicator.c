@@ -115,21 +115,6 @@ int replicator_fail(struct replicator *replicator, int exit_code, const char *fo
 
 /* ---- standby --------------------------------------------------------------------------------- */
 
-/* The frame was adopted just now. */
-static void look_at_clock(struct replicator *replicator, const uint8_t *bytes, size_t count)
-{
-    struct record_view record;
-
-    if (count <= FRAME_HEADER_BYTES ||
-        record_decode(&record, bytes + FRAME_HEADER_BYTES, count - FRAME_HEADER_BYTES) < 0)
-        return;
-    lateness_add(&replicator->lateness, journal_cluster_last_frame(replicator->journal).boot,
-                 (int64_t)(clock_now_ns(replicator->config.clock) - record.t_ns),
-                 clock_monotonic_ns(replicator->config.clock));
-    atomic_store_explicit(&replicator->clock_difference_ns, replicator->lateness.difference_ns,
-                          memory_order_relaxed);
-}
-
 /* Frames that count, to the journal. */
 static int adopt(struct replicator *replicator, bool *is_blocked)
 {
@@ -153,7 +138,7 @@ static int adopt(struct replicator *replicator, bool *is_blocked)
             return replicator_fail(replicator, NODE_EXIT_FAILED, "write failed: %s",
                                    strerror(-adopted));
         if (!replicator->is_finishing)
-            look_at_clock(replicator, bytes, count);
+            replicator_clock_look(replicator, bytes, count);
         tail_pop(tail);
         work++;
     }
@@ -213,12 +198,7 @@ static void begin_to_author(struct replicator *replicator)
     replicator->takes = true;
     log_line(LOG_INFO, "cluster", "elected: term=%lu epoch=%ld last_frame=%lu", elect->term,
              elect->epoch, replicator->last_frame);
-    if (elect->status.clock_wait_ns != 0)
-        log_line(LOG_ERROR, "cluster",
-                 "the clock of this leader was judged %ld ms off, and nobody else led for %lu ms: "
-                 "look after the clocks, then hand over",
-                 elect->status.clock_difference_ns / 1000000,
-                 elect->status.clock_wait_ns / 1000000);
+    replicator_clock_say(replicator);
 }
 
 static int step_standby(struct replicator *replicator, uint64_t now_ns)
@@ -438,6 +418,7 @@ static struct elect_status status_of(struct replicator *replicator,
         .is_current = replicator->forms ||
                       (tail_is_at_end(&replicator->tail) && words->applied == last.last_sequence),
         .clock_wait_ns = lateness_wait(difference_ns, replicator->config.clock_ns),
+        .is_judged = replicator->lateness.term != 0,
         .is_alive = words->is_alive,
         .creates = replicator->config.creates && last.last_sequence > 0,
         .create_term = last.boot,

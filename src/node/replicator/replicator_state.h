@@ -104,6 +104,12 @@ int replicator_fail(struct replicator *replicator, int exit_code, const char *fo
 /* A leader's turn of a handover: gives the lead away once everything of its term counts. */
 int replicator_hand_step(struct replicator *replicator, const struct replicator_words *words);
 
+/* A standby has adopted this frame just now: how late it came. */
+void replicator_clock_look(struct replicator *replicator, const uint8_t *bytes, size_t count);
+
+/* A node that was elected says what is wrong or unknown of its clock. */
+void replicator_clock_say(const struct replicator *replicator);
+
 /* A standby has no lead to give. */
 void replicator_hand_forget(struct replicator *replicator);
 
