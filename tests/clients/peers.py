@@ -50,13 +50,19 @@ class LiveWorld(world.World):
         self.btc(world.BTC_PRICE)
 
 
+@contextlib.contextmanager
+def live_world(*options):
+    """A LiveWorld of a perpd of its own."""
+    process = client.Perpd(world.perpd_program(), "--exchange.oracle_max_age_ms=0",
+                           "--exchange.testnet=on", *options, *client.SMALL_TABLES)
+    with process, tempfile.TemporaryDirectory() as folder:
+        yield LiveWorld(process, folder)
+
+
 def run_live(suite, past_ms):
     """Runs the suite on a perpd of its own whose ids live that long."""
-    process = client.Perpd(world.perpd_program(), "--exchange.oracle_max_age_ms=0",
-                           "--exchange.testnet=on", f"--exchange.clock_past_ms={past_ms}",
-                           "--limits.total_rate=1000", *client.SMALL_TABLES)
-    with process, tempfile.TemporaryDirectory() as folder:
-        return suite.run(LiveWorld(process, folder), world.only())
+    with live_world(f"--exchange.clock_past_ms={past_ms}", "--limits.total_rate=1000") as here:
+        return suite.run(here, world.only())
 
 
 def quotes_follow(here, index):

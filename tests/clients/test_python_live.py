@@ -18,6 +18,7 @@ from peers import quotes_follow, refuse, run_live, trade  # noqa: E402
 import binary_python  # noqa: E402
 import breaks_python  # noqa: E402
 import ccxt_python  # noqa: E402
+import crowd_python  # noqa: E402
 import client  # noqa: E402
 import client_wheel  # noqa: E402
 import world  # noqa: E402
@@ -173,6 +174,13 @@ async def not_executed(table, here):
             table.same("one", len(await other.orders(status="OPEN")), 1)
         table.same("in the end", (await pending.request).status, "request_completed")
         await ex.cancel_all()
+
+
+@case
+async def cancels_go_first(table, _):
+    """W8: behind 20,000 placements against a bucket of 10 a second, a cancel is sent at once, and
+    once: it waits for none of them, and its own bucket asks for nothing."""
+    await crowd_python.cancels_first(table)
 
 
 @case
