@@ -2,7 +2,7 @@
 """check_exports.py BUILD [ROOT] - every function or table that an object of src/ exports is used by
 another object of src/ or tools/. What nobody calls goes; what tests alone call belongs to tests/;
 what its own file alone calls is static. tools/test_seams.txt lists what is exported for tests all
-the same.
+the same, and a test or benchmark must name it.
 """
 import collections
 import json
@@ -26,6 +26,15 @@ def objects_of(build, root):
                 and source.suffix == ".c" and build not in source.parents:
             found[build / output] = source.relative_to(root)
     return found
+
+
+def named(root):
+    """The words of the programs that test or measure."""
+    words = set()
+    for top in ("tests", "bench", "perf"):
+        for path in (root / top).rglob("*.[ch]"):
+            words |= set(re.findall(r"\w+", path.read_text(errors="replace")))
+    return words
 
 
 def main(build, root):
@@ -52,6 +61,8 @@ def main(build, root):
              for source, name in unused if name not in seams]
     wrong += [f"tools/test_seams.txt: {name} is {'used' if name in exported else 'not exported'}"
               for name in sorted(seams - {name for _, name in unused})]
+    wrong += [f"tools/test_seams.txt: no test and no benchmark names {name}"
+              for name in sorted(seams - named(root))]
     print("\n".join(wrong), end="\n" if wrong else "")
     return 1 if wrong else 0
 

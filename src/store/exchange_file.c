@@ -61,7 +61,8 @@ static void image_decode(struct exchange_file *out, const uint8_t *bytes)
     explicit_bzero(&image, sizeof image);
 }
 
-void exchange_file_encode(uint8_t out[SLOT_BYTES], const struct exchange_file *exchange)
+/* Writes one slot but its counter and checksum. */
+static void encode(uint8_t out[SLOT_BYTES], const struct exchange_file *exchange)
 {
     struct exchange_image image = { .boot = exchange->boot, .epoch = exchange->epoch };
 
@@ -157,7 +158,7 @@ int exchange_file_write(struct disk *disk, struct exchange_file *exchange)
     uint8_t bytes[SLOT_BYTES];
     int error;
 
-    exchange_file_encode(bytes, exchange);
+    encode(bytes, exchange);
     if (exchange->is_former)
         error = slot_file_replace(disk, "exchange", &slot_kind, bytes, &exchange->slots);
     else

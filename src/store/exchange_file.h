@@ -44,9 +44,6 @@ struct exchange_file {
     uint32_t era_count;
 };
 
-/* Writes one slot but its counter and checksum. */
-void exchange_file_encode(uint8_t out[SLOT_BYTES], const struct exchange_file *exchange);
-
 /* Reads one whole slot. Returns 0, or -EBADMSG if magic, version, size, CRC or a byte that must be
  * zero is wrong. */
 CC_MUST_USE int exchange_file_decode(struct exchange_file *out, const uint8_t bytes[SLOT_BYTES]);

@@ -30,7 +30,11 @@ PLANTED = [  # name, files, what the check says (None: nothing)
                  "const int tick_table[2] = { 1, 2 };\n"},
      "src/base/tick.c exports tick_table, which no other object"),
     ("a seam", {"src/engine/turn.c": THRICE, "src/engine/turn.h": DECLARED,
-                SEAMS: "# why\nturn_thrice\n"}, None),
+                SEAMS: "# why\nturn_thrice\n", "tests/engine/test_turn.c": "turn_thrice(1);\n"},
+     None),
+    ("a seam that no test has", {"src/engine/turn.c": THRICE, "src/engine/turn.h": DECLARED,
+                                 SEAMS: "turn_thrice\n"},
+     "no test and no benchmark names turn_thrice"),
     ("a seam that is gone", {SEAMS: "turn_thrice\n"}, "turn_thrice is not exported"),
     ("a seam that is used", {SEAMS: "turn_twice\n"}, "turn_twice is used"),
 ]
