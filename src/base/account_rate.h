@@ -1,5 +1,5 @@
 /* account_rate.h - how many requests an account may have executed: one bucket for its writes, one
- * for its cancels and reductions (W8), so that who has used up the first can still cancel. A third
+ * for its cancels and reductions (W8), so that cancels go on without the first. A third
  * bounds all accounts together.
  *
  * A bucket is one time (GCRA): when it will be full again. A request is charged after its signature

@@ -25,7 +25,7 @@ enum { BOOK_BOARD_DEPTHS = 4, BOOK_BOARD_DEPTH_MAX = 1000 };
 /* The depths that can be wanted, ascending. */
 extern const uint16_t book_board_depths[BOOK_BOARD_DEPTHS];
 
-/* What stands for a market, besides its levels. */
+/* What is kept of a market, besides its levels. */
 struct book_board_head {
     uint64_t book_seq;
     uint64_t applied; /* the sequence that it shows */
@@ -39,7 +39,7 @@ struct book_board_head {
 struct book_board {
     struct book_board_row *rows; /* [SYMBOLS_MAX]; NULL: before book_board_init */
     struct published writes;
-    _Atomic uint32_t wanted; /* all wants that stand */
+    _Atomic uint32_t wanted; /* all wants that are open */
 };
 
 /* 0 or -ENOMEM. The board must be all zeros before. */

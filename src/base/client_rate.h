@@ -2,7 +2,7 @@
  * buckets of tokens by address and by API key, shared by all network threads (W8).
  *
  * A bucket is one time (GCRA): when it will be full again. A client is 64 bits: an address as
- * rate_limit.h makes it, or the first bytes of a key's hash; which one is told by the kind.
+ * rate_limit.h makes it, or the first bytes of a key's hash; the kind says which.
  *
  * Order. A bucket is advanced by compare-and-swap. No other memory is read through it: relaxed.
  * Wait.  A swap is repeated only when another thread has just charged the same bucket.
@@ -32,7 +32,7 @@ struct client_rate_limit {
     uint32_t burst; /* tokens of a full bucket, > 0 */
 };
 
-/* A bucket as its client is told of it. */
+/* A bucket as it is reported to its client. */
 struct client_rate_state {
     uint32_t limit;     /* tokens when it is full; 0: there is no bucket */
     uint32_t remaining; /* tokens now */
@@ -64,7 +64,7 @@ CC_MUST_USE uint64_t client_rate_take(struct client_rate *rates, enum client_rat
 CC_MUST_USE uint64_t client_rate_again(struct client_rate *rates, enum client_rate_kind kind,
                                        uint64_t client, uint32_t cost, uint64_t now_ns);
 
-/* As client_rate_take of one token for who has waited for it: neither ends nor lengthens the row of
+/* As client_rate_take of one token that was waited for: neither ends nor lengthens the row of
  * refusals. */
 CC_MUST_USE uint64_t client_rate_redeem(struct client_rate *rates, enum client_rate_kind kind,
                                         uint64_t client, uint64_t now_ns);

@@ -7,7 +7,7 @@
  *   owner                                     any thread
  *   clock_follow()  -- three words -->        clock_now_ns()
  *
- * A start whose wall clock cannot be right holds this clock: it stands until clock_release.
+ * A start whose wall clock cannot be right holds this clock: it is stopped until clock_release.
  *
  * Order. A version publishes the three words; it is odd while they are written. A reader retries
  *        when the version was odd or has changed, so it never mixes two updates. While the clock
@@ -34,7 +34,7 @@ struct clock {
     _Atomic int64_t base_offset_ns;       /* the offset at that moment */
     _Atomic int64_t target_offset_ns;     /* the offset that is approached */
     _Atomic int64_t difference_ns;        /* CLOCK_REALTIME - this clock, at the last update */
-    _Atomic uint64_t held_ns;             /* the time at which it stands; 0: it goes */
+    _Atomic uint64_t held_ns;             /* the time at which it is stopped; 0: it goes */
     bool is_ahead; /* released before the wall clock had come so far; of the owner */
     _Atomic uint64_t simulated_ns;
     int64_t simulated_step_ns; /* of the wall clock against simulated_ns */
@@ -55,7 +55,7 @@ void clock_step(struct clock *clock, int64_t step_ns);
 /* Returns CLOCK_REALTIME, or what a simulated clock has in its place. Any thread. */
 uint64_t clock_wall_ns(const struct clock *clock);
 
-/* Makes the clock stand at at_ns, not 0, until clock_release. Owner, at a start. */
+/* Stops the clock at at_ns, not 0, until clock_release. Owner, at a start. */
 void clock_hold(struct clock *clock, uint64_t at_ns);
 
 /* Lets a clock that is held go on from at_ns. While the wall clock is more than
@@ -76,7 +76,7 @@ uint64_t clock_now_ns(const struct clock *clock);
  * clock_now_ns. Any thread. */
 uint64_t clock_monotonic_ns(const struct clock *clock);
 
-/* Returns the time for deadlines that must not stand still while the machine sleeps:
+/* Returns the time for deadlines that must not stop while the machine sleeps:
  * CLOCK_BOOTTIME, or the simulated time. Any thread. */
 uint64_t clock_boot_ns(const struct clock *clock);
 

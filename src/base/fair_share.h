@@ -8,7 +8,7 @@
 
 #include "base/compiler.h"
 
-/* Whether who holds `held` may take one of the `free` ones. */
+/* Whether a holder of `held` may take one of the `free` ones. */
 CC_MUST_USE static inline bool fair_share_has_room(uint32_t held, uint32_t free)
 {
     return 2 * (uint64_t)held < free;

@@ -1,8 +1,8 @@
 /* operator_rule.h - the rules of a market record and of the operator's other bodies, each with the
  * field that breaks it: what a refusal of 1001, 1002, 1004 or 1008 says beside its status. The last
- * ones are of withdrawals (10): the field is the table of which the account has too many rows.
+ * ones are of withdrawals (10): the field names the table in which the account has too many rows.
  *
- * The number of a rule is its place in the list from 1 on; 0 is none. It comes in the answer of the
+ * The number of a rule is its rank in the list from 1 on; 0 is none. It comes in the answer of the
  * engine and in effect 2100; the acknowledgement says field and rule as text (json.md J4).
  *
  * Order.  New rules go to the end: numbers stay. */

@@ -190,7 +190,7 @@ CC_MUST_USE bool option_parse_engine(struct option_engine *options, const uint8_
                                      size_t body_bytes);
 
 /* Puts `key` into the line exchange.signing_public of a body that parses, and into its options, in
- * the place of the key that is there. False without one; nothing is changed then. Pure. */
+ * the index of the key that is there. False without one; nothing is changed then. Pure. */
 CC_MUST_USE bool option_change_signing_public(struct option_engine *options, uint8_t *body,
                                               size_t body_bytes, const uint8_t key[32]);
 

@@ -1,4 +1,4 @@
-/* share_list.h - the bounded tables of which accounts have shares, and the classes of accounts
+/* share_list.h - the bounded tables that accounts have shares of, and the classes of accounts
  * (wire.md W8, Slots), as reads and metrics number and name them. */
 #ifndef BASE_SHARE_LIST_H
 #define BASE_SHARE_LIST_H

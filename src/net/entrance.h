@@ -14,14 +14,14 @@
 
 enum {
     ENTRANCE_REFUSAL_BYTES = 512,
-    ENTRANCE_RESERVED = 64, /* places of the table for the admin listener */
+    ENTRANCE_RESERVED = 64, /* rows of the table for the admin listener */
 };
 
 /* Counts the connection for its address. False: the address has limits.connections already, and
  * the connection is not counted. */
 CC_MUST_USE bool entrance_admit(struct context *context, struct conn *conn);
 
-/* Whether the table has a place for a connection of the address. When it is nearly full the
+/* Whether the table has a row for a connection of the address. When it is nearly full the
  * connection idle longest of the address that holds most is closed for it, one that has proved a
  * key last; a tenth of the table is kept for addresses that have proved one in the last minute. */
 CC_MUST_USE bool entrance_make_room(struct context *context, uint64_t address);

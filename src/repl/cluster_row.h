@@ -60,7 +60,7 @@ struct cluster_node {
     char public_address[CLUSTER_PLACE_BYTES];
 };
 
-/* Where the log begins: behind this frame. */
+/* Where the log begins: after this frame. */
 struct cluster_genesis {
     uint64_t frame, sequence;
     uint8_t frame_hash[32];

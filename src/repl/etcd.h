@@ -50,7 +50,7 @@ enum etcd_kind {
     ETCD_STATUS, /* of the member that answers */
     ETCD_COMPACT,
     ETCD_MOVE_LEADER, /* only etcd's leader does it: else ETCD_REFUSED */
-    ETCD_DEFRAGMENT,  /* the member that answers, which stands still meanwhile */
+    ETCD_DEFRAGMENT,  /* the member that answers, which stops meanwhile */
     ETCD_DISARM,      /* the alarm of a member that the quota is used up, if it has one */
     ETCD_KIND_COUNT
 };
@@ -147,7 +147,7 @@ struct etcd_done {
     int64_t compact_revision;
     int64_t lease, ttl_s; /* LEASE_GRANT, LEASE_KEEP */
     const struct etcd_row *rows;
-    uint32_t row_count; /* 0 of a watch: it stands; again after a broken connection */
+    uint32_t row_count; /* 0 of a watch: it is set; again after a broken connection */
     const struct etcd_member *members;
     uint32_t member_count;
     const struct etcd_status *status;

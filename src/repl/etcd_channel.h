@@ -10,7 +10,7 @@
 #include "repl/h2.h"
 
 struct etcd_slot {
-    bool is_used, is_sent; /* is_sent: on the connection that stands */
+    bool is_used, is_sent; /* is_sent: on the open connection */
     bool is_delivered;     /* goes at the next reap */
     enum etcd_kind kind;
     uint64_t tag, order, sent_ns, late_ns; /* late_ns 0: never */
@@ -62,7 +62,7 @@ void etcd_channel_send(struct etcd_channel *channel);
 /* Ends the connection: what is in flight goes to the next endpoint. */
 void etcd_channel_fail(struct etcd_channel *channel, const char *why);
 
-/* Whether the slot's call is on the connection that stands. */
+/* Whether the slot's call is on the open connection. */
 CC_MUST_USE bool etcd_channel_is_sent(const struct etcd_channel *channel,
                                       const struct etcd_slot *slot);
 

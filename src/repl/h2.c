@@ -55,7 +55,7 @@ static void free_message(struct h2 *h2, struct h2_message *message)
     free(message);
 }
 
-/* The call ends here and now; the other side is told to stop. */
+/* The call ends at once; the other side gets a request to stop. */
 static void fail_call(struct h2 *h2, struct call *call, int status, const char *text)
 {
     call->is_ended = true;

@@ -4,7 +4,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-/* The least of the last seconds, of which `newest` is one. */
+/* The least of the last seconds, `newest` among them. */
 static int64_t least_of(const struct lateness *lateness, uint64_t newest)
 {
     int64_t least_ns = INT64_MAX;

@@ -4,8 +4,8 @@
  * Judge.  A frame's lateness is the node clock at its arrival less the t of its first record: the
  *         difference of the clocks and the way of the frame. The way takes 0 or more, so the least
  *         of many is the nearest to the difference; the least of LATENESS_SECONDS counts, however
- *         many or few frames come in them. Those of another term begin again: they tell of another
- *         clock. Until a second of them has come, what was judged before stands.
+ *         many or few frames come in them. Those of another term begin again: they are of another
+ *         clock. Until a second of them has come, what was judged before stays.
  * Pure.   No clock is read; times are parameters. */
 #ifndef REPL_LATENESS_H
 #define REPL_LATENESS_H

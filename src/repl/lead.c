@@ -69,7 +69,7 @@ bool lead_send(struct lead *lead, const uint8_t *bytes, size_t count, uint64_t n
     if (lead->state != LEAD_GOES || number - lead->landed > LEAD_FRAMES_MAX)
         return false;
     if (number > lead->first && lead->landed < lead->first)
-        return false; /* the first one, when it lands, deletes what is behind it */
+        return false; /* the first one, when it lands, deletes what is after it */
     INVARIANT(frame->bytes == NULL);
     *frame =
         (struct lead_frame){ .bytes = bytes, .count = count, .number = number, .sent_ns = now_ns };

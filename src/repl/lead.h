@@ -3,8 +3,8 @@
  *   lead_send(n) ──> { leader is mine, log/n is not there } put log/n   else: read both
  *   lead_done()  <── landed │ log/n holds my bytes: landed │ anything else: the fence is lost
  *
- * The first frame of a term deletes, in the same transaction, what lies behind it: frames of
- * leaders before that landed behind a gap. So nothing is sent behind it before it has landed.
+ * The first frame of a term deletes, in the same transaction, what lies after it: frames of
+ * leaders before that landed after a gap. So nothing is sent after it before it has landed.
  *
  * Order.  Frames land in any order; they count in the contiguous prefix only (lead.landed).
  * Wait.   Nothing blocks. A request is asked until it is answered; with `no space` again after
@@ -27,7 +27,7 @@ enum lead_state {
 };
 
 struct lead_frame {
-    const uint8_t *bytes; /* NULL: none in this place */
+    const uint8_t *bytes; /* NULL: none in this slot */
     size_t count;
     uint64_t number;
     uint64_t sent_ns;  /* first */
@@ -51,7 +51,7 @@ struct lead {
 void lead_begin(struct lead *lead, struct etcd *etcd, const char *cluster, int64_t epoch,
                 uint64_t last);
 
-/* Sends the next frame. True, or false while there is no place, or the first of the term has not
+/* Sends the next frame. True, or false while there is no slot, or the first of the term has not
  * landed: ask again later. */
 CC_MUST_USE bool lead_send(struct lead *lead, const uint8_t *bytes, size_t count, uint64_t number,
                            uint64_t now_ns);

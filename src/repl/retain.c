@@ -181,7 +181,7 @@ static void accept_segments(struct retain *retain, const struct etcd_done *done,
         struct cluster_segment segment;
         if (!cluster_row_segment_decode(&segment, done->rows[i].value)) {
             retain->again_ns = now_ns + RETAIN_RETRY_NS;
-            return; /* not of this binary: nothing is put behind it, nothing is deleted */
+            return; /* not of this binary: nothing is put after it, nothing is deleted */
         }
         if (!retain->has_newest || segment.last_frame < retain->lowest)
             retain->low = segment.segment + (segment.last_frame < retain->lowest);

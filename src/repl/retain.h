@@ -5,7 +5,7 @@
  *   segment/<n> + `keep` bytes below the end ──> { leader is mine } delete log/ to its last frame
  *                                            ──> compact
  *
- * Order.  A frame goes only when the pointer of its segment stands. The newest RETAIN_FRAMES_MIN
+ * Order.  A frame goes only when the pointer of its segment is put. The newest RETAIN_FRAMES_MIN
  *         frames stay whatever they hold: a reader tells by them that its next frame is gone.
  * Wait.   Nothing blocks; one request is in flight. A refusal is asked again later, and what is not
  *         deleted stays: nothing depends on it but etcd's size.

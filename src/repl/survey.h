@@ -1,4 +1,4 @@
-/* survey.h - how a cluster stands: its nodes, the members of etcd, the newest segment of the vault.
+/* survey.h - how a cluster is: its nodes, the members of etcd, the newest segment of the vault.
  *
  *   keys node/, leader, segment/ ──┐
  *   members, by any of them ───────┼──> struct survey
@@ -7,7 +7,7 @@
  * Order.  survey_keys begins a survey, survey_members and survey_status of each address add to it.
  * Wait.   One question after the other, at most SURVEY_WAIT_NS for each.
  * Owner.  One thread, which has the clients; no other request is in flight on them.
- * Bound.  SURVEY_NODES_MAX nodes and ETCD_MEMBERS_MAX members; of more nodes the number is told. */
+ * Bound.  SURVEY_NODES_MAX nodes and ETCD_MEMBERS_MAX members; of more nodes only the number. */
 #ifndef REPL_SURVEY_H
 #define REPL_SURVEY_H
 

@@ -162,7 +162,7 @@ static bool accept_row(struct tail *tail, const struct etcd_row *row)
 }
 
 /* Whether retention has deleted the next frame. All pages are of one revision. A leader sends at
- * most TAIL_GAP_MAX frames from the first on that has not landed: what lies further behind a frame
+ * most TAIL_GAP_MAX frames from the first on that has not landed: what is further on than a frame
  * that is not there was sent when that one had landed. */
 static bool is_gone(const struct tail *tail, uint64_t last)
 {
@@ -211,7 +211,7 @@ static void accept_events(struct tail *tail, const struct etcd_done *done, uint6
             begin_again(tail, now_ns + TAIL_RETRY_NS);
             return;
         }
-    if (done->row_count > 0) /* else it stands, again perhaps, in the middle of a revision */
+    if (done->row_count > 0) /* else it is set, again perhaps, in the middle of a revision */
         tail->is_settled = !done->more;
     if (is_full(tail) && tail->is_settled) /* ranges begin when this is taken */
         begin_again(tail, now_ns + TAIL_RETRY_NS);

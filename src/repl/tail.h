@@ -1,9 +1,9 @@
 /* tail.h - the frames of the log in order, as a standby takes them.
  *
- *   ranges from the next frame on, page by page ──> one watch behind the first page's revision
- *        every row into its place ──> tail_next: the next one, once its whole revision has come
+ *   ranges from the next frame on, page by page ──> one watch after the first page's revision
+ *        every row into its slot ───> tail_next: the next one, once its whole revision has come
  *
- * A frame behind a gap waits; if the log drops it, it is dropped here. tail_finish ends the watch
+ * A frame after a gap waits; if the log drops it, it is dropped here. tail_finish ends the watch
  * and reads what there is now: after it tail_next gives the rest, and tail_is_finished says that
  * the contiguous log ends there. The caller checks that each frame follows the one before.
  *
@@ -59,7 +59,7 @@ struct tail {
     struct tail_frame frames[TAIL_FRAMES_MAX]; /* frame n at n modulo their number */
 };
 
-/* Begins behind the frame `last`. */
+/* Begins after the frame `last`. */
 void tail_begin(struct tail *tail, struct etcd *etcd, const char *cluster, uint64_t last);
 
 /* Frees what is held, and gives up the request under way. */
@@ -80,8 +80,8 @@ void tail_pop(struct tail *tail);
 void tail_finish(struct tail *tail);
 CC_MUST_USE bool tail_is_finished(const struct tail *tail);
 
-/* Whether every frame that counts, as far as was seen, was given while the watch stands. Frames
- * behind a gap may be there: a leader that died left them. */
+/* Whether every frame that counts, as far as was seen, was given while the watch goes on. Frames
+ * after a gap may be there: a leader that died left them. */
 CC_MUST_USE bool tail_is_at_end(const struct tail *tail);
 
 #endif

@@ -1,7 +1,7 @@
 /* vote.h - a leader asks before each 2015 whether other nodes have the state that it has
  * (replication.md, Hash vote).
  *
- *   vote_begin { sequence, hash } ──node/──> nodes close behind: which have shown this sequence?
+ *   vote_begin { sequence, hash } ──node/──> nodes that are close: which have shown this sequence?
  *        all of them, or VOTE_WAIT_NS later ──> VOTE_AGREED, or VOTE_ODD: two others have one
  *                                               hash, and it is not this node's
  *

@@ -8,7 +8,7 @@
 #define FOLDER "discarded"
 
 struct discarded_tails {
-    uint64_t count; /* noted since the beginning; the place of the next is count modulo the size */
+    uint64_t count; /* noted since the beginning; the slot of the next is count modulo the size */
     struct discarded_end ends[RECOVERY_TAILS_MAX];
 };
 
@@ -87,7 +87,7 @@ static int frame_keep(struct keeping *keeping, const struct frame_header *header
     return 0;
 }
 
-/* Every frame of the chain behind `end`, in order. */
+/* Every frame of the chain after `end`, in order. */
 static enum refusal_kind frames_keep(struct keeping *keeping, const struct discarded_end *end,
                                      uint64_t last, struct refusal *refusal)
 {

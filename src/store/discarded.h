@@ -10,7 +10,7 @@
 #include "store/recovery.h"
 #include "store/segment_set.h"
 
-/* A place where the chain may end. */
+/* A location where the chain may end. */
 struct discarded_end {
     struct frame_tail tail;
     uint64_t segment, offset; /* of the next frame */
@@ -27,7 +27,7 @@ void discarded_tails_free(struct discarded_tails *tails);       /* NULL: nothing
 void discarded_note(struct discarded_tails *tails, const struct frame_tail *tail, uint64_t segment,
                     uint64_t offset, bool is_closed);
 
-/* Asks config->agree, and finds the place that it names. `last`: the end of the chain, which is
+/* Asks config->agree, and finds the location that it names. `last`: the end of the chain, which is
  * kept as it is when no frame was noted. */
 CC_MUST_USE enum refusal_kind discarded_agree(const struct discarded_tails *tails,
                                               const struct recovery_config *config,

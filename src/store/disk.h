@@ -108,7 +108,7 @@ static inline CC_MUST_USE int disk_rename(struct disk *disk, const char *from, c
     return disk->ops->rename(disk, from, to);
 }
 
-/* Ends a file's name (-ENOENT: there is none); who has the file open may read on. It may come back
+/* Ends a file's name (-ENOENT: there is none); an open file can still be read. It may come back
  * after a crash until disk_sync_folder. */
 static inline CC_MUST_USE int disk_remove(struct disk *disk, const char *path)
 {

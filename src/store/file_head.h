@@ -31,7 +31,7 @@ struct file_kind {
 /* Writes the head of `kind` over the first 16 of `count` bytes; the others are final. */
 void file_head_seal(uint8_t *bytes, size_t count, const struct file_kind *kind);
 
-/* True if the bytes, of which there are at least 16, begin with the head of `kind`. */
+/* True if the bytes, at least 16, begin with the head of `kind`. */
 CC_MUST_USE bool file_head_is(const uint8_t *bytes, const struct file_kind *kind);
 
 /* True if `count` (16 or more) bytes have the checksum that their head says. */

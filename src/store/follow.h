@@ -24,7 +24,7 @@ struct follow;
  * recovery delivered the ones before. Returns NULL without memory. */
 CC_MUST_USE struct follow *follow_create(const struct journal *journal);
 
-/* The same behind a place of the chain: `position` in the buffer is behind the last record of
+/* The same after a location of the chain: `position` in the buffer is after the last record of
  * from->tail. */
 CC_MUST_USE struct follow *follow_create_at(const struct journal *journal, uint64_t position,
                                             const struct journal_position *from);

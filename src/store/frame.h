@@ -61,7 +61,7 @@ CC_MUST_USE int frame_decode(struct frame_header *out, const uint8_t *bytes, siz
 /* Returns the frame number in these first bytes, unchecked; 0 if no frame begins with them. */
 CC_MUST_USE uint64_t frame_claimed_number(const uint8_t bytes[FRAME_HEADER_BYTES]);
 
-/* The same for its first sequence, of bytes for which that is not 0. */
+/* The same for its first sequence; frame_claimed_number of the bytes must not be 0. */
 CC_MUST_USE uint64_t frame_claimed_sequence(const uint8_t bytes[FRAME_HEADER_BYTES]);
 
 /* Where every chain begins: frame 0, sequence 0, boot 0, the hash of exchange_id. */

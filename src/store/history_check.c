@@ -11,7 +11,7 @@
 
 /* LMDB 0.9's format; numbers in the machine's order. A page of 4,096 bytes begins with
  *   number u64[0] pad u16[8] flags u16[10] lower u16[12] upper u16[14]
- * then at 16 come the places of its nodes, u16 each; an overflow page has the count of its pages
+ * then at 16 come the offsets of its nodes, u16 each; an overflow page has the count of its pages
  * u32[12]. A node is
  *   low u16[0] high u16[2] flags u16[4] key_bytes u16[6] key[8] data
  * where low and high are the bytes of data, in a branch page with `flags` the child's number.
@@ -138,7 +138,7 @@ static int mark(const struct check *check, uint64_t number)
     return 0;
 }
 
-/* Node k of a page whose places were counted. */
+/* Node k of a page whose offsets were counted. */
 static bool load_node(const uint8_t *page, uint32_t k, struct node *node)
 {
     bool is_branch = (cc_load16(page + 10) & PAGE_BRANCH) != 0;

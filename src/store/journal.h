@@ -64,7 +64,7 @@ struct journal_config {
     struct journal_position position;
     struct slot_location witness; /* what recovery wrote to `witness` */
     const struct clock *clock;    /* for the witness; NULL: none is due by time */
-    struct frame_board *frames;   /* told of each durable frame, but with durability none; NULL */
+    struct frame_board *frames;   /* gets each durable frame, but with durability none; NULL */
     enum journal_durability durability;
     uint64_t boot;         /* of this start */
     uint64_t buffer_bytes; /* a power of two */

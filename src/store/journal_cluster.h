@@ -15,9 +15,9 @@
 #include "store/journal.h"
 
 /* Takes the next frame of the chain: `count` bytes, header and records without the padding. It
- * counts already, so its records may be shown at once. Returns 1; 0 while no place or segment is
+ * counts already, so its records may be shown at once. Returns 1; 0 while no slot or segment is
  * free: ask again after journal_step; -EBADMSG when it is no frame, does not follow the last one or
- * belongs to another place: none of it was taken, and no other frame is; or -errno, the fault. */
+ * belongs elsewhere: none of it was taken, and no other frame is; or -errno, the fault. */
 CC_MUST_USE int journal_cluster_adopt(struct journal *journal, const uint8_t *bytes, size_t count);
 
 /* Begins to lead: frames from now on have `term` as their boot, which is above the last one's
@@ -30,7 +30,7 @@ CC_MUST_USE bool journal_cluster_is_quiet(const struct journal *journal);
 /* Ends leading: frames are adopted again. The journal is quiet (INVARIANT). */
 void journal_cluster_follow(struct journal *journal);
 
-/* Where the chain ends: the position in the buffer behind its last record, and the place of the
+/* Where the chain ends: the position in the buffer after its last record, and the location of the
  * next frame. The journal is quiet or adopts. */
 CC_MUST_USE struct journal_position journal_cluster_end(const struct journal *journal,
                                                         uint64_t *position);

@@ -90,7 +90,7 @@ static inline bool journal_is_clustered(const struct journal *journal)
     return journal->config.durability >= JOURNAL_REPLICATED;
 }
 
-/* The flight that is `at` places behind the oldest. */
+/* The flight that is `at` slots after the oldest. */
 static inline struct flight *flight_at(struct journal *journal, uint32_t at)
 {
     return &journal->flights[(journal->flight_first + at) & (journal->slot_count - 1)];

@@ -17,7 +17,7 @@ struct recovery {
     struct journal_position start; /* where the chain is read from in the journal */
     uint64_t archived_frame;       /* the last in the archive; 0: none */
     struct frame_tail tail;        /* of the chain as far as it was read */
-    uint64_t segment;              /* the place after the tail */
+    uint64_t segment;              /* the location after the tail */
     uint64_t offset;
     uint64_t boot_max;      /* of everything seen */
     uint64_t newest_boot;   /* B */

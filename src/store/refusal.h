@@ -1,4 +1,4 @@
-/* refusal.h - why a data directory was refused: one of a closed list and a sentence with the place.
+/* refusal.h - why a data directory was refused: one of a closed list; a sentence says where.
  *
  * The store decides and returns the refusal; it neither logs nor exits. The node prints `text` and
  * exits with `refusal_exit_code`: 3 for a directory that must not be used as it is, 1 for a machine

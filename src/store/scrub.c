@@ -302,7 +302,7 @@ static const char *check_frames(struct scrub *scrub, uint64_t number)
     return NULL;
 }
 
-/* The piece was read behind what the room holds. */
+/* The piece was read after what the room holds. */
 static void check_segment(struct scrub *scrub, uint64_t count)
 {
     uint64_t number = scrub->targets[scrub->next].number;

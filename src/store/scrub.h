@@ -65,7 +65,7 @@ struct scrub {
     uint8_t wanted[HASH_BYTES];
     uint8_t *room;          /* aligned */
     uint64_t room_at, held; /* of a segment: bytes in the room, and where they begin */
-    uint64_t parsed;        /* offset behind the last frame */
+    uint64_t parsed;        /* offset after the last frame */
     struct frame_tail tail; /* of the segment */
     uint32_t block_bytes;
     bool has_ended; /* only zeros may follow */

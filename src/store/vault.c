@@ -129,7 +129,7 @@ int vault_first(const struct vault *vault, struct disk *journal, uint64_t *segme
     return has_any ? 0 : -ENOENT;
 }
 
-/* Of the archive, into which a segment goes that stays behind. */
+/* Reads a retired segment from the archive. */
 static int read_archived(const struct vault *vault, struct disk *journal, uint64_t segment,
                          uint8_t *out)
 {

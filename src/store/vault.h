@@ -43,7 +43,7 @@ CC_MUST_USE int vault_first(const struct vault *vault, struct disk *journal, uin
 CC_MUST_USE int vault_load(const struct vault *vault, uint64_t segment, uint64_t file_bytes,
                            const uint8_t file_hash[HASH_BYTES], uint8_t *out);
 
-/* The whole frame at *offset (0: the first) of a loaded segment; *offset is then behind it. NULL:
+/* The whole frame at *offset (0: the first) of a loaded segment; *offset is then after it. NULL:
  * there is none. */
 CC_MUST_USE const uint8_t *vault_next(const struct vault *vault, uint64_t segment,
                                       const uint8_t *bytes, uint32_t *offset,

@@ -1,4 +1,4 @@
-/* witness.h - the file `witness`: how far the journal was durable, as told beside the journal
+/* witness.h - the file `witness`: how far the journal was durable, as written beside the journal
  * (journal.md, Witness). A journal that ends below it has lost its end.
  *
  * The start reads it and writes it once; then the journal's thread writes it, with writes of its

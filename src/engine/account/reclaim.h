@@ -4,7 +4,7 @@
  *   closed (2119), with all its credentials (2118) ──> its rows are FREE
  *
  * An account with cash, an order, a position, or a withdrawal that is kept is never taken, however
- * little that is: it goes behind the others, and is looked at again when its time has passed once
+ * little that is: it goes after the others, and is looked at again when its time has passed once
  * more. No request of its owner changes when its turn comes.
  *
  * Bound. A call looks at RECLAIM_LOOKS_MAX accounts and takes RECLAIM_MOST of them. */

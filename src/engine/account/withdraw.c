@@ -48,7 +48,7 @@ static uint8_t profit_waits(const struct engine *engine, const struct account *o
     return fund_exchange_is_short(engine) ? REASON_insurance_fund_deficit : REASON_none;
 }
 
-/* What an account is told that has too many rows for the class that it would fall to. */
+/* The answer to an account that has too many rows for the class it would fall to. */
 static enum operator_rule rule_of_fall(enum share_table table)
 {
     static const uint8_t rules[SHARE_TABLE_COUNT] = {

@@ -137,7 +137,7 @@ static void write_order(const struct engine *engine, struct image_sink *sink, ui
     image_u64(sink, engine->orders.cold[order].handle);
 }
 
-/* The side whose best tick the cursor stands at. */
+/* The side whose best tick the cursor is at. */
 static void begin_side(const struct engine *engine, struct image_cursor *cursor,
                        enum order_side side)
 {

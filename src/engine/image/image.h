@@ -66,7 +66,7 @@ void image_write(struct engine *engine, struct image_sink *sink);
 
 /* How far an image is written. All zeros: nothing is. */
 struct image_cursor {
-    uint32_t section; /* place in the list above */
+    uint32_t section; /* index in the list above */
     bool is_within;   /* the section has begun */
     uint32_t at;      /* the next row of the section, or the market of the orders */
     uint32_t count;   /* orders, or leverages, so far */

@@ -4,7 +4,7 @@
  *   2014 with a step ──> open: every market that is not CLOSED is HALTED, its state is kept
  *        1011 that names the step ──> closed: the states return
  *
- * While it is open no timer fires, whatever t is: the node's clock stands at the last t. A second
+ * While it is open no timer fires, whatever t is: the node's clock stays at the last t. A second
  * start within it changes the step and keeps the states that are kept.
  *
  * Units. A step is the start's clock less the last known time, ns; 0: no gap. */

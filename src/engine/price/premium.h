@@ -24,7 +24,7 @@ enum {
 struct engine;
 
 /* Returns the hourly rate of the mean of `count` samples; without samples that of a premium of 0.
- * `imr_ppm`: the initial margin of the lowest tier, of which the rate is at most a quarter.
+ * `imr_ppm`: the initial margin of the lowest tier; the rate is at most a quarter of it.
  * Pure. */
 CC_MUST_USE int64_t premium_rate(int64_t sum, uint32_t count, uint32_t imr_ppm);
 

@@ -443,7 +443,7 @@ static __attribute__((noinline)) bool passes_in_full(struct engine *engine, uint
 
 /* True if the taker test passes by its first terms alone, as it does for nearly every order: the
  * market has no limits and is not frozen, the portfolio is its account's only one and has no other
- * market, and E' pays for all of IM before the effect and IM_m behind it. */
+ * market, and E' pays for all of IM before the effect and IM_m after it. */
 static bool passes_at_once(const struct engine *engine, const struct portfolio *portfolio,
                            uint32_t market_index, uint32_t holding_index,
                            const struct margin_change *change)

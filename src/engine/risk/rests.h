@@ -12,7 +12,7 @@
 #define RESTS_CHANGED (UINT64_C(1) << 63)
 
 /* What rests of the holding's orders changed, its position did not: as recheck_holding, but its
- * value and its MM stand. */
+ * value and its MM stay. */
 static inline void rests_changed(struct engine *engine, uint32_t index)
 {
     struct holding *holding = state_holding(engine, index);
@@ -90,7 +90,7 @@ static inline struct rests rests_before(const struct holding *holding,
     return rests;
 }
 
-/* The excess behind an effect, on the side that opposes the position then. Who makes a position
+/* The excess after an effect, on the side that opposes the position then. Who makes a position
  * smaller does not pay for it: that of the other orders is what it was, less what is closed. */
 static inline int64_t rests_excess_after(const struct holding *holding,
                                          const struct margin_change *change)
@@ -110,7 +110,7 @@ static inline int64_t rests_excess_after(const struct holding *holding,
     return excess + more;
 }
 
-/* What rests behind an effect. */
+/* What rests after an effect. */
 static inline struct rests rests_after(const struct holding *holding,
                                        const struct margin_change *change)
 {

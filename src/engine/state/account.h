@@ -146,7 +146,7 @@ uint32_t account_add(struct engine *engine, const uint8_t label[ACCOUNT_LABEL_BY
 /* Makes the slot of an account that has no rows left FREE, for another one: the id is nobody's. */
 void account_give_back(struct engine *engine, uint32_t id);
 
-/* An unfunded account that may not be taken (reclaim.h) goes behind all others. */
+/* An unfunded account that may not be taken (reclaim.h) goes after all others. */
 void account_pass_over(struct engine *engine, uint32_t id);
 
 /* 2119 of an account as it now is. */

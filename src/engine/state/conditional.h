@@ -42,7 +42,7 @@ struct conditional {
     uint64_t placed_sequence;
     uint64_t placed_ns;
     uint64_t hit_price; /* of the source when it was last queued, 0: never */
-    uint64_t hash;      /* mix_id of (account, id): place in the map, and weight in its tree */
+    uint64_t hash;      /* mix_id of (account, id): slot in the map, and weight in its tree */
     uint32_t account;
     uint32_t portfolio;
     uint32_t slippage_ppm;

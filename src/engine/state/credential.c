@@ -522,7 +522,7 @@ static const char *wrong_alone(const struct engine *engine, const struct credent
     return NULL;
 }
 
-/* Its place among the others. */
+/* Its rank among the others. */
 static const char *wrong_among(const struct engine *engine, const struct credential *row)
 {
     const struct credential *last = &engine->credentials.rows[engine->credentials.tail];

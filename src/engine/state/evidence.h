@@ -7,10 +7,10 @@
  * Order.  evidence_of_order while the order is in its table, in its last state or resting; from
  *         then on each 2101 of it in this command renews the evidence, those of deferred work too,
  *         so that it is as of the end of the command (J4); evidence_end after the deferred work.
- *         A fired order that goes on (R3) has no 2101: each of its walks renews it. It stands in no
- *         queue, and until its first fill it is shown as it was told last, UNTRIGGERED.
+ *         A fired order that goes on (R3) has no 2101: each of its walks renews it. It is in no
+ *         queue, and until its first fill it is shown as it was last, UNTRIGGERED.
  * Owner.  `result` NULL: an order that is not the request's own (a batch's item, a trigger).
- * Bound.  The queue is walked over at most EVIDENCE_STEPS orders a way; from a place farther from
+ * Bound.  The queue is walked over at most EVIDENCE_STEPS orders a way; from an order farther from
  *         both ends of its level there is no quantity_ahead. */
 #ifndef ENGINE_STATE_EVIDENCE_H
 #define ENGINE_STATE_EVIDENCE_H

@@ -41,7 +41,7 @@ struct deleverage {
 /* What the head of the queue is in the middle of. */
 enum liquidation_step {
     LIQUIDATION_IDLE,
-    LIQUIDATION_ORDER,  /* the taker's place (own_order.h) holds an order of L1 */
+    LIQUIDATION_ORDER,  /* the taker's slot (own_order.h) holds an order of L1 */
     LIQUIDATION_UNWIND, /* or one of the fund */
     LIQUIDATION_RUN,    /* L3 */
 };

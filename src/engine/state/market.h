@@ -1,6 +1,6 @@
 /* market.h - the table of markets: record, state, prices, book, holders; owned by the engine.
  *
- * The index of a market is its place in order of definition; markets are never taken out.
+ * The index of a market is its rank in order of definition; markets are never removed.
  *
  * Units. Prices and sizes raw, ema raw * 2^20 (R5), times unix ns. */
 #ifndef ENGINE_STATE_MARKET_H
@@ -170,7 +170,7 @@ static inline bool market_matches(const struct market *market)
     return market->state == MARKET_ACTIVE || market->state == MARKET_REDUCE_ONLY;
 }
 
-/* Leverage of who has not chosen another: min(20, the market's maximum) (R4). */
+/* Leverage of accounts that chose none: min(20, the market's maximum) (R4). */
 static inline uint32_t market_leverage(const struct market *market)
 {
     return market->record.max_leverage < MARKET_LEVERAGE_DEFAULT ? market->record.max_leverage

@@ -111,7 +111,7 @@ static void copy_to_holding(struct engine *engine, uint32_t portfolio, uint32_t 
         state_holding(engine, holding)->mmp = index;
 }
 
-/* A zeroed row in its place of the portfolio's list; there is room. */
+/* A zeroed row at its rank in the portfolio's list; there is room. */
 static uint32_t add(struct engine *engine, uint32_t portfolio, uint32_t market)
 {
     struct mmp_table *table = &engine->mmps;

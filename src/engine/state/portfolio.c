@@ -177,7 +177,7 @@ void portfolio_give_back(struct engine *engine, uint32_t index)
         subaccount_give_back(engine, subaccount);
 }
 
-/* A row without a name and without a place in its account. */
+/* A row without a name, in no list of its account. */
 static uint32_t new_row(struct engine *engine, uint32_t subaccount, uint32_t portfolio_index)
 {
     struct portfolio_table *table = &engine->portfolios;

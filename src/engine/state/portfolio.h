@@ -60,7 +60,7 @@ struct portfolio {
     bool flagged;              /* E < IM at its last check (R7) */
     bool changed;              /* is in the list of portfolios to check */
     bool cancel_queued;        /* a cancellation list of it is in the queue (work.h) */
-    bool netted;               /* behind the netting of its liquidation (R7) */
+    bool netted;               /* after the netting of its liquidation (R7) */
     bool unseen;               /* marks may have moved since a check that found E >= 0 (risk.h) */
     bool excess_queued;        /* a record of it exceeds and is in the queue (excess.h) */
     uint64_t liquidation_ns;   /* t of its last L1 action (R7), 0: none yet */

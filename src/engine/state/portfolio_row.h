@@ -6,7 +6,7 @@
  *   ACTIVE <── a row again, its first name: 2003 (if the share has room), 1003 <────┘
  *
  * So long as a request id of the 24 that made it could come again its row is there, and answers it
- * (W5). Portfolio 0 of an open subaccount keeps its row: what a credit goes to for which the table
+ * (W5). Portfolio 0 of an open subaccount keeps its row: a credit goes to it when the table
  * has no row left. Portfolio 0 of subaccount 0 keeps it as long as its account is there.
  *
  * Units.  Times unix ns.

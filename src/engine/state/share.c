@@ -66,7 +66,7 @@ static uint8_t class_of(const struct engine *engine, int64_t funding)
     return SHARE_CLASS_full;
 }
 
-/* Gives an account its class, and tells the sink of the running command. */
+/* Gives an account its class, and emits it to the sink of the running command. */
 static void classify(struct engine *engine, uint32_t account, uint8_t class)
 {
     struct engine_sink *sink = engine->applying.sink;

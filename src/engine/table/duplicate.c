@@ -155,7 +155,7 @@ static struct duplicate_owner *duplicate_owner(const struct duplicate *set, uint
     return slot < set->owner_count ? &set->owners[slot] : NULL;
 }
 
-/* Forgets the parts of which nothing is live any more. */
+/* Forgets the parts without a live row. */
 static void duplicate_forget(const struct duplicate *set, struct duplicate_owner *owner)
 {
     uint64_t first = set->first_slice / set->part_slices;

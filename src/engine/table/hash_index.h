@@ -62,7 +62,7 @@ CC_MUST_USE uint32_t hash_index_insert(struct hash_index *map, uint64_t hash, ui
 /* Removes the record at `slot` (of hash_index_insert). `home` is the upper half of its hash. */
 void hash_index_remove(struct hash_index *map, uint32_t home, uint32_t slot);
 
-/* Removes a record of which the owner has not kept the slot. */
+/* Removes a record whose slot the owner has not kept. */
 void hash_index_erase(struct hash_index *map, uint64_t hash, uint32_t index);
 
 /* Removes a record that is in its home bucket. */

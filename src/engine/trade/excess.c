@@ -33,7 +33,7 @@ struct hindmost {
     uint64_t size;
 };
 
-/* True if `a` stands behind `b` in the book; they are of one side. */
+/* True if `a` is after `b` in the queue of the book's side; both are of one side. */
 static bool is_behind(const struct order *a, const struct order *b)
 {
     return a->tick != b->tick ? a->tick > b->tick : a->stamp > b->stamp;
@@ -106,7 +106,7 @@ static void meet_all(struct engine *engine, const struct holding *holding,
     sort(hindmost);
 }
 
-/* Ends up to `most` orders that stand behind enough others which hold the position. Returns how
+/* Ends up to `most` orders that are after enough others which hold the position. Returns how
  * many. */
 static uint32_t end_hindmost(struct engine *engine, const struct holding *holding, uint32_t most)
 {

@@ -75,7 +75,7 @@ static void fill_row(const struct engine *engine, const struct holding *holding,
 
 /* ---- which there are -------------------------------------------------------------------------*/
 
-/* Where a holding's row stands. */
+/* Where a holding's row is. */
 static bool is_before(const struct engine *engine, uint32_t left, uint32_t right)
 {
     const struct holding *one = &engine->holdings.rows[left];

@@ -41,7 +41,7 @@ uint16_t read_positions_asset(const struct read_positions *cursor, const struct 
 CC_MUST_USE bool read_positions_next(struct read_positions *cursor, const struct engine *engine,
                                      struct row_position *row);
 
-/* Sets the id of the position that a 2103 tells of; `holding` is its record. */
+/* Sets the id of the position that a 2103 shows; `holding` is its record. */
 void read_positions_id(const struct engine *engine, uint32_t holding, uint8_t id[16]);
 
 /* A holder of a market: it has a position, or only resting orders. */

@@ -46,7 +46,7 @@ static void allow_holders(struct watch *watch, const struct engine *engine, uint
                 allow(watch, i, (int128)margin_abs(engine->holdings.rows[at].size) * distance);
 }
 
-/* A move of the index that no effect has told of before. */
+/* A move of the index that no effect has shown before. */
 static void allow_move(struct watch *watch, const struct engine *engine, uint32_t index)
 {
     uint64_t now = engine->markets.rows[index].index_price, before = watch->indexes[index];

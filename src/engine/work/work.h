@@ -5,7 +5,7 @@
  *         sequence; a scan goes by portfolio number, a cancellation list by placing sequence, that
  *         of a market by portfolio number before it.
  * Bound.  A command does engine.work_per_command units, a work tick ENGINE_WORK_TICK_UNITS: since
- *         units are counted by commands, every replica slices at the same places.
+ *         units are counted by commands, every replica slices at the same commands.
  * Owner.  The engine. */
 #ifndef ENGINE_WORK_WORK_H
 #define ENGINE_WORK_WORK_H

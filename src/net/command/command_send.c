@@ -64,7 +64,7 @@ static bool has_credit(const struct command_sender *sender)
     return sender->commands_out < sender->answer_credits && is_kept_for(first->code);
 }
 
-/* The turn of a job that begins to wait: one behind the last of its address. */
+/* The turn of a job that begins to wait: one after the last of its address. */
 static uint64_t turn_of(const struct job_table *jobs, const struct job *job)
 {
     uint64_t last = jobs->turn;
@@ -76,7 +76,7 @@ static uint64_t turn_of(const struct job_table *jobs, const struct job *job)
     return last + 1;
 }
 
-/* Puts the jobs that came since the last time behind those of their turn and before. */
+/* Puts the jobs that came since the last time after those of their turn and before. */
 static void line_up(struct job_table *jobs)
 {
     struct job_queue *good = &jobs->good;
@@ -113,7 +113,7 @@ static uint32_t push_good(struct command_sender *sender)
     struct ring *ring = context->config->commands;
     uint32_t pushed = 0, done = 0;
     if (jobs->lined_up != jobs->good.head)
-        line_up(jobs); /* some wait: who has come since may be before them */
+        line_up(jobs); /* some wait: jobs that came since may be before them */
     while (has_credit(sender)) {
         uint32_t number = job_queue_first(&jobs->good);
         struct job *job = &jobs->items[number];
@@ -153,7 +153,7 @@ static void drop(struct job_table *jobs, uint32_t number)
     jobs->context->metrics.counters.commands_dropped++;
 }
 
-/* Refuses those behind the first that waited too long; their turns may be late, their time is
+/* Refuses those after the first that waited too long; their turns may be late, their time is
  * not. */
 static uint32_t drop_behind(struct job_table *jobs)
 {

@@ -38,7 +38,7 @@ struct conn {
     struct route route;
     struct problem_detail early; /* known from the head, answered when the body is read */
     const char *allow;           /* with an early 405, and with OPTIONS */
-    uint8_t origin;              /* place in net.cors_origins (base/origin.h) */
+    uint8_t origin;              /* index in net.cors_origins (base/origin.h) */
     struct http_chunked chunked;
     uint32_t body_bytes; /* chunked: decoded so far */
     uint32_t body_limit;
@@ -82,7 +82,7 @@ struct conn {
     /* TLS (secure.h). */
     bool secure;        /* of a listener with TLS */
     bool handshaking;   /* its handshake is not complete */
-    uint16_t tls_count; /* 1 + place of the counter (secure.h) that has its handshake; 0: none */
+    uint16_t tls_count; /* 1 + index of the counter (secure.h) that has its handshake; 0: none */
     bool tls_ended;     /* close_notify is in `wire`, or none can be sent */
     struct ssl_st *tls; /* from the first byte of the handshake */
     struct output wire; /* unsent ciphertext; the answers are in `output` */
@@ -93,7 +93,7 @@ struct conn {
     uint32_t input_start, input_end;
     uint32_t input_high; /* highest use since the memory was returned */
     bool spilled;
-    uint16_t room; /* with `spilled`: its place among the large inputs */
+    uint16_t room; /* with `spilled`: its slot among the large inputs */
 
     uint32_t pending_head, pending_tail; /* requests in flight, oldest first (pending.h) */
     uint32_t pending_count;

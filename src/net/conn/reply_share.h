@@ -50,7 +50,7 @@ void reply_share_wait(struct reply_share *share, const struct pending_pool *pool
 CC_MUST_USE struct pending *reply_share_next(const struct reply_share *share,
                                              const struct pending_pool *pool);
 
-/* The read that reply_share_next gave takes its buffer and no longer waits. Its address goes behind
+/* The read that reply_share_next gave takes its buffer and no longer waits. Its address goes after
  * the others. */
 void reply_share_accept(struct reply_share *share, const struct pending_pool *pool,
                         struct pending *pending);

@@ -194,7 +194,7 @@ void json_money_house(struct writer *writer, const struct reply *reply, const ui
 
 static const char *const outcome_names[] = { "pending", "settled", "reverted" };
 
-/* The place of a name in a list. False: it is none of them. */
+/* The index of a name in a list. False: it is none of them. */
 static bool find_name(const char *const *names, size_t count, const char *name, uint8_t *index)
 {
     for (uint8_t i = 0; i < count; i++)

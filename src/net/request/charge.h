@@ -26,7 +26,7 @@ CC_MUST_USE bool charge_subscription(struct context *context, struct conn *conn,
                                      struct problem_detail *problem);
 
 /* Charges a list that has been answered, to the bucket of its read: one for each full 100 rows
- * behind the first 100, and, of a page, one for each full 10,000 rows that were looked at to find
+ * after the first 100, and, of a page, one for each full 10,000 rows that were looked at to find
  * it, less what its offset has cost. The bucket may owe them. *state becomes the bucket's, if
  * anything was charged. */
 void charge_answer(struct context *context, const struct query *query,

@@ -8,7 +8,7 @@
 #include "net/conn/pending.h"
 #include "net/http/writer.h"
 
-/* Writes them behind the head so far: the answer is to a page of one of `origins`. */
+/* Writes them after the head so far: the answer is to a page of one of `origins`. */
 void cors_write(struct writer *head, const struct origin_list *origins,
                 const struct pending *pending);
 

@@ -18,7 +18,7 @@
 
 enum { SEQUENCE_WAIT_MAX = 1024 };
 
-/* Whether a read may wait, or whose share of the places is used up. */
+/* Whether a read may wait, or whose share of the slots is used up. */
 enum sequence_wait_room {
     SEQUENCE_WAIT_ROOM,
     SEQUENCE_WAIT_FULL,

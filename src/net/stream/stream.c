@@ -98,7 +98,7 @@ static bool may_read(const struct stream *stream)
            stream_has_room(stream);
 }
 
-/* wslay gets one byte at a time: it then knows of no message behind the one that must be answered
+/* wslay gets one byte at a time: it then knows of no message after the one that must be answered
  * first. */
 static ssize_t on_read(wslay_event_context_ptr frames, uint8_t *bytes, size_t count, int flags,
                        void *context)

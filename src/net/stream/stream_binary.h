@@ -1,5 +1,5 @@
 /* stream_binary.h - frames of streams that speak perps.bin.v1 (wire.md W9): heads, and the messages
- * behind them, made from the same rows as the texts of json.md J9. Net thread.
+ * after them, made from the same rows as the texts of json.md J9. Net thread.
  *
  * A frame is begun by stream_binary_begin, messages are appended, stream_binary_send sends it. */
 #ifndef NET_STREAM_STREAM_BINARY_H

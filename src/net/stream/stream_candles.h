@@ -18,7 +18,7 @@ void stream_candles_begin(struct stream *stream, struct stream_sub *sub, const s
                           const uint8_t *rows);
 
 /* Tells the stream's candles of a trade, unless they have it. False without room: those that were
- * told have it. */
+ * sent have it. */
 CC_MUST_USE bool stream_candles_send(struct stream *stream, const struct stream_coded *coded);
 
 #endif

@@ -1,5 +1,5 @@
-/* stream_coded.h - a log of what is public, of which each stream gets every entry in its own time:
- * an entry is encoded once for all streams of the net thread. Net thread. */
+/* stream_coded.h - a public log. Each stream gets every record of it in its own time, and
+ * a record is encoded once for all streams of the net thread. Net thread. */
 #ifndef NET_STREAM_STREAM_CODED_H
 #define NET_STREAM_STREAM_CODED_H
 

@@ -269,7 +269,7 @@ static bool send_status(struct stream *stream, const struct net_facts *facts, co
     return !stream->status_late;
 }
 
-/* What a change of which is told at once. */
+/* Values whose changes are sent at once. */
 static uint32_t shown_of(const struct net_facts *facts)
 {
     return (facts->not_ready & (NET_NOT_ACCEPTING | NET_NOT_FOLLOWER)) << 3 |

@@ -1,5 +1,5 @@
 /* stream_message.h - what the subprotocol perps.bin.v1 sends (wire.md W9): fixed structs, each
- * behind the same head. A message of the WebSocket is a frame and what follows it, or one
+ * after the same head. A message of the WebSocket is a frame and what follows it, or one
  * acknowledgement.
  *
  *   update of a book   [frame][level][level]..
@@ -132,7 +132,7 @@ struct stream_message_fill {
     uint8_t zero[6];
 };
 
-/* The binary acknowledgement of W5 behind a head, whose seq is its sequence. */
+/* The binary acknowledgement of W5 after a head, whose seq is its sequence. */
 struct stream_message_ack {
     struct stream_message_head head;
     uint8_t ack[64];

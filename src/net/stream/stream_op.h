@@ -18,7 +18,7 @@ CC_MUST_USE bool stream_op_shown(struct stream *stream);
 void stream_op_query(struct stream *stream, const struct query *query,
                      const struct keyring_key *caller);
 
-/* Answers a resume that has found its place. There is room. */
+/* Answers a resume that has found its event. There is room. */
 void stream_op_resumed(struct stream *stream);
 
 /* Answers the awaited subscribe or resume of `private`. There is room. */

@@ -263,7 +263,7 @@ static size_t quiet_bytes(const struct stream *stream)
     return stream->owner->pipeline->context->config->stream_backlog / QUIET_PART;
 }
 
-/* Asks history for the events after `at`, of which `newest` is the last. */
+/* Asks history for the events after `at`; `newest` is the last one. */
 static void ask(struct stream *stream, uint64_t newest)
 {
     struct stream_private *private_events = &stream->private_events;

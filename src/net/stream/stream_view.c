@@ -82,7 +82,7 @@ static bool is_best_equal(const struct row_level *a, uint32_t a_count, const str
     return a_count == 0 || b_count == 0 ? a_count == b_count : is_equal(a, count, b, count);
 }
 
-/* `spare` is the newer state: it and the other change places. */
+/* `spare` is the newer state: the two are swapped. */
 static enum stream_view_change step(struct stream_view *view, uint64_t seq, uint64_t engine_seq,
                                     uint64_t time_ns)
 {

@@ -1,11 +1,11 @@
-/* stream_view.h - a market's best levels as streams have been told of them: one for each market and
+/* stream_view.h - a market's best levels as streams have been sent them: one for each market and
  * depth, whose changes are found and encoded once for all streams of the net thread.
  *
  *   snapshot of a subscribe, board (book_board.h) ──> stream_view_refresh, stream_view_look
  *                                       what has changed, as text <──┘
  *
- * A view that goes from one state to the next tells of the levels that differ between the two: what
- * changed twice in between is told once (W9, conflation).
+ * A view that goes from one state to the next sends the levels that differ between the two: what
+ * changed twice in between is sent once (W9, conflation).
  *
  * Owner. The net thread.
  * Bound. BOOK_BOARD_DEPTHS views a market, each with the levels of its depth. */

@@ -78,7 +78,7 @@ void adl_rank_part(int128 *scores, uint32_t count, struct adl_rank_side *side)
     }
 }
 
-/* The market's place, a free one when it has none yet. */
+/* The market's slot, a free one when it has none yet. */
 static struct adl_market *market_at(struct adl_rank *rank, uint16_t asset_id)
 {
     uint32_t k = 0;

@@ -32,7 +32,7 @@ static_assert((int)PRIVATE_BLOCK_BYTES <= (int)HISTORY_ROW_BYTES_MAX, "fits");
 static_assert(sizeof(struct request_row) - LINK_BYTES + ROW_RESULTS_MAX <= HISTORY_ROW_BYTES_MAX,
               "fits");
 
-/* Of the file, what metrics and /status tell. */
+/* Of the file, what metrics and /status show. */
 static void show(struct history_keep *keep)
 {
     published_set(&keep->applied, history_file_applied(keep->file));
@@ -410,7 +410,7 @@ static int write_table(struct history_keep *keep, enum history_table table, uint
     return 0;
 }
 
-/* The rows of all rings up to `sequence`, and the positions behind them. */
+/* The rows of all rings up to `sequence`, and the positions after them. */
 static int write_tables(struct history_keep *keep, uint64_t sequence, uint64_t at[HISTORY_TABLES],
                         int *written)
 {

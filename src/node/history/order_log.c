@@ -128,7 +128,7 @@ static bool is_engines(const struct order_summary *order)
     return order->order_type == ORDER_LIQUIDATE || order->order_type == ORDER_AUTO_DELEVERAGE;
 }
 
-/* Gives an order that the engine made an index behind all others of its command and account. */
+/* Gives an order that the engine made an index after all others of its command and account. */
 static void place(struct order_account *account, struct order_summary *order)
 {
     if (account->placed_sequence != order->sequence)

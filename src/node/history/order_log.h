@@ -3,13 +3,13 @@
  *
  *   placed ──> live: in the engine alone ──end──> row ──commit──> also in the file
  *
- * An order has its place in lists, the (sequence, index) of its placement, whenever it ends. Of
+ * An order has its rank in lists, the (sequence, index) of its placement, whenever it ends. Of
  * orders of one command and account: those that enter the book have the index of the engine;
  * refused items of a batch have indexes from ORDER_SUMMARY_REFUSED on; those that the engine makes
- * itself come behind them.
+ * itself come after them.
  *
  * The id of an order that a request of its own places is that request's, so request_log.h leads to
- * its place. `ids` has the places of all others: items of batches, orders that the engine makes.
+ * its rank. `ids` has the ranks of all others: items of batches, orders that the engine makes.
  *
  * Of REJECTED placements, only the last ORDER_LOG_REJECTED of an account are shown (W10); an older
  * one counts as never placed. A conditional order that was REJECTED when it fired stays.

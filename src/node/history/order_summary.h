@@ -11,7 +11,7 @@
 
 struct market_names;
 
-/* Index of the first item of a batch that is refused: behind those of every order that enters. */
+/* Index of the first item of a batch that is refused: after those of every order that enters. */
 enum { ORDER_SUMMARY_REFUSED = 1 << 16 };
 
 struct order_summary {

@@ -3,7 +3,7 @@
  *
  *   2120 of code 10 ──> pending: in the engine alone ── 2120 of code 1004 ──> row ──commit──> file
  *
- * A withdrawal has its place in the list, the (sequence, index) of its request, whenever it ends.
+ * A withdrawal has its rank in the list, the (sequence, index) of its request, whenever it ends.
  *
  * Owner.  The follower's thread.
  * Bound.  `capacity` rows. */

@@ -26,12 +26,12 @@ struct following {
     struct rebuild_buffer rebuilt;
 };
 
-/* Begins behind the journal's start, which recovery reached. 0 or -ENOMEM. */
+/* Begins after the journal's start, which recovery reached. 0 or -ENOMEM. */
 CC_MUST_USE int following_begin(struct following *following, struct engine *engine,
                                 struct engine_sink *sink, const struct journal *journal,
                                 struct mix_key key, const struct option_engine *layout);
 
-/* Begins again behind the journal's end, after following_end: this node led, and hands over. The
+/* Begins again after the journal's end, after following_end: this node led, and hands over. The
  * journal's thread. 0 or -ENOMEM. */
 CC_MUST_USE int following_begin_again(struct following *following, const struct journal *journal);
 

@@ -326,7 +326,7 @@ static void end_gap(struct matcher *matcher)
     matcher->staged_restart.began_ns = now_ns;
 }
 
-/* While the clock stands: has the gap been confirmed, is the clock right, is a tick due. Returns
+/* While the clock is stopped: is the gap confirmed, is the clock right, is a tick due. Returns
  * the number of commands. */
 static uint32_t mind_gap(struct matcher *matcher, bool *room_left)
 {

@@ -9,7 +9,7 @@
  *         rings.
  * Owner.  One thread. After recovery it is the keyring's only writer.
  * Bound.  A turn: MATCHER_COMMANDS_A_TURN commands, one work tick and one time tick; one 1011 and
- *         one tick while the clock stands (stopped_clock.h); one command a
+ *         one tick while the clock is stopped (stopped_clock.h); one command a
  *         market for an alarm (alarm.h) and for a staged restart (staged_restart.h);
  *         DISCONNECT_RESTART_ARMS_A_TURN commands for disconnect arms (disconnect_restart.h). */
 #ifndef NODE_MATCH_MATCHER_H
@@ -30,7 +30,7 @@ enum {
     MATCHER_COMMANDS_A_TURN = 256,
     MATCHER_LINKS_MAX = 64,
     MATCHER_TICK_NS = 1000 * 1000 * 1000,        /* of a primary that nobody asks any more */
-    MATCHER_STOPPED_TICK_NS = 100 * 1000 * 1000, /* while the clock stands (stopped_clock.h) */
+    MATCHER_STOPPED_TICK_NS = 100 * 1000 * 1000, /* while the clock is stopped (stopped_clock.h) */
     MATCHER_AWAKE_MS = 10000, /* beside the window of ids: ticks go on after the last command */
 };
 

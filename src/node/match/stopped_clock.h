@@ -26,7 +26,7 @@ struct stopped_clock {
     uint64_t known_ns;   /* the last known time */
     uint64_t asked_ns;   /* when the clock was first looked at; 0: never */
     uint64_t judged_ns;  /* when G was fixed */
-    uint64_t ticked_ns;  /* the last tick of a clock that stands */
+    uint64_t ticked_ns;  /* the last tick of a stopped clock */
     bool is_open;
     _Atomic int64_t gap_ns; /* G while it is open; else 0 */
 };
@@ -44,7 +44,7 @@ CC_MUST_USE enum stopped_clock_verdict stopped_clock_judge(struct stopped_clock 
                                                            struct clock *clock, uint64_t gap_max_ns,
                                                            uint64_t last_t_ns, uint64_t witness_ns);
 
-/* G while the clock stands; 0: it goes. Any thread. */
+/* G while the clock is stopped; 0: it goes. Any thread. */
 int64_t stopped_clock_gap_ns(const struct stopped_clock *stopped);
 
 /* Whether the wall clock has come right by itself. */
@@ -59,7 +59,7 @@ void stopped_clock_end(struct stopped_clock *stopped, uint64_t t_ns);
  * nothing happened. */
 CC_MUST_USE bool stopped_clock_author(struct sequencer *sequencer, int64_t gap_ns);
 
-/* Whether a tick of a clock that stands is due, by CLOCK_MONOTONIC: one each interval_ns. */
+/* Whether a tick of a stopped clock is due, by CLOCK_MONOTONIC: one each interval_ns. */
 CC_MUST_USE bool stopped_clock_ticks(struct stopped_clock *stopped, uint64_t interval_ns);
 
 #endif

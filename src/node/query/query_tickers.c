@@ -5,7 +5,7 @@
 
 enum { DAY_MINUTES = 1440, HOUR_MINUTES = 60 };
 
-/* Of one market, as of the first turn. They lie in the buffer behind the rows until the reply is
+/* Of one market, as of the first turn. They lie in the buffer after the rows until the reply is
  * published. */
 struct day {
     struct candle_day key;     /* what the sum of the ended pieces is of, and where it goes */

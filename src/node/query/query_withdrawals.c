@@ -105,7 +105,7 @@ static void begin(struct merge *merge, struct query_task *task, const struct que
 
 /* Finds the newest pending one below the last row, unless it is found. The walk stands at task->at,
  * which it has passed: if that row was freed between two turns, it begins again at the newest; if a
- * newer withdrawal took its place, it goes on from that one. False: the rows are used up. */
+ * newer withdrawal took its slot, it goes on from that one. False: the rows are used up. */
 static bool find_live(struct merge *merge)
 {
     const struct engine *engine = merge->sources->engine;

@@ -122,7 +122,7 @@ static int refuse_page(const struct poison_page *page, int error)
     return NODE_EXIT_FAILED;
 }
 
-/* A damaged file says nothing that can be trusted, and stands in nobody's way. 0 or -errno. */
+/* A damaged file says nothing that can be trusted, and does not stop a start. 0 or -errno. */
 static int set_aside(struct poison *poison, struct disk *disk)
 {
     int error = disk_rename(disk, "poison", "poison.damaged");

@@ -6,7 +6,7 @@
  *        │                              │ the history's commit, the name, the bytes read back
  *        └── slice_fold_poll <── done ──┘ and applies again
  *
- * It needs no second engine, for which there may be no memory. So the file is read back and its
+ * It needs no second engine: there may be no memory for one. So the file is read back and its
  * bytes compared, but no engine is loaded from it.
  *
  * Wait.   A slice blocks for one piece of rows, 1 MiB written and synced, or 1 MiB read. Reads wait

@@ -1,4 +1,4 @@
-/* disk_stall.h - whether this leader's disk stands still: frames that count are not on it, and none
+/* disk_stall.h - whether this leader's disk has stopped: frames that count are not on it, and none
  * has come to it for a time (replication.md, A node).
  *
  * Owner. The journal's thread. Times are CLOCK_MONOTONIC, ns. */
@@ -9,7 +9,7 @@
 
 struct disk_stall {
     uint64_t durable;  /* at the last look */
-    uint64_t since_ns; /* since when it lacks frames and stands; 0: it does not */
+    uint64_t since_ns; /* since when it lacks frames and writes none; 0: it does not */
 };
 
 /* A look: the last frame that is on this disk and counts, and the last one that counts in the log.

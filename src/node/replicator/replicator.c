@@ -160,7 +160,7 @@ static int check_tail(struct replicator *replicator)
     return 0;
 }
 
-/* The place where the log begins is one of this journal. */
+/* The location where the log begins is one of this journal. */
 static int check_genesis(struct replicator *replicator)
 {
     const struct cluster_genesis *genesis = &replicator->elect.genesis;

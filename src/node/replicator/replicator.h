@@ -23,7 +23,7 @@
 
 struct replicator;
 
-/* What other roles tell it, each turn. */
+/* What other roles report to it, each turn. */
 struct replicator_words {
     uint64_t applied; /* sequence, by the follower */
     bool is_authored; /* the matcher has published the commands of the term */
@@ -48,7 +48,7 @@ CC_MUST_USE struct replicator *replicator_create(const struct replicator_config 
                                                  struct etcd *etcd);
 void replicator_destroy(struct replicator *replicator); /* NULL: nothing */
 
-/* Begins to speak for the node: clients of others are told `public_address`. `wake_file` is
+/* Begins to speak for the node: clients of others get `public_address`. `wake_file` is
  * readable when the thread must wake. 0 or -errno. */
 CC_MUST_USE int replicator_begin(struct replicator *replicator, const char *public_address,
                                  const char *admin_address, int wake_file);
@@ -57,7 +57,7 @@ CC_MUST_USE int replicator_begin(struct replicator *replicator, const char *publ
 enum refusal_kind replicator_agree(void *context, const struct frame_tail *tails, uint32_t count,
                                    uint64_t least, uint64_t *keep, struct refusal *refusal);
 
-/* Continues behind the journal's last frame. */
+/* Continues after the journal's last frame. */
 void replicator_attach(struct replicator *replicator, struct journal *journal);
 
 /* One turn. The work done, or -1. */
@@ -117,7 +117,7 @@ CC_MUST_USE struct hash_vote *replicator_vote_board(struct replicator *replicato
 /* Whether too much of what this leader did does not count yet: it takes no commands. */
 CC_MUST_USE bool replicator_is_stuck(const struct replicator *replicator);
 
-/* Whether clients of this leader are told that outcomes are unknown: no frame has counted for
+/* Whether clients of this leader get the answer that outcomes are unknown: no frame has counted for
  * config.give_up_ns, or it leads no more and is about to end. */
 CC_MUST_USE bool replicator_gave_up(const struct replicator *replicator);
 

@@ -291,7 +291,7 @@ static enum refusal_kind find_in_vault(struct agreement *agreement, uint64_t las
 
 /* ---- the place ------------------------------------------------------------------------------- */
 
-/* The last frame that both have, from the end of the chain down; behind what the log has, in the
+/* The last frame that both have, from the end of the chain down; after what the log has, in the
  * vault. */
 static enum refusal_kind find(struct agreement *agreement, uint64_t last, uint64_t *keep)
 {

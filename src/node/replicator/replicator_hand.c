@@ -29,7 +29,7 @@ void replicator_hand_forget(struct replicator *replicator)
         atomic_store_explicit(&replicator->hand.state, HAND_NONE, memory_order_release);
 }
 
-/* Back to a standby, behind the last frame of its own term. */
+/* Back to a standby, after the last frame of its own term. */
 static int end_hand(struct replicator *replicator)
 {
     uint64_t last = journal_cluster_last_frame(replicator->journal).number;

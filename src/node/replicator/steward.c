@@ -190,7 +190,7 @@ static bool do_for_room(struct etcd *etcd, const struct etcd_request *request, c
     return false;
 }
 
-/* All old revisions: who reads one begins again with the newest. */
+/* All old revisions: a reader of one begins again with the newest. */
 static bool compact(struct steward *steward)
 {
     struct repl_key key = repl_key_of(steward->config.cluster, "leader");
@@ -205,7 +205,7 @@ static bool compact(struct steward *steward)
     return do_for_room(steward->any, &request, "its compaction");
 }
 
-/* One member after the other, etcd's leader last: each stands still meanwhile. */
+/* One member after the other, etcd's leader last: each stops meanwhile. */
 static bool defragment(struct steward *steward, uint64_t leader)
 {
     const struct etcd_request request = { .kind = ETCD_DEFRAGMENT };

@@ -32,7 +32,7 @@ CC_PRINTF(2, 3) static void put(struct cluster_page *page, const char *format, .
         page->is_full = true;
 }
 
-/* A name of etcd's as it may stand in JSON: what is no plain character becomes '?'. */
+/* A name of etcd's as it may be in JSON: what is no plain character becomes '?'. */
 static const char *plain(char out[NAME_BYTES], const char *name)
 {
     size_t count = 0;

@@ -139,7 +139,7 @@ enum core_opening {
 /* Sequences the commands of a start: 2014, 2018s for another signing key (rotation.h), 2013 if an
  * engine option differs, a 1011 if the clock is right and a gap of an earlier start is open, and
  * for a new directory one 1001 a market, else for a staged restart the 1002s that close the
- * markets. A clock that is not right stands from here on (stopped_clock.h); else the graces of the
+ * markets. A clock that is not right is stopped here (stopped_clock.h); else the graces of the
  * previous run's disconnect arms start (disconnect_restart.h). */
 CC_MUST_USE enum core_opening core_open(struct core *core);
 

@@ -1,4 +1,4 @@
-/* heartbeat.h - tells whether each of a few threads has made a turn since the last check: the
+/* heartbeat.h - reports whether each of a few threads has made a turn since the last check: the
  * service manager's watchdog is fed only then.
  *
  *   thread ── counts its turns ──> word        heartbeat_all_moved: compares each with the last

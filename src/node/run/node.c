@@ -291,7 +291,7 @@ static int write_snapshot(struct node *node)
 
 int node_run(struct node *node, const struct config *options)
 {
-    static struct market_file markets; /* 2 KiB of places, start-up only */
+    static struct market_file markets; /* 2 KiB of rows, start-up only */
     static struct notify notify;
 
     node->options = options;

@@ -13,7 +13,7 @@ CC_MUST_USE bool rotation_is_lawful(const struct core *core);
 /* The same at a start, after recovery: else the refusal. `exchange` names this start's key then. */
 CC_MUST_USE enum refusal_kind rotation_check(struct core *core, struct refusal *refusal);
 
-/* Authors one 2018 for each rotation that the journal does not have yet, behind the 2014 of the
+/* Authors one 2018 for each rotation that the journal does not have yet, after the 2014 of the
  * start. */
 void rotation_author(struct core *core);
 

@@ -11,7 +11,7 @@
  * Wait.   follower_step blocks only to read a segment file, after the journal buffer overran it.
  *         The matcher never waits for it: while it lags by more than the bound, queries get 503.
  * Bound.  At most FOLLOWER_ASIDE_MAX queries of a link are aside, so that half of its buffers stay
- *         free for others, of each address fewer than half as many as places are left before; one
+ *         free for others, of each address fewer than half as many as slots are left before; one
  *         more gets not_ready. A turn visits FOLLOWER_ROWS_A_TURN rows, about
  *         half of them for queries put aside, and FOLLOWER_ROWS_SPARE more for queries that begin
  *         after these are used up. A step visits QUERY_TASK_ROWS_A_TURN, while records come

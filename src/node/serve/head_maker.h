@@ -1,4 +1,4 @@
-/* head_maker.h - chooses the frames of which heads are made, and says what they hold
+/* head_maker.h - chooses the frames that heads are made of, and says what they hold
  * (journal.md, Heads).
  *
  *   journal ── frame_board ──> follower: applies to the frame's end ── head_draft ──> head_keeper
@@ -6,7 +6,7 @@
  * A head is due each second while frames are written, and with the first frame of a segment. Its
  * effects hash is that of the replica when it has applied exactly the frame's last record.
  *
- * Wait.   Nothing blocks. A draft for which there is no room is left out: the next one comes.
+ * Wait.   Nothing blocks. A draft without room is left out: the next one comes.
  * Owner.  aim and draft: the follower's thread. head_maker_next: the keeper's. */
 #ifndef NODE_SERVE_HEAD_MAKER_H
 #define NODE_SERVE_HEAD_MAKER_H

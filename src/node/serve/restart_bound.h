@@ -1,4 +1,4 @@
-/* restart_bound.h - how long a start would take to replay what lies behind the newest snapshot, and
+/* restart_bound.h - how long a start would take to replay what lies after the newest snapshot, and
  * admission that slows while that is too long (roles.md, Bounded start).
  *
  * The estimate is the time in which this process applied the same commands: the start's replay and

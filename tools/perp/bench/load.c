@@ -21,7 +21,7 @@ enum {
 struct connection {
     int fd; /* -1: it has ended */
     uint32_t oldest, in_flight;
-    uint32_t unwritten; /* the newest of those in flight, of which no byte has been written */
+    uint32_t unwritten; /* the newest of those in flight, without a byte written */
     size_t in_used;     /* bytes of an answer that is not whole */
     size_t out_begin, out_end;
     uint32_t *rows; /* ring of `depth`: those in flight */

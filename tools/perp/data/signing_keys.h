@@ -16,7 +16,7 @@
 enum { SIGNING_KEYS_MAX = 1024 };
 
 struct signing_keys {
-    uint64_t first_frame; /* that was seen: behind a pruned archive the first key may be unknown */
+    uint64_t first_frame; /* that was seen: after a pruned archive the first key may be unknown */
     uint32_t count;
     struct {
         uint64_t sequence; /* in force from here on */

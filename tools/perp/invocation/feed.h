@@ -24,7 +24,7 @@
 struct json_t; /* jansson.h */
 
 enum feed_event {
-    FEED_OPENED,  /* a connection of which nothing was asked yet */
+    FEED_OPENED,  /* a connection without a question yet */
     FEED_MESSAGE, /* a reply that refuses nothing, or a frame */
     FEED_QUIET,   /* none came in the time */
     FEED_ENDED,   /* a signal, or an error that was printed: see the context's exit code */

@@ -145,7 +145,7 @@ static int turn(struct client_stream *stream)
 {
     uint64_t taken;
     bool is_read;
-    do { /* it ends within a frame's head, whatever lies behind it */
+    do { /* it ends within a frame's head, whatever lies after it */
         taken = stream->taken;
         is_read = wslay_event_recv(stream->frames) == 0;
     } while (is_read && stream->text == NULL && stream->taken != taken);

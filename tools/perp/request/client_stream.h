@@ -45,7 +45,7 @@ CC_MUST_USE bool client_stream_ask(struct client_stream_ask *ask);
 CC_MUST_USE bool client_stream_agrees(const struct client_stream_ask *ask,
                                       const struct client_answer *answer);
 
-/* Begins behind an answer that agrees. 0 or -ENOMEM. */
+/* Begins after an answer that agrees. 0 or -ENOMEM. */
 CC_MUST_USE int client_stream_open(struct client_stream *stream, struct client *client);
 
 /* Queues one text. 0 or -ENOMEM. */
