@@ -112,7 +112,22 @@ after = place("98200")["request_id"]
 new_receipt = receipt(after, "new.json")
 again = receipt(before, "again.json")
 verify(new_receipt, "--url", house.url)
-check("has not signed" in verify(old_receipt, "--url", house.url, code=1))
+# By the exchange alone the former key is unknown: no receipt of before is called false. Who may see
+# the request asks again: what the new key signs of it must be the same, byte for byte.
+said = base64.b64decode(json.loads(old_receipt.read_text())["receipt"])
+renewed = base64.b64decode(json.loads(again.read_text())["receipt"])
+check(said[:216] == renewed[:216] and said[216:] != renewed[216:])
+check(is_signed(said, 216, first) and is_signed(renewed, 216, second))
+check("not proved and not refuted" in verify(old_receipt, "--url", house.url, code=3))
+check("not proved and not refuted" in verify(
+    old_receipt, "--url", house.url, "--profile", "a", code=3))
+proved = house.client("receipt", "verify", old_receipt, who="b")
+check(proved["asked_again"] and not proved["in_journal"] and proved["request_id"] == before, proved)
+check(not house.client("receipt", "verify", new_receipt, who="b")["asked_again"])
+lie = house.folder / "lie"
+for at in (90, 120, 144, 152, 160, 168, 180, 208, 210):
+    lie.write_bytes(said[:at] + bytes([said[at] ^ 1]) + said[at + 1:])
+    check("signs something else" in verify(lie, "--url", house.url, "--profile", "b", code=1), at)
 time.sleep(1.1)
 place("98300")
 check(house.stop() == 0)
@@ -144,7 +159,6 @@ def forged(data, signed):
 
 
 data = base64.b64decode(json.loads(new_receipt.read_text())["receipt"])
-lie = house.folder / "lie"
 lie.write_bytes(forged(data, 216))
 check("has not signed" in verify(lie, "--journal", house.data, code=1))
 lie.write_bytes(forged(heads(house.data)[-1], 160))

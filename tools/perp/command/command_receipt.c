@@ -14,8 +14,14 @@
 #include "perp/data/signing_keys.h"
 #include "perp/invocation/choice.h"
 #include "perp/print/report.h"
+#include "perp/request/client_rule.h"
 
-enum { TARGET_MAX = 256, FILE_MAX = 4096, ID_AT = 8 };
+enum {
+    TARGET_MAX = 256,
+    FILE_MAX = 4096,
+    ID_AT = 8,
+    SIGNED_BYTES = ATTEST_RECEIPT_BYTES - SIGNER_SIGNATURE_BYTES
+};
 
 /* One proof under way. */
 struct proof {
@@ -26,18 +32,26 @@ struct proof {
     bool is_found; /* its frame was compared */
     bool is_equal;
     bool is_signed;
+    bool is_asked_again; /* the exchange signed the same again, with the key in force */
     struct signing_keys keys;
 };
 
+static void write_target(char target[TARGET_MAX], const struct uuid *uuid)
+{
+    char id[UUID_TEXT_BYTES + 1];
+
+    uuid_format(uuid, id);
+    snprintf(target, TARGET_MAX, "/api/v1/requests/%s/receipt", id);
+}
+
 int command_receipt_get(struct context *context)
 {
-    char target[TARGET_MAX], id[UUID_TEXT_BYTES + 1];
+    char target[TARGET_MAX];
     struct uuid uuid;
 
     if (!choice_uuid(context, "REQUEST_ID", context->arguments->words[0], &uuid))
         return context->exit_code;
-    uuid_format(&uuid, id);
-    snprintf(target, sizeof target, "/api/v1/requests/%s/receipt", id);
+    write_target(target, &uuid);
     return context_read(context, target, true);
 }
 
@@ -46,6 +60,18 @@ int command_receipt_get(struct context *context)
 static bool rejected(struct proof *proof, const char *text)
 {
     return context_fail(proof->context, EXIT_CODE_rejected, "%s", text);
+}
+
+/* Whether this is the JSON of a receipt, whose bytes are then in `out`. */
+static bool read_json(const char *text, size_t count, uint8_t out[ATTEST_RECEIPT_BYTES])
+{
+    json_t *root = json_loadb(text, count, 0, NULL);
+    const char *coded = json_string_value(json_object_get(root, "receipt"));
+    bool good = coded != NULL && base64_decode(out, ATTEST_RECEIPT_BYTES, coded, strlen(coded),
+                                               NULL) == ATTEST_RECEIPT_BYTES;
+
+    json_decref(root);
+    return good;
 }
 
 /* The file has the bytes of a receipt, or the JSON of one. */
@@ -63,12 +89,8 @@ static bool read_file(struct proof *proof, const char *path)
         memcpy(proof->bytes, text, sizeof proof->bytes);
         return true;
     }
-    json_t *root = json_loadb(text, count, 0, NULL);
-    const char *coded = json_string_value(json_object_get(root, "receipt"));
-    bool good = coded != NULL && base64_decode(proof->bytes, sizeof proof->bytes, coded,
-                                               strlen(coded), NULL) == sizeof proof->bytes;
-    json_decref(root);
-    return good || context_fail(proof->context, EXIT_CODE_usage, "%s holds no receipt", path);
+    return read_json(text, count, proof->bytes) ||
+           context_fail(proof->context, EXIT_CODE_usage, "%s holds no receipt", path);
 }
 
 static bool read_receipt(struct proof *proof, const uint8_t exchange_id[32],
@@ -85,6 +107,44 @@ static bool read_receipt(struct proof *proof, const uint8_t exchange_id[32],
 static bool reject_signature(struct proof *proof)
 {
     return rejected(proof, "the exchange's key has not signed this receipt");
+}
+
+static bool leave_open(struct proof *proof, const char *text)
+{
+    return context_fail(proof->context, EXIT_CODE_problem,
+                        "not proved and not refuted: the key in force has not signed this receipt, "
+                        "and which keys were before it only the journal tells; %s, or give "
+                        "--journal DATA",
+                        text);
+}
+
+/* Another key than `key` signed the receipt, perhaps one of before. Who may see the request asks
+ * for its receipt again: what `key` then signs of it must be the same. */
+static bool judge_by_asking_again(struct proof *proof, const uint8_t key[ATTEST_KEY_BYTES])
+{
+    struct context *context = proof->context;
+    char target[TARGET_MAX], api_key[SETTINGS_VALUE_MAX];
+    struct client_request request = { .method = "GET", .target = target, .api_key = api_key };
+    struct client_answer answer;
+    uint8_t again[ATTEST_RECEIPT_BYTES];
+    struct uuid uuid;
+
+    if (context->settings->values[SETTING_api_key][0] == '\0')
+        return leave_open(proof, "give --api-key of its account, to ask for it again");
+    if (!context_api_key(context, api_key))
+        return false;
+    uuid_load(&uuid, proof->receipt.request_id);
+    write_target(target, &uuid);
+    if (client_rule_call(&context->client, &request, true, &answer) != 0)
+        return context_fail(context, EXIT_CODE_connection, "%s", context->client.error);
+    if (answer.status != 200 || !read_json(answer.body, answer.body_count, again) ||
+        !attest_receipt_verify(again, key))
+        return leave_open(proof, "the exchange shows this API key no receipt of its request: give "
+                                 "that of its account");
+    proof->is_asked_again = memcmp(again, proof->bytes, SIGNED_BYTES) == 0;
+    return proof->is_asked_again ||
+           rejected(proof, "asked again, the exchange signs something else of this request than "
+                           "the receipt says");
 }
 
 /* Without a directory: by the key that the exchange shows. */
@@ -105,7 +165,7 @@ static bool judge_by_exchange(struct proof *proof)
     if (!good)
         return context_fail(context, EXIT_CODE_problem,
                             "the answer of /api/v1/exchange names no key that signs receipts");
-    return read_receipt(proof, id, key) && (proof->is_signed || reject_signature(proof));
+    return read_receipt(proof, id, key) && (proof->is_signed || judge_by_asking_again(proof, key));
 }
 
 /* Compares the record in a frame with the receipt. */
@@ -215,12 +275,12 @@ static void show(const struct proof *proof)
     uuid_load(&uuid, receipt->request_id);
     uuid_format(&uuid, id);
     json_t *object = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:s, s:b}", "request_id", id, "account_id",
+        "{s:s, s:I, s:I, s:I, s:I, s:s, s:b, s:b}", "request_id", id, "account_id",
         (json_int_t)receipt->account_id, "sequence", (json_int_t)receipt->sequence,
         "processed_at_ns", (json_int_t)receipt->processed_at_ns, "frame",
         (json_int_t)receipt->frame, "status",
         receipt->status < STATUS_COUNT ? status_name((enum status)receipt->status) : "unknown",
-        "in_journal", proof->is_equal);
+        "in_journal", proof->is_equal, "asked_again", proof->is_asked_again);
     INVARIANT(object != NULL);
     report_object(stdout, object, proof->context->arguments->json);
 }
