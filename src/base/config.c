@@ -19,11 +19,10 @@ enum {
     NAME_MAX_BYTES = 64,
     KEY_BYTES = 32,
     KEY_TEXT_BYTES = 44,
+    NEAR = 4, /* a key so many edits away is not what was meant */
 };
 
 #define ENVIRONMENT_PREFIX "PERPD_"
-
-static const char *const source_names[] = { "default", "file", "environment", "flag" };
 
 /* The source of a value, for messages. */
 struct origin {
@@ -43,9 +42,16 @@ static bool refuse(struct config *config, const char *format, ...)
     return false;
 }
 
+const char *config_source_name(enum config_source source)
+{
+    static const char *const names[] = { "default", "file", "environment", "flag" };
+
+    return names[source];
+}
+
 static const char *origin_text(struct origin origin)
 {
-    return origin.source == CONFIG_FILE ? origin.file : source_names[origin.source];
+    return origin.source == CONFIG_FILE ? origin.file : config_source_name(origin.source);
 }
 
 static bool is_equal(const char *a, const char *b)
@@ -53,19 +59,32 @@ static bool is_equal(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
-/* Returns the nearest known key, for the message about an unknown one. */
+/* Returns the nearest known key, for the message about an unknown one; NULL: none is near. */
 static const char *nearest_key(const char *name)
 {
-    const char *nearest = option_row(0)->name;
-    unsigned best = UINT32_MAX;
+    const char *nearest = NULL;
+    unsigned best = NEAR;
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
-        unsigned distance = text_distance(name, option_row(i)->name, NAME_MAX_BYTES);
+        unsigned distance = text_distance(name, option_row(i)->name, NEAR);
         if (distance < best) {
             best = distance;
             nearest = option_row(i)->name;
         }
     }
     return nearest;
+}
+
+/* Ends config->error with what may have been meant; `nearest` may be NULL. False. */
+static bool suggest(struct config *config, const char *before, const char *nearest,
+                    const char *after)
+{
+    char *end = config->error + strlen(config->error);
+    size_t room = sizeof config->error - (size_t)(end - config->error);
+    if (nearest == NULL)
+        snprintf(end, room, ": perpd --help lists all");
+    else
+        snprintf(end, room, ": did you mean %s%s%s?", before, nearest, after);
+    return false;
 }
 
 /* ------------------------------------------------------------------ values */
@@ -249,8 +268,8 @@ static bool set_named(struct config *config, const char *name, const char *text,
     for (unsigned i = 0; i < OPTION_COUNT; i++)
         if (is_equal(option_row(i)->name, name))
             return set_value(config, (enum option)i, text, origin);
-    return refuse(config, "unknown key %s (%s): did you mean %s?", name, origin_text(origin),
-                  nearest_key(name));
+    refuse(config, "unknown key %s (%s)", name, origin_text(origin));
+    return suggest(config, "", nearest_key(name), "");
 }
 
 /* -------------------------------------------------------------------- file */
@@ -343,8 +362,11 @@ static bool load_variable(struct config *config, const char *variable)
     for (char *at = key; *at != '\0'; at++)
         *at = *at >= 'A' && *at <= 'Z' ? (char)(*at | 0x20) : *at;
     key[strcspn(key, "_")] = '.';
-    environment_name(nearest_key(key), name);
-    return refuse(config, "unknown variable %.*s: did you mean %s?", (int)length, variable, name);
+    const char *nearest = nearest_key(key);
+    if (nearest != NULL)
+        environment_name(nearest, name);
+    refuse(config, "unknown variable %.*s", (int)length, variable);
+    return suggest(config, "", nearest != NULL ? name : NULL, "");
 }
 
 static bool load_flag(struct config *config, const char *argument)
@@ -363,10 +385,10 @@ static bool load_flag(struct config *config, const char *argument)
     if (*text == '=')
         return set_named(config, key, text + 1, origin);
     const char *nearest = nearest_key(key);
-    return refuse(config,
-                  is_equal(nearest, key) ? "--%s needs a value: --%s=VALUE"
-                                         : "unknown flag --%s: did you mean --%s=VALUE?",
-                  key, nearest);
+    if (nearest != NULL && is_equal(nearest, key))
+        return refuse(config, "--%s needs a value: --%s=VALUE", key, key);
+    refuse(config, "unknown flag --%s", key);
+    return suggest(config, "--", nearest, "=VALUE");
 }
 
 /* -------------------------------------------------------------- the whole */
@@ -382,11 +404,14 @@ static bool check_tls(struct config *config)
                   option_row(has_key ? OPTION_net_tls_certificate : OPTION_net_tls_key)->name);
 }
 
-/* A listener: plain HTTP beyond loopback is asked for, and its hosts are known. */
+/* A listener: HOST:PORT, plain HTTP beyond loopback is asked for, and its hosts are known. */
 static bool check_listener(struct config *config, enum option listen, enum option allow_plain)
 {
     const char *address = config_text(config, listen);
     const char *name = option_row(listen)->name;
+    if (!host_has_port(address))
+        return refuse(config, "%s = %s (%s): not HOST:PORT, as in 127.0.0.1:8080", name, address,
+                      config_source_name(config->values[listen].source));
     bool is_secure =
         listen == OPTION_net_listen && config_text(config, OPTION_net_tls_certificate)[0] != '\0';
     if (!is_secure && !host_is_loopback(address) && !config_switch(config, allow_plain))
@@ -530,7 +555,10 @@ enum config_outcome config_load(struct config *config, int argc, const char *con
     enum config_outcome outcome = read_commands(config, argc, argv, &path);
     if (outcome == CONFIG_HELP || outcome == CONFIG_REFUSED)
         return outcome;
-    return load_all(config, argc, argv, environment, path) ? outcome : CONFIG_REFUSED;
+    if (load_all(config, argc, argv, environment, path))
+        return outcome;
+    text_make_printable(config->error); /* what was given may be any bytes */
+    return CONFIG_REFUSED;
 }
 
 void config_free(struct config *config)
@@ -545,40 +573,4 @@ bool config_is(const struct config *config, enum option option, const char *word
 {
     INVARIANT(option_row(option)->type == OPTION_TYPE_CHOICE);
     return is_equal(config->values[option].text, word);
-}
-
-void config_help(FILE *out)
-{
-    fprintf(out, "usage: perpd [--config FILE] [--section.key=value ...]\n"
-                 "       perpd --help | --print-config | --version\n\n"
-                 "Each key is also a variable PERPD_SECTION_KEY and a line `key = value` under\n"
-                 "[section] of FILE; a flag goes before the environment, that before the file.\n"
-                 "Of words to choose from, this binary has those with a +.\n\n");
-    for (unsigned i = 0; i < OPTION_COUNT; i++) {
-        const struct option_row *row = option_row(i);
-        fprintf(out, "  --%s=%s\n      %s%s%s\n", row->name,
-                row->initial[0] != '\0' ? row->initial : "(none)", row->help,
-                row->engine ? " [engine]" : "", row->built ? "" : " [not in this binary]");
-    }
-    fprintf(out, "\nexit codes: 0 clean, 1 failure at run time, 2 configuration, 3 data directory\n"
-                 "refused, 4 the machine lacks what perpd needs, 5 another node leads\n");
-}
-
-void config_print(const struct config *config, FILE *out)
-{
-    size_t section_count = 0;
-    const char *section = "";
-    for (unsigned i = 0; i < OPTION_COUNT; i++) {
-        const struct option_row *row = option_row(i);
-        if (!row->built)
-            continue;
-        size_t count = strcspn(row->name, ".");
-        if (count != section_count || memcmp(row->name, section, count) != 0) {
-            fprintf(out, "%s[%.*s]\n", section_count == 0 ? "" : "\n", (int)count, row->name);
-            section = row->name;
-            section_count = count;
-        }
-        fprintf(out, "%s = %s ; %s\n", row->name + count + 1, config->values[i].text,
-                source_names[config->values[i].source]);
-    }
 }

@@ -73,6 +73,21 @@ bool host_list_has(const struct host_list *list, const char *text, size_t count)
     return false;
 }
 
+bool host_has_port(const char *address)
+{
+    const char *colon = strrchr(address, ':');
+    unsigned number = 0;
+
+    if (colon == NULL || colon == address || colon[1] == '\0')
+        return false;
+    for (const char *at = colon + 1; *at != '\0'; at++) {
+        number = number * 10 + (unsigned)(*at - '0');
+        if (!text_is_digit(*at) || number > UINT16_MAX)
+            return false;
+    }
+    return true;
+}
+
 /* A name like 127.example is none: the address is digits and dots. */
 bool host_is_loopback(const char *address)
 {

@@ -35,6 +35,9 @@ bool host_list_add_address(struct host_list *list, const char *address);
  * is not compared. */
 CC_MUST_USE bool host_list_has(const struct host_list *list, const char *text, size_t count);
 
+/* Whether this is "host:port", with a port of 0 to 65535. What the host is, is not looked at. */
+CC_MUST_USE bool host_has_port(const char *address);
+
 /* Whether "host:port" is an address of this machine alone: 127.x.x.x, [::1] or localhost. */
 CC_MUST_USE bool host_is_loopback(const char *address);
 

@@ -85,7 +85,10 @@ static const struct row {
 } rows[] = {
     R("unknown key", "--net.lisen=1.2.3.4:5", "net.listen"),
     R("unknown section", "--nets.listen=1.2.3.4:5", "net.listen"),
-    R("unknown flag", "--verbose", "unknown flag"),
+    R("unknown flag", "--verbose", "unknown flag --verbose: perpd --help"), /* nothing is near */
+    R("near", "--net.lissten", "did you mean --net.listen=VALUE?"),
+    R("three edits", "--net.lis=1", "did you mean net.listen?"),
+    R("four edits", "--net.li=1", "unknown key net.li (flag): perpd --help"),
     R("no value", "--net.listen", "--net.listen=VALUE"),
     R("no flag", "net.listen=127.0.0.1:1", "--section.key=value"),
     R("replicated alone", "--store.durability=replicated", "needs cluster.name"),
@@ -149,6 +152,16 @@ static const struct row {
     R("hex cut", "--exchange.id=00", "64 hex digits"),
     R("a certificate without its key", "--net.tls_certificate=a", "net.tls_key"),
     R("a key without its certificate", "--net.tls_key=a", "net.tls_certificate"),
+    R("no address", "--net.listen=x", "net.listen = x (flag): not HOST:PORT"),
+    R("no host", "--net.listen=:1", "not HOST:PORT"),
+    R("no port", "--admin.listen=127.0.0.1:", "admin.listen = 127.0.0.1: (flag): not HOST:PORT"),
+    R("port above", "--net.listen=127.0.0.1:65536", "not HOST:PORT"),
+    R("port far above", "--net.listen=127.0.0.1:4294967297", "not HOST:PORT"),
+    R("port", "--net.listen=127.0.0.1:65535", NULL),
+    R("port in words", "--net.listen=127.0.0.1:http", "not HOST:PORT"),
+    R("control bytes", "--net.\033[31mx=1\177", "unknown key net.?[31mx (flag)"),
+    R("no text", "--net.\xff\xc3\xa9=1", "unknown key net.??? (flag)"),
+    R("text", "--net.\xc3\xa9=1", "unknown key net.\xc3\xa9 (flag)"),
     R("open address", "--net.listen=0.0.0.0:8080", "net.allow_plain"),
     R("a name that begins like loopback", "--net.listen=127.0.0.1.example:1", "net.allow_plain"),
     R("open admin address", "--admin.listen=192.0.2.1:8081", "admin.allow_plain"),
@@ -203,6 +216,11 @@ static void test_environment(void)
 {
     CHECK(load(NULL, VARIABLES("PERPD_NET_LISEN=x")) == CONFIG_REFUSED);
     CHECK(strstr(config.error, "PERPD_NET_LISTEN") != NULL);
+    CHECK(load(NULL, VARIABLES("PERPD_NET_SOMETHING=x")) == CONFIG_REFUSED);
+    CHECK(strcmp(config.error, "unknown variable PERPD_NET_SOMETHING: perpd --help lists all") ==
+          0);
+    CHECK(load(NULL, VARIABLES("PERPD_NET_LISTEN=x")) == CONFIG_REFUSED);
+    CHECK(strstr(config.error, "net.listen = x (environment): not HOST:PORT") != NULL);
     CHECK(load(NULL, VARIABLES("PERPD_LIMITS_READ_RATE=0")) == CONFIG_REFUSED);
     CHECK(strstr(config.error, "limits.read_rate") != NULL);
     CHECK(load(NULL, VARIABLES("PERPD_ENGINE_ORDERS=none")) == CONFIG_REFUSED);
@@ -230,6 +248,13 @@ static void test_file(void)
     write_file("[store]\ndurability = replicated\n");
     CHECK(load(flags, NULL) == CONFIG_REFUSED);
     CHECK(strstr(config.error, "needs cluster.name") != NULL);
+    write_file("\177ELF\2\1\033[2J\xff\n"); /* what is no text shows nothing of itself */
+    CHECK(load(flags, NULL) == CONFIG_REFUSED);
+    for (const char *at = config.error; *at != '\0'; at++)
+        CHECK(*at >= ' ' && *at <= '~');
+    write_file("\177ELF\2\1\033[2J=\xff\n");
+    CHECK(load(flags, NULL) == CONFIG_REFUSED && strstr(config.error, "?ELF???[2J") != NULL);
+    CHECK(strstr(config.error, "line 1") != NULL);
     write_file("");
     CHECK(load(flags, NULL) == CONFIG_RUN);
 }

@@ -7,20 +7,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/host.h"
+
 enum { ADDRESS_MAX = 256 };
 
 /* Splits "host:port" or "[host]:port" into zero-terminated parts. */
 static bool split(const char *address, char host[ADDRESS_MAX], const char **port)
 {
-    const char *colon = strrchr(address, ':');
-    if (colon == NULL || colon[1] == '\0' || colon == address)
+    if (!host_has_port(address))
         return false;
-    unsigned number = 0;
-    for (const char *at = colon + 1; *at != '\0'; at++) {
-        number = number * 10 + (unsigned)(*at - '0');
-        if (*at < '0' || *at > '9' || number > UINT16_MAX)
-            return false;
-    }
+    const char *colon = strrchr(address, ':');
     const char *first = address;
     const char *last = colon;
     if (*first == '[') {
