@@ -208,8 +208,23 @@ try:
     check(answer("apikey", "revoke", reader["api_key_id"])["success"])
     check("invalid_api_key" in run("orders", "--api-key", reader["api_key"], code=3).stderr)
     check(len(answer("orders", "--open")) == 3)
-    answer("cancel-all")
-    check(answer("orders", "--open") == [])
+    # cancel-all leaves what waits for a trigger, says so, and says how to end it.
+    stop = answer("stop", "BTC-PERP", "sell", "0.01", "80000")["request_id"]
+    rise = answer("stop", "BTC-PERP", "buy", "0.01", "120000")["request_id"]
+    check([row["order_status"] for row in answer("orders", "--open")][:2] == ["UNTRIGGERED"] * 2)
+    shown = run("orders", "--open").stdout.splitlines()
+    check("trigger_price" in shown[0] and "80000" in shown[2] and "STOP_MARKET" in shown[2], shown)
+    check("2 conditional orders still wait: --conditional" in run("cancel-all").stderr)
+    check([row["id"] for row in answer("orders", "--open")] == [rise, stop])
+    check(run("cancel-all", "ETH-PERP", "--side", "buys").stderr == "")
+    said = run("cancel-all", "--side", "sells").stderr
+    check(said == "1 conditional order still waits: --conditional cancels them too\n", said)
+    check("2 conditional" in run("cancel-all", "BTC-PERP").stderr)
+    check(run("cancel-all", "--portfolio", "1", code=1).stderr != said)
+    said = run("cancel-all", "--api-key", "").stderr
+    check(said == "conditional orders stay: --conditional cancels them too\n", said)
+    check(run("cancel-all", "--conditional").stderr == "")
+    check(answer("orders", "--open") == [] and run("cancel-all").stderr == "")
 
     # A device that is lost: its key is found and ended without it.
     lost = answer("login")

@@ -93,16 +93,19 @@ check(exchange.queries() == [{"subaccount_index": "2", "portfolio_index": "3",
 rows_of("orders", *KEYED, "--all", environment={"PERP_PORTFOLIO": "3"})
 check(exchange.queries() == [{"limit": "100"}])
 
-# --open: orders OPEN and PARTIALLY_FILLED, newest first; one that went from the first to the second
-# between the two reads is shown once, as it is now.
+# --open: orders UNTRIGGERED, OPEN and PARTIALLY_FILLED, newest first; one that went from one to the
+# next between the reads is shown once, as it is now.
 moved, still = order(30, "OPEN"), order(21, "OPEN")
-exchange.rows = [order(40, "PARTIALLY_FILLED"), dict(moved, order_status="PARTIALLY_FILLED"), moved,
+fired = order(50, "UNTRIGGERED")
+exchange.rows = [dict(fired, order_status="OPEN"), fired, order(45, "UNTRIGGERED"),
+                 order(40, "PARTIALLY_FILLED"), dict(moved, order_status="PARTIALLY_FILLED"), moved,
                  order(25, "FILLED"), still, order(20, "PARTIALLY_FILLED")]
 shown = rows_of("orders", *KEYED, "--open")
 check([(row["sequence"], row["index"], row["order_status"]) for row in shown]
-      == [(21, 0, "PARTIALLY_FILLED"), (16, 0, "PARTIALLY_FILLED"), (11, 1, "OPEN"),
-          (11, 0, "PARTIALLY_FILLED")], shown)
-check([query["status"] for query in exchange.queries()] == ["OPEN", "PARTIALLY_FILLED"])
+      == [(26, 0, "OPEN"), (23, 1, "UNTRIGGERED"), (21, 0, "PARTIALLY_FILLED"),
+          (16, 0, "PARTIALLY_FILLED"), (11, 1, "OPEN"), (11, 0, "PARTIALLY_FILLED")], shown)
+check([query["status"] for query in exchange.queries()]
+      == ["UNTRIGGERED", "OPEN", "PARTIALLY_FILLED"])
 check(len(rows_of("orders", *KEYED, "--open", "--limit", "3")) == 3)
 
 # A page that the exchange does not keep is an error, never a short list.

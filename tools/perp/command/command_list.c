@@ -32,8 +32,8 @@ static const struct list orders = {
     .has_portfolio = true,
     .paged = true,
     .api_key = true,
-    .columns = "time id market side price initial_size remaining_size average_price order_status "
-               "reason",
+    .columns = "time id market side order_type price trigger_price initial_size remaining_size "
+               "average_price order_status reason",
 };
 
 static const struct list fills = {
@@ -340,31 +340,40 @@ static json_t *merge(const json_t *older, const json_t *newer, size_t most)
     return merged;
 }
 
-/* Live orders are OPEN or PARTIALLY_FILLED. Two reads, in the order in which an order moves from
- * one to the other, miss none. */
+/* One list of the orders of this status; *more: its last page was full. */
+static bool read_status(struct context *context, const char *status, struct query *query,
+                        json_t *rows, bool *more)
+{
+    json_t *whole = NULL; /* stays so: the list is bare */
+
+    if (!begin(context, &orders, orders.path, query))
+        return false;
+    put(query, "status", status);
+    return read_pages(context, &orders, query, rows, &whole, more);
+}
+
+/* Live orders are UNTRIGGERED, OPEN or PARTIALLY_FILLED. Reads in the order in which an order moves
+ * from one to the next miss none. */
 static int read_open(struct context *context)
 {
-    static const char *const statuses[] = { "OPEN", "PARTIALLY_FILLED" };
-    json_t *rows[] = { json_array(), json_array() }, *whole = NULL;
-    bool good = true, more = false, full;
-    uint64_t limit = 0;
+    static const char *const statuses[] = { "UNTRIGGERED", "OPEN", "PARTIALLY_FILLED" };
+    json_t *merged = json_array();
+    bool good = true, more = false, full = false;
     for (size_t i = 0; i < CC_COUNT(statuses) && good; i++) {
         struct query query;
-        good = begin(context, &orders, orders.path, &query);
-        if (good)
-            put(&query, "status", statuses[i]);
-        good = good && read_pages(context, &orders, &query, rows[i], &whole, &full);
-        more |= good && full;
-        limit = query.rows;
+        json_t *rows = json_array();
+        good = read_status(context, statuses[i], &query, rows, &full);
+        if (good) {
+            json_t *older = merged;
+            merged = merge(older, rows, query.rows);
+            json_decref(older);
+            more |= full || json_array_size(merged) == query.rows;
+        }
+        json_decref(rows);
     }
-    if (good) {
-        json_t *merged = merge(rows[0], rows[1], limit);
-        more |= json_array_size(merged) == limit;
+    if (good)
         show(context, &orders, merged, NULL, more);
-        json_decref(merged);
-    }
-    json_decref(rows[0]);
-    json_decref(rows[1]);
+    json_decref(merged);
     return good ? EXIT_CODE_accepted : context->exit_code;
 }
 

@@ -1,10 +1,16 @@
 /* command_trade.c - places and cancels orders. */
+#include <jansson.h>
 #include <stdio.h>
 
 #include "perp/command/command.h"
 #include "perp/invocation/choice.h"
+#include "perp/request/client_rule.h"
 
-enum { ASSET_ALL = 0xffff };
+enum {
+    ASSET_ALL = 0xffff,
+    TARGET_MAX = 512,
+    WAITING_MAX = 1000 /* wire.md: the largest `limit` */
+};
 
 /* Warns of what the exchange will probably reject; the exchange decides. */
 static void warn_size(const struct context *context, int64_t size)
@@ -181,7 +187,62 @@ int command_trade_cancel_conditional(struct context *context)
     return context_submit(context, SETTING_session_key, SIGNATURE_ED25519, fill_cancel_conditional);
 }
 
+/* How many conditional orders wait where cancel-all was; -1: nobody asks, or there is no answer. */
+static int64_t count_waiting(struct context *context)
+{
+    static const char *const sides[] = { NULL, "LONG", "SHORT" }; /* by the request's `side` */
+    const struct settings *settings = context->settings;
+    char target[TARGET_MAX], api_key[SETTINGS_VALUE_MAX];
+    struct client_request request = { .method = "GET", .target = target, .api_key = api_key };
+    struct client_answer answer;
+    int64_t count = 0;
+    uint64_t side;
+    json_t *row;
+    size_t i;
+
+    if (settings->values[SETTING_api_key][0] == '\0' || !context_api_key(context, api_key) ||
+        !choice_enum(context, FLAG_side, REQUEST_cancel_all_orders, "side", 0, &side))
+        return -1;
+    int used = snprintf(target, sizeof target,
+                        "/api/v1/orders?status=UNTRIGGERED&limit=%d"
+                        "&subaccount_index=%s",
+                        WAITING_MAX, settings->values[SETTING_subaccount]);
+    if (!arguments_has(context->arguments, FLAG_all))
+        used += snprintf(target + used, sizeof target - (size_t)used, "&portfolio_index=%s",
+                         settings->values[SETTING_portfolio]);
+    if (context->has_record)
+        snprintf(target + used, sizeof target - (size_t)used, "&market=%s",
+                 context->arguments->words[0]);
+    if (client_rule_call(&context->client, &request, true, &answer) != 0 || answer.status != 200)
+        return -1;
+    json_t *rows = json_loadb(answer.body, answer.body_count, 0, NULL);
+    json_array_foreach(rows, i, row)
+    {
+        const char *of_row = json_string_value(json_object_get(row, "side"));
+        count += side == 0 || (of_row != NULL && strcmp(of_row, sides[side]) == 0);
+    }
+    json_decref(rows);
+    return count;
+}
+
+/* After a cancel-all without --conditional: what is still there, and how to end it. */
+static void tell_waiting(struct context *context)
+{
+    int64_t count = count_waiting(context);
+    if (count < 0)
+        fprintf(stderr, "conditional orders stay: --conditional cancels them too\n");
+    else if (count > 0)
+        fprintf(stderr, "%lld%s conditional order%s still wait%s: --conditional cancels them too\n",
+                (long long)count, count == WAITING_MAX ? " or more" : "", count == 1 ? "" : "s",
+                count == 1 ? "s" : "");
+}
+
 int command_trade_cancel_all(struct context *context)
 {
-    return context_submit(context, SETTING_session_key, SIGNATURE_ED25519, fill_cancel_all);
+    const struct arguments *arguments = context->arguments;
+    int code = context_submit(context, SETTING_session_key, SIGNATURE_ED25519, fill_cancel_all);
+    if (code == EXIT_CODE_accepted && !arguments_has(arguments, FLAG_conditional) &&
+        !arguments_has(arguments, FLAG_dry_run))
+        tell_waiting(context);
+    return code;
 }
