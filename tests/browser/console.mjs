@@ -78,7 +78,13 @@ for (let turn = 0; turn < 10_000; turn++) {
 // Lines: at a price the depth is what rests at it or better; axes have round values.
 const depth = made.depthLines(market, [{ price: 1000n, size: 100_000n }, { price: 990n, size: 50_000n }],
   [{ price: 1010n, size: 20_000n }, { price: 1030n, size: 20_000n }]);
-same(depth.map(made.corners), [[[99, 1.5], [99, 1], [100, 1]], [[101, 0.2], [103, 0.2], [103, 0.4]]]);
+same(depth.map(made.corners), [[[98, 1.5], [98, 1.5], [99, 1.5], [99, 1], [100, 1]], [[101, 0.2], [103, 0.2], [103, 0.4]]]);
+// One order far away does not press the others together: of 21 bids the 19 nearest fix what is shown.
+const near = Array.from({ length: 20 }, (_, at) => ({ price: 1000n - BigInt(at), size: 10_000n }));
+const [buys, sells] = made.depthLines(market, [...near, { price: 500n, size: 1_000_000n }], [{ price: 1002n, size: 20_000n }]);
+same([buys.points[0], buys.points.at(-1), buys.points.length], [[98.2, 1.9], [100, 0.1], 19]);
+same(sells.points, [[100.2, 0.2], [102, 0.2]]);
+same(made.depthLines(market, [{ price: 980n, size: 1000n }], []).map((line) => line.points), [[[97.9, 0.01], [98, 0.01]], []]);
 same(made.corners({ tone: 'dim', points: [[1, 2], [3, 4]] }), [[1, 2], [3, 4]]);
 same(made.roundValues(3, 101, 5), [20, 40, 60, 80, 100]);
 same(made.roundValues(0.02, 0.11, 9).map((one) => one.toFixed(2)), ['0.02', '0.03', '0.04', '0.05', '0.06', '0.07', '0.08', '0.09', '0.10', '0.11']);
