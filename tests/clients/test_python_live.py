@@ -5,7 +5,6 @@ import asyncio
 import collections
 import json
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -21,6 +20,7 @@ import ccxt_python  # noqa: E402
 import crowd_python  # noqa: E402
 import client  # noqa: E402
 import client_wheel  # noqa: E402
+import websockets_python  # noqa: E402
 import world  # noqa: E402
 
 import perpd  # noqa: E402
@@ -438,31 +438,10 @@ async def frames(table, here):
 
 
 @case
-async def another_implementation(table, here):
+async def another_implementation(table, _):
     """RFC 6455 with python3-websockets as the server: fragments, control frames between them,
     masks, messages of each length of a head, and its close code."""
-    for python in (sys.executable, "/usr/bin/python3"):
-        if subprocess.run([python, "-c", "import websockets"], capture_output=True).returncode == 0:
-            break
-    else:
-        print("python3-websockets is not installed (tools/setup --browser): not tried")
-        return
-    server = await asyncio.create_subprocess_exec(
-        python, ROOT / "tests/clients/websockets_peer.py", stdout=asyncio.subprocess.PIPE)
-    try:
-        port = int(await server.stdout.readline())
-        socket = await WebSocket.open(Origin(f"http://127.0.0.1:{port}"), "/")
-        table.same("in parts", await socket.receive(), "aé")
-        for size in (0, 125, 126, 65_535, 65_536, 1 << 20):
-            await socket.send("é" * (size // 2) + "x" * (size % 2))
-            got = await socket.receive()
-            table.same(f"{size} bytes", (len(got.encode()), set(got) <= {"é", "x"}), (size, True))
-        await socket.send("end")
-        closed = await raised(Closed, socket.receive())
-        table.same("closed", closed and closed.code, 4008)
-    finally:
-        server.kill()
-        await server.wait()
+    await websockets_python.echoes(table)
 
 
 @suite.case
