@@ -63,6 +63,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(store,    archive_keep,           DAYS,   0, 1, "forever",        1, 36500, "days of archive, or forever") \
     X(store,    archive_copy,           TEXT,   0, 1, "",               0, 0, "second folder of the archive; empty: none") \
     X(store,    private_events,         INT,    0, 1, "65536",          0, 4294967295, "newest private events of each account that history/ keeps") \
+    X(store,    remake_history,         SWITCH, 0, 1, "on",             0, 0, "a start whose history lacks rows replays every record") \
     X(store,    scrub_rate,             SIZE,   0, 1, "8M",             65536, 1073741824, "bytes a second of stored files that are read again") \
     X(store,    clock_gap_max,          INT,    0, 1, "3600",           1, 31536000, "s; a start's clock further ahead is not believed") \
     X(store,    restart_target,         INT,    0, 1, "10",             1, 3600, "s that a start may replay; above it writes are slowed") \

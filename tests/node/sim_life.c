@@ -220,6 +220,7 @@ static enum refusal_kind open_core(struct sim *sim, struct refusal *refusal)
         .history_rows = HISTORY_ROWS,
         .history_folder = sim->history_folder[0] != '\0' ? sim->history_folder : NULL,
         .history_replay_bytes = profile->history_replay_bytes,
+        .remakes_history = true,
         .clock_gap_max_ns = UINT64_C(3600000000000),
         .snapshot_tail_bytes = (uint64_t)profile->tail_segments * profile->segment_bytes,
         .follower_lag_max_ns = LAG_MAX_NS,

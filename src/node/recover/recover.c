@@ -11,6 +11,7 @@
 #include "node/recover/fold.h"
 #include "node/recover/replay.h"
 #include "node/recover/replica_replay.h"
+#include "store/archive.h"
 #include "store/segment.h"
 
 enum { LISTED_MAX = 64, PRIMARY = 0, REPLICA = 1, RULES_VERSION_AT = 8 };
@@ -23,10 +24,13 @@ struct recovering {
     int count;
     struct frame_mark marks[LISTED_MAX]; /* of those with a whole head */
     uint32_t mark_count;
-    uint64_t frame;            /* newest that a snapshot covers */
-    bool from_genesis;         /* whatever snapshots there are */
-    struct snapshot_head seen; /* with from_genesis: compared in passing; sequence 0: none */
-    uint32_t found_version;    /* with REPLAY_rules_version: of the record */
+    uint64_t frame;              /* newest that a snapshot covers */
+    bool from_genesis;           /* whatever snapshots there are */
+    bool is_whole;               /* archive/ and journal/ hold every record since the first */
+    bool remakes_history;        /* from_genesis because the history lacks rows */
+    struct snapshot_head newest; /* that is whole to its head, of this rules_version; or none */
+    struct snapshot_head seen;   /* with from_genesis: compared in passing; sequence 0: none */
+    uint32_t found_version;      /* with REPLAY_rules_version: of the record */
     struct replica_replay replica_replay; /* applies to the replica */
 };
 
@@ -200,8 +204,23 @@ static bool begin_with(struct recovering *recovering, uint64_t sequence,
     return true;
 }
 
-/* The newest snapshot that is whole, else an older one; before all others those that leave no gap
- * in the history's file. *config gets the frame that it ends with, 0 without one. */
+/* Whether the history lacks rows that no replay behind a snapshot makes, and the one of every
+ * record can. */
+static bool must_remake(struct recovering *recovering)
+{
+    if (!recovering->is_whole || recovering->count == 0)
+        return false;
+    recovering->is_whole = false; /* tried once */
+    recovering->from_genesis = recovering->remakes_history = true;
+    recovering->seen = recovering->newest;
+    log_line(LOG_WARN, "history",
+             "rows are missing, and every record is replayed from the first on to make them again");
+    return true;
+}
+
+/* The newest snapshot that is whole and leaves no gap in the history's file; else every record, if
+ * they are all there; else the newest whole snapshot. *config gets the frame that it ends with, 0
+ * without one. */
 static enum refusal_kind begin_state(struct recovering *recovering, struct recovery_config *config)
 {
     struct recover_engines *engines = recovering->engines;
@@ -214,11 +233,14 @@ static enum refusal_kind begin_state(struct recovering *recovering, struct recov
     engines->rules_version = ENGINE_RULES_VERSION;
     engines->is_origin_told = false;
     config->after_frame = 0;
-    for (int leaves_gap = 0; leaves_gap <= 1; leaves_gap++)
+    for (int leaves_gap = 0; leaves_gap <= 1; leaves_gap++) {
+        if (leaves_gap == 1 && count > 0 && must_remake(recovering))
+            break;
         for (int i = 0; i < count; i++)
             if ((recovering->sequences[i] > applied) == leaves_gap &&
                 begin_with(recovering, recovering->sequences[i], config, &kind))
                 return kind;
+    }
     refusal_clear(recovering->refusal);
     int failed = lay_out(engines);
     return failed == 0 ? REFUSAL_none : refuse_layout(engines, recovering->refusal, failed);
@@ -339,6 +361,22 @@ static bool is_young(const struct recover_engines *engines)
            !is_begun(engines->config.disk, most);
 }
 
+/* Whether archive/ and journal/ name every segment since the first. */
+static bool is_whole(const struct recover_engines *engines)
+{
+    const struct recover_config *config = &engines->config;
+    struct archive archive = { 0 };
+    struct segment_range range;
+    struct refusal why;
+    bool begins = segment_range_of(config->disk, &range) == 0 && range.min == 0;
+
+    refusal_clear(&why);
+    if (archive_read_list(&archive, config->disk, config->exchange, &why) == REFUSAL_none)
+        begins = begins || (archive.count > 0 && archive.rows[0].segment == 0);
+    archive_close(&archive);
+    return begins;
+}
+
 /* Reads the heads of the snapshots. A young exchange is replayed whole, unless its records are of
  * another rules_version. */
 static enum refusal_kind look(struct recovering *recovering)
@@ -351,6 +389,7 @@ static enum refusal_kind look(struct recovering *recovering)
     if (recovering->count < 0 && recovering->count != -ENOENT)
         return refusal_machine(recovering->refusal, "listing its snapshots", recovering->count);
     recovering->from_genesis = is_young(engines);
+    recovering->is_whole = engines->config.remakes_history && is_whole(engines);
     for (int i = 0; i < recovering->count; i++) {
         refusal_clear(&why);
         if (snapshot_read_head(engines->config.disk, engines->config.exchange,
@@ -363,15 +402,15 @@ static enum refusal_kind look(struct recovering *recovering)
         struct frame_mark *mark = &recovering->marks[recovering->mark_count++];
         *mark = (struct frame_mark){ .snapshot = head.sequence, .frame = head.frame };
         memcpy(mark->hash, head.frame_hash, sizeof mark->hash);
-        if (recovering->seen.sequence == 0)
-            recovering->seen = head;
+        if (recovering->newest.sequence == 0)
+            recovering->newest = head;
         if (head.frame > recovering->frame)
             recovering->frame = head.frame;
         if (head.rules_version != ENGINE_RULES_VERSION)
-            recovering->from_genesis = false;
+            recovering->from_genesis = recovering->is_whole = false;
     }
-    if (!recovering->from_genesis)
-        recovering->seen.sequence = 0;
+    if (recovering->from_genesis)
+        recovering->seen = recovering->newest;
     return REFUSAL_none;
 }
 
@@ -395,6 +434,24 @@ static bool is_seen_older(const struct recovering *recovering)
     return older;
 }
 
+static void begin_with_snapshots(struct recovering *recovering)
+{
+    recovering->from_genesis = recovering->remakes_history = false;
+    recovering->seen.sequence = 0;
+}
+
+/* Whether the archive kept rows of the history from being made again: damage of what a start behind
+ * a snapshot does not read. That start is tried then, and its history has a gap. */
+static bool is_history_given_up(struct recovering *recovering, enum refusal_kind kind)
+{
+    if (!recovering->remakes_history || kind == REFUSAL_none || kind == REFUSAL_record_refused ||
+        kind == REFUSAL_machine || kind == REFUSAL_memory)
+        return false;
+    log_line(LOG_ERROR, "history", "rows cannot be made again: %s", recovering->refusal->text);
+    begin_with_snapshots(recovering);
+    return true;
+}
+
 /* Whether a refused replay is tried once more, and how. The bound of each: it was not so before. */
 static bool is_tried_again(struct recovering *recovering)
 {
@@ -405,8 +462,7 @@ static bool is_tried_again(struct recovering *recovering)
     if (!recovering->from_genesis || recovering->count <= 0)
         return false;
     if (error == (int)REPLAY_rules_version) { /* few records, but older ones than the snapshots */
-        recovering->from_genesis = false;
-        recovering->seen.sequence = 0;
+        begin_with_snapshots(recovering);
         return true;
     }
     if (error != (int)REPLAY_image_hash || !is_seen_older(recovering))
@@ -458,12 +514,12 @@ enum refusal_kind recover_state(struct recover_engines *engines,
         kind = recovery_run(&chain, &engines->chain, refusal);
         replica_replay_end(&recovering.replica_replay);
         engines->replay_ns = clock_monotonic_ns(config->clock) - began_ns;
-        if (kind != REFUSAL_record_refused)
-            break;
-        if (!is_tried_again(&recovering)) {
+        if (kind == REFUSAL_record_refused && !is_tried_again(&recovering)) {
             explain(&recovering);
             break;
         }
+        if (kind != REFUSAL_record_refused && !is_history_given_up(&recovering, kind))
+            break;
         refusal_clear(refusal);
         kind = REFUSAL_none;
     }

@@ -2,8 +2,9 @@
  * docs/decisions/0041).
  *
  *   snapshot/ newest whole one ─> primary and replica <── archive/, journal/ after it
- *        └─ none, or the journal is whole and short: every record from the first on, and the
- *           newest snapshot's image hash is compared on the way
+ *        └─ none, or the journal is whole and short, or the history lacks rows that no snapshot
+ *           would bring back: every record from the first on, and the newest snapshot's image
+ *           hash is compared on the way
  *
  * Main or journal thread, blocking. */
 #ifndef NODE_RECOVER_RECOVER_H
@@ -27,6 +28,7 @@ struct recover_config {
     uint32_t history_rows;
     uint64_t private_events;       /* as the next: in struct core_config */
     uint64_t history_replay_bytes; /* as in struct core_config */
+    bool remakes_history;          /* as in struct core_config */
     bool is_on_two_threads;        /* one for each engine */
     const _Atomic bool *give_up;   /* true: recovery ends with record_refused; NULL: never */
     recovery_agree *agree;         /* of a cluster (recovery.h); NULL: none */

@@ -157,6 +157,7 @@ static enum refusal_kind recover_both(struct core *core, struct refusal *refusal
         .history_rows = config->history_rows,
         .private_events = config->private_events,
         .history_replay_bytes = config->history_replay_bytes,
+        .remakes_history = config->remakes_history,
         .is_on_two_threads = config->recovers_on_two_threads,
         .give_up = config->give_up,
         .agree = config->agree,
@@ -170,7 +171,7 @@ static enum refusal_kind recover_both(struct core *core, struct refusal *refusal
     return kind;
 }
 
-/* Opens the history's file. A damaged one is set aside, and another begins with a gap. Without
+/* Opens the history's file. A damaged one is set aside, and another begins. Without
  * the file, as on a full disk, a start goes on: rows are kept in memory only. */
 static void open_history(struct core *core)
 {

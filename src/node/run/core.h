@@ -52,6 +52,7 @@ struct core_config {
     const char *history_folder;    /* of the history's file, and outlives the core; NULL: none */
     uint64_t private_events;       /* store.private_events */
     uint64_t history_replay_bytes; /* longest whole journal replayed for its history; 0: none */
+    bool remakes_history;          /* store.remake_history */
     bool recovers_on_two_threads;  /* one for each engine */
     uint64_t snapshot_tail_bytes;  /* store.snapshot_tail */
     uint64_t archive_keep_ns;      /* store.archive_keep; 0: for ever */

@@ -219,6 +219,7 @@ static int open_core(struct node *node, const struct market_file *markets)
         .key_keeper = &node->key_keeper,
         .recovers_on_two_threads = true,
         .history_replay_bytes = HISTORY_REPLAY_BYTES,
+        .remakes_history = config_switch(node->options, OPTION_store_remake_history),
         .snapshot_tail_bytes = config_number(node->options, OPTION_store_snapshot_tail),
         .archive_keep_ns = config_number(node->options, OPTION_store_archive_keep) * NS_PER_DAY,
         .restart_target_ns = config_number(node->options, OPTION_store_restart_target) * NS_PER_S,
