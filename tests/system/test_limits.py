@@ -46,7 +46,8 @@ ELSEWHERE = {"stream_backlog": ("test_streams.py", "slow_readers"),
              **dict.fromkeys(("funding_small", "funding_full"), ("test_slots.py", "classes")),
              **dict.fromkeys(("share_unfunded_ppm", "share_small_ppm"),
                              ("test_slots.py", "accounts_at_full_speed")),
-             "unfunded_life_s": ("test_slots.py", "newcomer_takes_the_oldest")}
+             "unfunded_life_s": ("test_slots.py", "newcomer_takes_the_oldest"),
+             "unfunded_burst": ("test_slots.py", "one_address")}
 PATHS.update({ADD_ADMIN: "/api/v1/auth/admin-keys/add", ADD_SCOPED: "/api/v1/auth/scoped-keys/add",
               LOGIN: "/api/v1/login", CREATE_SUBACCOUNT: "/api/v1/subaccounts/create",
               CREATE_PORTFOLIO: "/api/v1/portfolio/create",

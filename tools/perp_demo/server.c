@@ -116,6 +116,7 @@ bool server_launch(const struct server *server, struct crew_member *member,
         "--store.allow_memory=on",
         "--limits.creation_rate=1000", /* all clients are of one address */
         "--limits.creation_burst=1000",
+        "--limits.unfunded_burst=10000000",
         "--limits.read_rate=2000",
         "--limits.read_burst=4000",
         "--limits.public_rate=2000",

@@ -17,6 +17,7 @@
 #include "base/host.h"
 #include "base/keyring.h"
 #include "base/mix.h"
+#include "base/newcomer_rate.h"
 #include "base/option.h"
 #include "base/origin.h"
 #include "base/private_log.h"
@@ -159,9 +160,11 @@ struct net_config {
     uint64_t staleness_ms;                   /* cluster.staleness_ms */
     bool debug_payload;                      /* net.debug_payload */
     bool console;                            /* net.console */
-    bool rate_limits;                        /* limits.*; false: the four below are ignored */
+    bool rate_limits;                        /* limits.*; false: the six below are ignored */
     struct account_rate *account_rates;      /* of all threads of the port; NULL: no limit */
     struct client_rate *client_rates;        /* likewise */
+    struct newcomer_rate *newcomer_rate;     /* likewise */
+    uint32_t unfunded_burst;                 /* of newcomer_rate; 0: there is none */
     struct client_rate_limit client_limits[CLIENT_RATE_KINDS]; /* of client_rates */
     uint32_t total_rate;                                       /* limits.total_rate */
     uint32_t write_rate, write_burst;                          /* of account_rates */

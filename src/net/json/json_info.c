@@ -96,6 +96,7 @@ static void write_limits(const struct net_config *config, uint32_t halvings, str
     write_limit(writer, OPTION_limits_signature_rate, clients[CLIENT_RATE_SIGNATURE].rate);
     write_limit(writer, OPTION_limits_creation_rate, clients[CLIENT_RATE_CREATION].rate);
     write_limit(writer, OPTION_limits_creation_burst, clients[CLIENT_RATE_CREATION].burst);
+    write_limit(writer, OPTION_limits_unfunded_burst, config->unfunded_burst);
     write_limit(writer, OPTION_limits_unknown_key_rate, config->unknown_key_rate);
     write_limit(writer, OPTION_limits_bad_signature_rate, config->bad_signature_rate);
     write_limit(writer, OPTION_limits_connections, config->connections);
@@ -242,8 +243,10 @@ static void write_remaining(const struct net_config *config, const struct json_i
     write_left(
         writer, "signature",
         client_rate_state(clients, CLIENT_RATE_SIGNATURE, caller->address, now_ns).remaining);
-    write_left(writer, "creation",
-               client_rate_state(clients, CLIENT_RATE_CREATION, caller->address, now_ns).remaining);
+    uint32_t at_once =
+        client_rate_state(clients, CLIENT_RATE_CREATION, caller->address, now_ns).remaining;
+    uint32_t lasting = newcomer_rate_remaining(config->newcomer_rate, caller->address, now_ns);
+    write_left(writer, "creation", at_once < lasting ? at_once : lasting);
     if (caller->key != NULL) {
         const uint64_t key = client_rate_of_key(caller->key);
         const uint64_t id = caller->account->account_id;

@@ -146,6 +146,8 @@ uint64_t charge_creation(struct context *context, struct conn *conn, uint64_t ad
     uint64_t wait_ms = spend(context, conn, CLIENT_RATE_CREATION, address, 1);
     if (wait_ms != 0)
         refuse(context, conn, CLIENT_RATE_CREATION, address, wait_ms);
+    else /* an hour may pass until it has one: no connection waits for that */
+        wait_ms = newcomer_rate_take(context->config->newcomer_rate, address, context->now_ns);
     return wait_ms;
 }
 

@@ -24,9 +24,14 @@ static void check(const struct config *options, enum option size, uint64_t rows,
              (unsigned long long)config_number(options, OPTION_engine_accounts));
 }
 
+uint64_t newcomer_room_accounts(const struct config *options)
+{
+    return share(options, OPTION_engine_accounts);
+}
+
 void newcomer_room_check(const struct config *options)
 {
-    const uint64_t accounts = share(options, OPTION_engine_accounts);
+    const uint64_t accounts = newcomer_room_accounts(options);
     const uint64_t credentials = share(options, OPTION_engine_credentials);
 
     if (accounts == 0 || config_number(options, OPTION_limits_funding_small) == 0)

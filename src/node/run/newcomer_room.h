@@ -6,6 +6,9 @@
 
 #include "base/config.h"
 
+/* How many accounts unfunded ones have together. */
+uint64_t newcomer_room_accounts(const struct config *options);
+
 /* Warns in the log of each table that unfunded accounts can use up before their share of the
  * accounts is used up: newcomers are refused then although there are slots. */
 void newcomer_room_check(const struct config *options);

@@ -81,8 +81,9 @@ struct node {
     struct snapshot_child snapshot_child;
     struct key_tables *key_tables; /* NULL: no tables are kept */
     struct key_keeper key_keeper;
-    struct account_rate *account_rates; /* NULL: no limit */
-    struct client_rate *client_rates;   /* likewise */
+    struct account_rate *account_rates;  /* NULL: no limit */
+    struct client_rate *client_rates;    /* likewise */
+    struct newcomer_rate *newcomer_rate; /* likewise; NULL also without a class of unfunded ones */
     struct node_net nets[TOPOLOGY_NETS_MAX];
     struct duty duties[TOPOLOGY_THREADS_MAX];
     struct duty *matcher, *journal, *follower; /* the threads that have these roles */

@@ -3,8 +3,11 @@
 #include "base/log.h"
 #include "base/message.h"
 #include "base/node_exit.h"
+#include "node/run/newcomer_room.h"
 
 enum { WINDOW_MARGIN_MS = 10000, MS = 1000, ACCOUNT_PART = 3 /* of the duplicate set, at most */ };
+
+enum { ADDRESS_PART = 8 /* of the accounts of unfunded ones, an address at once */ };
 
 static uint32_t number(const struct config *options, enum option option)
 {
@@ -83,6 +86,16 @@ int rates_check(const struct config *options)
     return 0;
 }
 
+/* The accounts that an address may make while an unfunded one lives (W8); 0: as many as it can. */
+static uint32_t unfunded_burst(const struct config *options)
+{
+    uint32_t chosen = number(options, OPTION_limits_unfunded_burst);
+    if (chosen != 0 || number(options, OPTION_limits_funding_small) == 0)
+        return chosen;
+    uint32_t part = (uint32_t)(newcomer_room_accounts(options) / ADDRESS_PART);
+    return part != 0 ? part : 1;
+}
+
 int rates_make(struct node *node)
 {
     const struct config *options = node->options;
@@ -104,11 +117,16 @@ int rates_make(struct node *node)
     if (failed == 0)
         failed = client_rate_create(&node->client_rates, limits,
                                     mix_key_load(node->core.exchange.hash_key));
+    if (failed == 0 && unfunded_burst(options) != 0)
+        failed = newcomer_rate_create(&node->newcomer_rate, unfunded_burst(options),
+                                      number(options, OPTION_limits_unfunded_life_s),
+                                      mix_key_load(node->core.exchange.hash_key));
     return failed;
 }
 
 void rates_free(struct node *node)
 {
+    newcomer_rate_destroy(node->newcomer_rate);
     client_rate_destroy(node->client_rates);
     account_rate_destroy(node->account_rates);
 }
@@ -120,6 +138,8 @@ void rates_configure(const struct node *node, struct net_config *config)
     config->rate_limits = config_switch(options, OPTION_limits_rate_limits);
     config->account_rates = node->account_rates;
     config->client_rates = node->client_rates;
+    config->newcomer_rate = node->newcomer_rate;
+    config->unfunded_burst = unfunded_burst(options);
     config->write_rate = number(options, OPTION_limits_write_rate);
     config->write_burst = number(options, OPTION_limits_write_burst);
     config->total_rate = number(options, OPTION_limits_total_rate);
