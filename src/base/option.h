@@ -141,7 +141,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(limits,   signature_rate,         INT,    0, 1, "50000",          1, 10000000, "signed requests of an address a second, and at once") \
     X(limits,   creation_rate,          INT,    0, 1, "5",              1, 1000000, "new accounts of an address a second") \
     X(limits,   creation_burst,         INT,    0, 1, "20",             1, 10000000, "new accounts of an address at once") \
-    X(limits,   unfunded_burst,         INT,    0, 1, "0",              0, 10000000, "new accounts of an address at once and a life; 0: an eighth of the share") \
+    X(limits,   unfunded_burst,         INT,    0, 1, "0",              0, 10000000, "new accounts of an address a life; 0: an eighth of the share") \
     X(limits,   unknown_key_rate,       INT,    0, 1, "200",            1, 1000000, "signatures of keys not known, per address, a second") \
     X(limits,   bad_signature_rate,     INT,    0, 1, "1000",           1, 1000000, "wrong signatures of known keys, per address, a second") \
     X(limits,   connections,            INT,    0, 1, "512",            1, 16384, "connections per address") \
