@@ -1,11 +1,12 @@
-/* streams.c - subscribers of `trades` beside signed orders, for perf/streams.py, which starts perpd
+/* streams.c - subscribers of a channel beside signed orders, for perf/streams.py, which starts perpd
  * and signs them.
  *
- * `perf-streams PORT SUBSCRIBERS RATE SECONDS FILE`: FILE has requests of REQUEST_BYTES, each of
- * which makes a trade. One thread sends them by a fixed schedule on one connection and reads all
- * sockets. A delay is from when the acknowledgement of a trade was read, which leaves as soon as it
- * is durable, until its update was read; 0 if that came first. It prints
- * `acknowledged updates p50_us p99_us early`: early are updates that came before. */
+ * `perf-streams PORT SUBSCRIBERS RATE SECONDS FILE CHANNEL text|binary KEY`: FILE has requests
+ * of REQUEST_BYTES, each of which makes a trade; KEY is the API key of `private`. One thread sends
+ * them by a fixed schedule on one connection and reads all sockets. A delay is from when the
+ * acknowledgement of a trade was read, which leaves as soon as it is durable, until its update was
+ * read; 0 if that came first. It prints `acknowledged updates p50_us p99_us early`: early are
+ * updates that came before. */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
@@ -27,6 +28,8 @@ enum {
     SEQUENCES = 1 << 22,
     DELAYS = 1 << 21, /* microseconds */
     EVENTS = 256,
+    FRAME_TEMPLATE = 16, /* of perps.bin.v1 */
+    MESSAGE_BYTES = 48,
 };
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -41,6 +44,7 @@ struct peer {
 static uint64_t acknowledged_ns[SEQUENCES], first_sequence;
 static uint32_t delays[DELAYS];
 static uint64_t updates, acknowledged, early;
+static bool is_binary;
 
 static void fail(const char *what)
 {
@@ -72,37 +76,6 @@ static void say(int fd, const void *bytes, size_t count)
         fail("perf-streams: write");
 }
 
-/* Opens a stream that is subscribed; its mask is zeros. */
-static void subscribe(struct peer *peer, uint16_t port)
-{
-    static const char handshake[] =
-        "GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: "
-        "Upgrade\r\n"
-        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
-    static const char op[] =
-        "{\"op\":\"subscribe\",\"channel\":\"trades\",\"market\":\"BTC-PERP\"}";
-    char frame[6 + sizeof op - 1] = { (char)0x81, (char)(0x80 | (sizeof op - 1)) };
-    size_t got = 0;
-    memcpy(frame + 6, op, sizeof op - 1);
-    peer->fd = dial(port);
-    say(peer->fd, handshake, sizeof handshake - 1);
-    while (got < 4 || memcmp(peer->bytes + got - 4, "\r\n\r\n", 4) != 0) {
-        if (got == LEFT_MAX || read(peer->fd, peer->bytes + got, 1) != 1)
-            fail("perf-streams: handshake");
-        got++;
-    }
-    if (memcmp(peer->bytes, "HTTP/1.1 101", strlen("HTTP/1.1 101")) != 0)
-        fail("perf-streams: no stream");
-    say(peer->fd, frame, sizeof frame);
-    /* Nothing is traded yet: the snapshot is the last that comes. Its text may be cut anywhere. */
-    for (got = 0; memmem(peer->bytes, got, "]}}", 3) == NULL;) {
-        ssize_t more = read(peer->fd, peer->bytes + got, LEFT_MAX - got);
-        if (more <= 0 || memmem(peer->bytes, got + (size_t)more, "problem", 7) != NULL)
-            fail("perf-streams: no snapshot");
-        got += (size_t)more;
-    }
-}
-
 /* The number behind `name`; 0: it is not there. */
 static uint64_t number_of(const char *text, size_t count, const char *name)
 {
@@ -110,11 +83,25 @@ static uint64_t number_of(const char *text, size_t count, const char *name)
     return at == NULL ? 0 : strtoull(at + strlen(name), NULL, 10);
 }
 
-static void take_update(const char *text, size_t count, uint64_t at_ns)
+/* A frame's type: that of a text, or byte 41 of a message of the subprotocol (wire.md W9). */
+static bool is_of(const char *frame, size_t count, const char *name, uint8_t number)
 {
-    uint64_t sequence = number_of(text, count, "\"engine_seq\":");
-    if (memmem(text, count, "\"type\":\"update\"", strlen("\"type\":\"update\"")) == NULL)
+    char wanted[32];
+    if (is_binary && count >= MESSAGE_BYTES && frame[0] == FRAME_TEMPLATE)
+        return (uint8_t)frame[41] == number;
+    int bytes = snprintf(wanted, sizeof wanted, "\"type\":\"%s\"", name);
+    return memmem(frame, count, wanted, (size_t)bytes) != NULL;
+}
+
+static void take_update(const char *frame, size_t count, uint64_t at_ns)
+{
+    uint64_t sequence = 0;
+    if (!is_of(frame, count, "update", 2))
         return;
+    if (is_binary)
+        memcpy(&sequence, frame + 32, sizeof sequence);
+    else
+        sequence = number_of(frame, count, "\"engine_seq\":");
     uint64_t place = sequence - first_sequence;
     uint64_t from_ns = first_sequence != 0 && place < SEQUENCES ? acknowledged_ns[place] : 0;
     uint64_t us = from_ns != 0 && from_ns < at_ns ? (at_ns - from_ns) / 1000 : 0;
@@ -123,23 +110,94 @@ static void take_update(const char *text, size_t count, uint64_t at_ns)
     delays[us < DELAYS ? us : DELAYS - 1]++;
 }
 
+/* Where the first frame's data begin, and how many bytes it has; 0: it is not whole. */
+static size_t read_frame(const char *bytes, size_t count, size_t *length)
+{
+    size_t head = 2;
+    if (count < 4)
+        return 0;
+    *length = (uint8_t)bytes[1];
+    if (*length == 126) {
+        *length = (size_t)(uint8_t)bytes[2] << 8 | (uint8_t)bytes[3];
+        head = 4;
+    }
+    if (*length > LEFT_MAX && count < head + *length)
+        fail("perf-streams: a frame that is too long");
+    return count < head + *length ? 0 : head;
+}
+
 /* The bytes of the first frame; 0: it is not whole. */
 static size_t take_frame(const char *bytes, size_t count, uint64_t at_ns)
 {
-    size_t head = 2, length;
-    if (count < 4)
-        return 0;
-    length = (uint8_t)bytes[1];
-    if (length == 126) {
-        length = (size_t)(uint8_t)bytes[2] << 8 | (uint8_t)bytes[3];
-        head = 4;
-    }
-    if (length > LEFT_MAX && count < head + length)
-        fail("perf-streams: a frame that is too long");
-    if (count < head + length)
+    size_t length, head = read_frame(bytes, count, &length);
+    if (head == 0)
         return 0;
     take_update(bytes + head, length, at_ns);
     return head + length;
+}
+
+static void say_op(int fd, const char *op)
+{
+    char frame[256] = { (char)0x81, (char)(0x80 | strlen(op)) }; /* its mask is zeros */
+    if (strlen(op) > 125)
+        fail("perf-streams: an op that is too long");
+    memcpy(frame + 6, op, strlen(op));
+    say(fd, frame, 6 + strlen(op));
+}
+
+/* Reads until the snapshot has come, which is the last before an update; nothing is traded yet. */
+static void await_snapshot(struct peer *peer)
+{
+    for (bool is_there = false; !is_there;) {
+        ssize_t more = read(peer->fd, peer->bytes + peer->left, LEFT_MAX - peer->left);
+        if (more <= 0)
+            fail("perf-streams: no snapshot");
+        peer->left += (uint32_t)more;
+        size_t length, head, at = 0;
+        while ((head = read_frame(peer->bytes + at, peer->left - at, &length)) != 0) {
+            const char *frame = peer->bytes + at + head;
+            if (memmem(frame, length, "\"problem\"", 9) != NULL) {
+                fprintf(stderr, "perf-streams: %.*s\n", (int)length, frame);
+                exit(2);
+            }
+            is_there |= is_of(frame, length, "snapshot", 1);
+            at += head + length;
+        }
+        memmove(peer->bytes, peer->bytes + at, peer->left - at);
+        peer->left -= (uint32_t)at;
+    }
+}
+
+/* Opens a stream that is subscribed to the channel, of `private` by the API key. */
+static void subscribe(struct peer *peer, uint16_t port, const char *channel, const char *key)
+{
+    static const char handshake[] =
+        "GET /api/v1/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: "
+        "Upgrade\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
+    static const char named[] = "Sec-WebSocket-Protocol: perps.bin.v1\r\n";
+    bool is_private = strcmp(channel, "private") == 0;
+    char op[160];
+    size_t got = 0;
+    peer->fd = dial(port);
+    say(peer->fd, handshake, sizeof handshake - 1);
+    if (is_binary)
+        say(peer->fd, named, sizeof named - 1);
+    say(peer->fd, "\r\n", 2);
+    while (got < 4 || memcmp(peer->bytes + got - 4, "\r\n\r\n", 4) != 0) {
+        if (got == LEFT_MAX || read(peer->fd, peer->bytes + got, 1) != 1)
+            fail("perf-streams: handshake");
+        got++;
+    }
+    if (memcmp(peer->bytes, "HTTP/1.1 101", strlen("HTTP/1.1 101")) != 0)
+        fail("perf-streams: no stream");
+    snprintf(op, sizeof op, "{\"op\":\"login\",\"api_key\":\"%s\"}", key);
+    if (is_private)
+        say_op(peer->fd, op);
+    snprintf(op, sizeof op, "{\"op\":\"subscribe\",\"channel\":\"%s\"%s}", channel,
+             is_private ? "" : ",\"market\":\"BTC-PERP\"");
+    say_op(peer->fd, op);
+    await_snapshot(peer);
 }
 
 /* The bytes of the first answer; 0: it is not whole. */
@@ -240,10 +298,12 @@ int main(int argc, char **argv)
         printf("perf-streams %s\n", version_text);
         return 0;
     }
-    if (argc != 6) {
-        fprintf(stderr, "perf-streams: five words: PORT SUBSCRIBERS RATE SECONDS FILE\n");
+    if (argc != 9) {
+        fprintf(stderr, "perf-streams: eight words: PORT SUBSCRIBERS RATE SECONDS FILE CHANNEL "
+                        "text|binary KEY\n");
         return 2;
     }
+    is_binary = strcmp(argv[7], "binary") == 0;
     uint16_t port = (uint16_t)read_number(argv[1], "PORT", UINT16_MAX);
     uint64_t subscribers = read_number(argv[2], "SUBSCRIBERS", 60000);
     uint64_t rate = read_number(argv[3], "RATE", 100000);
@@ -260,7 +320,7 @@ int main(int argc, char **argv)
     fclose(file);
     peers[0].fd = dial(port);
     for (uint64_t i = 1; i <= subscribers; i++)
-        subscribe(&peers[i], port);
+        subscribe(&peers[i], port, argv[6], argv[8]);
     run(peers, subscribers, rate, seconds, requests);
     printf("%lu %lu %u %u %lu\n", acknowledged, updates, percentile(50), percentile(99), early);
     return 0;

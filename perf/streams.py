@@ -1,11 +1,13 @@
-"""streams.py [--subscribers N] [--rate R] [--rounds N] [--seconds S] [PERPD] - what streams cost.
+"""streams.py [--subscribers N] [--rate R] [--rounds N] [--seconds S] [--of KINDS] [PERPD] - what
+streams cost.
 
     python3 perf/streams.py --subscribers 1000 --rate 50 build/release/perpd
+    python3 perf/streams.py --of trades,trades:binary,book_l3,private,private:binary
 
 One exchange trades R times a second, each by an order of its own, in turns without subscribers and
-with N of them on the channel `trades`, so that both meet the same load of the machine; a figure is
-the median of the rounds. One process sends, and reads all sockets (perf/streams.c, built as
-perf-streams beside PERPD); it shares the machine with perpd.
+with N of them on each of the channels of KINDS (trades), as text or `:binary`, so that both meet
+the same load of the machine; a figure is the median of the rounds. One process sends, and reads all
+sockets (perf/streams.c, built as perf-streams beside PERPD); it shares the machine with perpd.
   net       CPU of perpd's network threads an update and subscriber, beyond the run without any
   matcher   CPU of the matcher's thread a command, without subscribers and with them
   delay     from an acknowledgement, which leaves as soon as its command is durable, to the update
@@ -52,21 +54,25 @@ def cpu_s(perpd):
         r'^perpd_thread_cpu_seconds_total\{thread="([^"]+)"\} ([\d.]+)$', text, re.M)}
 
 
-def run(perpd, program, subscribers, rate, seconds):
+def run(perpd, program, subscribers, rate, seconds, kind="trades"):
     """CPU by thread, trades, updates, delays."""
+    channel, _, form = kind.partition(":")
     file = perpd.folder / "requests"
     sign(perpd.taker, rate * seconds, file)
     perpd.maker.limit(BTC_PRICE, -20 * rate * seconds)
     before = cpu_s(perpd)
     said = subprocess.run([program.parent / "perf-streams", str(perpd.exchange.port),
-                           str(subscribers), str(rate), str(seconds), file],
+                           str(subscribers), str(rate), str(seconds), file, channel,
+                           form or "text", perpd.taker.api_key],
                           stdout=subprocess.PIPE, text=True, check=True).stdout
     trades, updates, p50, p99, early = map(int, said.split())
     after = cpu_s(perpd)
-    if trades != rate * seconds or updates != trades * subscribers:
+    each = updates / max(1, trades * subscribers)  # of private several events
+    if trades != rate * seconds or subscribers and (
+            each != int(each) or each < 1 or channel != "private" and each != 1):
         sys.exit(f"perf/streams.py: {said.strip()}: not every trade came to everybody")
     used = {name: after[name] - before.get(name, 0) for name in after}
-    return used, trades, p50, p99, early / max(1, updates)
+    return used, trades, p50, p99, early / max(1, updates), updates
 
 
 def value_of(name, default):
@@ -80,6 +86,7 @@ def part(cpu, word):
 def main():
     subscribers, rate = value_of("--subscribers", 1000), value_of("--rate", 50)
     rounds, seconds = value_of("--rounds", 5), value_of("--seconds", 5)
+    kinds = sys.argv[sys.argv.index("--of") + 1].split(",") if "--of" in sys.argv else ["trades"]
     words = [word for at, word in enumerate(sys.argv[1:], 1)
              if not word.startswith("--") and not sys.argv[at - 1].startswith("--")]
     program = pathlib.Path(words[0] if words else "build/release/perpd").resolve()
@@ -88,24 +95,28 @@ def main():
         perpd.exchange.set_price(BTC_PRICE)
         perpd.maker = client.Account(perpd.exchange, 100_000_000_000_000)
         perpd.taker = client.Account(perpd.exchange, 100_000_000_000_000)
-        rows = []
+        rows = {kind: [] for kind in kinds}
         for _ in range(rounds):
-            rows.append((run(perpd, program, 0, rate, seconds),
-                         run(perpd, program, subscribers, rate, seconds)))
-            time.sleep(0.2)
-    report(rows, subscribers, rate, seconds)
+            bare = run(perpd, program, 0, rate, seconds)
+            for kind in kinds:
+                rows[kind].append((bare, run(perpd, program, subscribers, rate, seconds, kind)))
+                time.sleep(0.2)
+    for kind in kinds:
+        report(kind, rows[kind], subscribers, rate, seconds)
 
 
-def report(rows, subscribers, rate, seconds):
+def report(kind, rows, subscribers, rate, seconds):
     def middle(of):
         return statistics.median(of(bare, full) for bare, full in rows)
     net = middle(lambda bare, full: (part(full[0], "net") - part(bare[0], "net")) /
-                 (full[1] * subscribers)) * 1e6
+                 full[5]) * 1e6
     apart = [middle(lambda *row, at=at: part(row[at][0], "matcher") / row[at][1]) * 1e6
              for at in (0, 1)]
     ratio = middle(lambda bare, full: part(full[0], "matcher") / part(bare[0], "matcher"))
-    print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} CPUs, {len(rows)} rounds of {seconds} "
-          f"s, {subscribers} subscribers, {rate} trades/s, {subscribers * rate} updates/s")
+    each = rows[0][1][5] // rows[0][1][1] // subscribers
+    print(f"{kind}: load {os.getloadavg()[0]:.1f}, {os.cpu_count()} CPUs, {len(rows)} rounds of "
+          f"{seconds} s, {subscribers} subscribers, {rate} trades/s, {each} updates of each, "
+          f"{each * subscribers * rate} updates/s")
     print(f"net      {net:.2f} us an update and subscriber")
     print(f"matcher  {apart[0]:.1f} us a command without subscribers, {apart[1]:.1f} with them, "
           f"ratio {ratio:.2f}")
