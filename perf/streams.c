@@ -1,5 +1,5 @@
-/* streams.c - subscribers of a channel beside signed orders, for perf/streams.py, which starts perpd
- * and signs them.
+/* streams.c - subscribers of a channel beside signed orders, for perf/streams.py, which starts
+ * perpd and signs them.
  *
  * `perf-streams PORT SUBSCRIBERS RATE SECONDS FILE CHANNEL text|binary KEY`: FILE has requests
  * of REQUEST_BYTES, each of which makes a trade; KEY is the API key of `private`. One thread sends

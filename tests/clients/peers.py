@@ -267,3 +267,13 @@ async def refuse(peer):
         _, data = await peer.receive()
         await peer.send(op="subscribe", id=json.loads(data)["id"], problem=problem)
     await peer.receive()
+
+
+async def changed(book):
+    """Whether the stream moves on within a moment: REST may show a seq of another channel."""
+    seq = book.seq
+    for _ in range(20):
+        await asyncio.sleep(0.01)
+        if book.seq != seq:
+            return True
+    return False

@@ -12,7 +12,7 @@ from random import Random
 
 from python_library import PYTHON, ROOT, installed
 from harness import Suite, Table  # noqa: E402  (python_library finds the folders)
-from peers import BTC, FATES, BookFaults, FakeStream, Proxy, move  # noqa: E402
+from peers import BTC, FATES, BookFaults, FakeStream, Proxy, changed, move  # noqa: E402
 from peers import quotes_follow, refuse, run_live, trade  # noqa: E402
 import binary_python  # noqa: E402
 import breaks_python  # noqa: E402
@@ -272,16 +272,6 @@ async def follows(table, here, is_binary):
             table.same("cost", books[0].cost("buy", size), ask * size)
         for task in tasks:
             task.cancel()
-
-
-async def changed(book):
-    """Whether the stream moves on within a moment: REST may show a seq of another channel."""
-    seq = book.seq
-    for _ in range(20):
-        await asyncio.sleep(0.01)
-        if book.seq != seq:
-            return True
-    return False
 
 
 @case
