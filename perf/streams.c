@@ -304,6 +304,10 @@ int main(int argc, char **argv)
         return 2;
     }
     is_binary = strcmp(argv[7], "binary") == 0;
+    if (!is_binary && strcmp(argv[7], "text") != 0) {
+        fprintf(stderr, "perf-streams: '%.40s' is neither text nor binary\n", argv[7]);
+        return 2;
+    }
     uint16_t port = (uint16_t)read_number(argv[1], "PORT", UINT16_MAX);
     uint64_t subscribers = read_number(argv[2], "SUBSCRIBERS", 60000);
     uint64_t rate = read_number(argv[3], "RATE", 100000);

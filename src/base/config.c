@@ -42,7 +42,7 @@ static bool refuse(struct config *config, const char *format, ...)
     return false;
 }
 
-const char *config_source_name(enum config_source source)
+static const char *source_name(enum config_source source)
 {
     static const char *const names[] = { "default", "file", "environment", "flag" };
 
@@ -51,7 +51,7 @@ const char *config_source_name(enum config_source source)
 
 static const char *origin_text(struct origin origin)
 {
-    return origin.source == CONFIG_FILE ? origin.file : config_source_name(origin.source);
+    return origin.source == CONFIG_FILE ? origin.file : source_name(origin.source);
 }
 
 static bool is_equal(const char *a, const char *b)
@@ -411,7 +411,7 @@ static bool check_listener(struct config *config, enum option listen, enum optio
     const char *name = option_row(listen)->name;
     if (!host_has_port(address))
         return refuse(config, "%s = %s (%s): not HOST:PORT, as in 127.0.0.1:8080", name, address,
-                      config_source_name(config->values[listen].source));
+                      source_name(config->values[listen].source));
     bool is_secure =
         listen == OPTION_net_listen && config_text(config, OPTION_net_tls_certificate)[0] != '\0';
     if (!is_secure && !host_is_loopback(address) && !config_switch(config, allow_plain))
@@ -557,7 +557,7 @@ enum config_outcome config_load(struct config *config, int argc, const char *con
         return outcome;
     if (load_all(config, argc, argv, environment, path))
         return outcome;
-    text_make_printable(config->error); /* what was given may be any bytes */
+    text_make_printable(config->error, strlen(config->error)); /* what was given may be any bytes */
     return CONFIG_REFUSED;
 }
 
@@ -573,4 +573,23 @@ bool config_is(const struct config *config, enum option option, const char *word
 {
     INVARIANT(option_row(option)->type == OPTION_TYPE_CHOICE);
     return is_equal(config->values[option].text, word);
+}
+
+void config_print(const struct config *config, FILE *out)
+{
+    size_t section_count = 0;
+    const char *section = "";
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        const struct option_row *row = option_row(i);
+        if (!row->built)
+            continue;
+        size_t count = strcspn(row->name, ".");
+        if (count != section_count || memcmp(row->name, section, count) != 0) {
+            fprintf(out, "%s[%.*s]\n", section_count == 0 ? "" : "\n", (int)count, row->name);
+            section = row->name;
+            section_count = count;
+        }
+        fprintf(out, "%s = %s ; %s\n", row->name + count + 1, config->values[i].text,
+                source_name(config->values[i].source));
+    }
 }

@@ -31,9 +31,6 @@ enum config_outcome {
 
 enum config_source { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_ENVIRONMENT, CONFIG_FLAG };
 
-/* "default", "file", "environment" or "flag". */
-const char *config_source_name(enum config_source source);
-
 struct config_value {
     char *text;      /* canonical: numbers in decimal, hex in lower case; "" for none */
     uint64_t number; /* INT, SIZE (bytes) and SWITCH (1 = on) rows; 0 for none */

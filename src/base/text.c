@@ -77,15 +77,13 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-void text_make_printable(char *text)
+void text_make_printable(char *text, size_t count)
 {
-    size_t count = strlen(text);
-
     if (text_is_utf8(text, count) && !text_has_control(text, count))
         return;
-    for (char *at = text; *at != '\0'; at++)
-        if (*at < ' ' || *at > '~') /* char may be signed: then bytes above 0x7f are below ' ' */
-            *at = '?';
+    for (size_t i = 0; i < count; i++)
+        if (text[i] < ' ' || text[i] > '~') /* a signed byte above 0x7f is below */
+            text[i] = '?';
 }
 
 unsigned text_distance(const char *a, const char *b, unsigned limit)

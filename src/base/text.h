@@ -20,9 +20,9 @@ CC_MUST_USE bool text_field_is_valid(const char *field, size_t count);
 /* True if the UTF-8 text has one of W1's control characters, U+0001-U+001F or U+007F-U+009F. */
 CC_MUST_USE bool text_has_control(const char *text, size_t count);
 
-/* Of a zero-terminated text that is no UTF-8, or has one of these characters: puts a question mark
- * in the place of each byte that is not printable ASCII. */
-void text_make_printable(char *text);
+/* Of a text that is no UTF-8, or has one of these characters: puts a question mark for each byte
+ * that is not printable ASCII. */
+void text_make_printable(char *text, size_t count);
 
 CC_MUST_USE static inline bool text_is_digit(char c)
 {
