@@ -75,6 +75,7 @@ class Console:
           one.textContent === '{text}' && one.offsetParent !== null).click()""")
 
     def tab(self, name):
+        self.until(f"document.getElementById('tab-{name}') !== null")  # loaded after first paint
         self.page.run(f"document.getElementById('tab-{name}').click()")
 
     def picture(self, name):
@@ -89,6 +90,8 @@ class Console:
             for theme in ("light", "dark"):
                 self.size(width, height, theme)
                 if tab is not None:
+                    self.until(f"""[...document.querySelectorAll('.tabs button')]
+                      .some((one) => one.textContent === '{tab}')""")
                     self.page.run(f"""[...document.querySelectorAll('.tabs button')]
                       .find((one) => one.textContent === '{tab}').click()""")
                 if look:
