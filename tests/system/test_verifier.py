@@ -190,7 +190,10 @@ def wrong_verdicts(world):
                     table.same(f"{is_right}: what it says", first.status, 401 if is_right else 200)
                 if turn % 16 == 15 and metrics(perpd)[name]:
                     break
-        table.same(f"{is_right}: differences", wait_for(perpd, name, 1), 1)
+        # A batch that is verified while the first is found may hold another of the sample.
+        while not (found := metrics(perpd)[name]):
+            time.sleep(0.01)
+        table.true(f"{is_right}: differences", found == 1 or found > 1 and not is_right, found)
         table.same(f"{is_right}: path", path_of(perpd), "library")
         table.true(f"{is_right}: log", "signatures are verified by library" in perpd.log())
         table.same(f"{is_right}: again",
