@@ -271,7 +271,9 @@ def limits(world):
         seen = send_all(forger, [order(account, account.session, False) for _ in range(60)])
         table.true("forgeries verified", 10 <= sum(r.status == 401 for r in seen) <= 40,
                    [r.status for r in seen])
-        table.problem("a forgery too many", seen[-1], 429, "rate_limited")
+        # The last one may find a token again where the server takes seconds for them.
+        refused = [answer for answer in seen if answer.status != 401] or seen
+        table.problem("a forgery too many", refused[-1], 429, "rate_limited")
         table.same("trader meanwhile", send(trader, account.session).status, 200)
         time.sleep(1.2)
         table.same("forger, rightly, later", send(forger, account.session).status, 200)
