@@ -209,7 +209,8 @@ class Node:
     def rejoin(self):
         """Starts it and waits until it follows or leads."""
         self.start()
-        until(lambda: self.state, lambda: f"rejoin, exit {self.process.poll()}: {self.log()[-2000:]}")
+        until(lambda: self.state,
+              lambda: f"rejoin, exit {self.process.poll()}: {self.log()[-2000:]}")
 
     def log(self):
         return (self.folder.parent / f"{self.name}.log").read_text(errors="replace")
