@@ -256,11 +256,11 @@ static void old_reads_are_refused(void)
     } rows[] = {
 #undef R
 #define R(...) { __LINE__, __VA_ARGS__ }
-        R("as old as may be", "", { 7, true, 250 }, false, 200,
+        R("as old as may be", "", { 7, true, 250000000 }, false, 200,
           "X-Term: 7\r\nX-Staleness-Ms: 250\r\n", "Retry-After"),
-        R("older", "", { 7, true, 251 }, false, 503, "X-Term: 7\r\nX-Staleness-Ms: 251\r\n",
+        R("older", "", { 7, true, 250000001 }, false, 503, "X-Term: 7\r\nX-Staleness-Ms: 251\r\n",
           "Retry-After"),
-        R("older, of a sequence", "X-Min-Sequence: 1\r\n", { 7, true, 251 }, false, 503,
+        R("older, of a sequence", "X-Min-Sequence: 1\r\n", { 7, true, 251000000 }, false, 503,
           "X-Staleness-Ms: 251\r\n", "Retry-After"),
         R("leader", "", { 18446744073709551615u, false, 0 }, true, 200,
           "X-Term: 18446744073709551615\r\n", "X-Staleness-Ms"),

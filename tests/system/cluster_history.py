@@ -16,6 +16,7 @@ PLACE, CANCEL, READ = "place", "cancel", "read"
 DONE, REFUSED, UNKNOWN = "done", "refused", "unknown"
 CODES = {client.PLACE_LIMIT: PLACE, client.CANCEL: CANCEL}
 OPEN, CANCELED, ABSENT = "OPEN", "CANCELED", "absent"
+CLOCKS_NS = 10_000_000  # a node's clock follows that of its machine, which the client reads
 
 # A command of the journal. `order`: the one that it places or cancels.
 Executed = collections.namedtuple("Executed", "sequence what id order")
@@ -122,7 +123,7 @@ def reads_of_standbys(operations, journal, stale_ns):
         t_ns = journal.time_of(op.sequence)
         if t_ns is None:
             problems.append(f"a read of {op.node} shows sequence {op.sequence}, which is nowhere")
-        elif op.follows and t_ns < op.wall_ns - stale_ns:
+        elif op.follows and t_ns < op.wall_ns - stale_ns - CLOCKS_NS:
             problems.append(f"a read of {op.node} shows sequence {op.sequence}, which was "
                             f"{(op.wall_ns - t_ns) / 1e9:.3f} s old when it was sent")
         if op.sequence < op.at_least:
@@ -194,7 +195,7 @@ def old_read(history, journal, stale_ns):
     first, _ = pair_in_order(history)
     history.append(Operation(READ, first.order, first.ended, first.ended + 1, DONE, follows=True,
                              sequence=first.sequence, status=OPEN, node=("x", 1),
-                             wall_ns=journal.time_of(first.sequence) + stale_ns + 1))
+                             wall_ns=journal.time_of(first.sequence) + stale_ns + CLOCKS_NS + 1))
 
 
 def read_below_asked(history, journal, _):

@@ -74,8 +74,14 @@ struct net_facts {
 struct net_standing {
     uint64_t term;         /* of the leader that it knows */
     bool is_replica;       /* it does not lead, and shows what it has applied */
-    uint64_t staleness_ms; /* of a replica: the node clock less the time of what it shows */
+    uint64_t staleness_ns; /* of a replica: the node clock less the time of what it shows */
 };
+
+/* A replica's staleness in milliseconds, rounded up: one above a bound never reads as the bound. */
+static inline uint64_t net_standing_staleness_ms(const struct net_standing *standing)
+{
+    return standing->staleness_ns / 1000000 + (standing->staleness_ns % 1000000 != 0);
+}
 
 /* What became of an order to hand over. */
 enum net_handover {

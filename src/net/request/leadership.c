@@ -28,11 +28,12 @@ bool leadership_read(const struct net_config *config, bool names_sequence,
     if (source->leads == NULL)
         return true;
     source->standing(source->context, &standing);
-    if (standing.is_replica && standing.staleness_ms > config->staleness_ms)
+    uint64_t staleness_ms = net_standing_staleness_ms(&standing);
+    if (standing.is_replica && staleness_ms > config->staleness_ms)
         return problem_detail_set_number(
-            problem, PROBLEM_not_ready, standing.staleness_ms,
+            problem, PROBLEM_not_ready, staleness_ms,
             "this node of the cluster shows what was %llu ms ago; ask the leader or another node",
-            (unsigned long long)standing.staleness_ms);
+            (unsigned long long)staleness_ms);
     if (names_sequence || source->is_fresh(source->context))
         return true;
     return problem_detail_set(problem, PROBLEM_not_ready, leadership_awaited,

@@ -11,7 +11,7 @@ void standing_write(struct writer *head, const struct net_source *source, const 
     writer_uint(head, standing.term);
     if (standing.is_replica) {
         WRITER_TEXT(head, "\r\nX-Staleness-Ms: ");
-        writer_uint(head, standing.staleness_ms);
+        writer_uint(head, net_standing_staleness_ms(&standing));
     }
     if (leader != NULL) {
         WRITER_TEXT(head, "\r\nX-Leader: ");

@@ -141,7 +141,7 @@ static void source_standing(void *context, struct net_standing *standing)
     uint64_t now_ns = clock_now_ns(&node->clock);
     uint64_t shown_ns =
         atomic_load_explicit(&node->core.follower.applied_time_ns, memory_order_relaxed);
-    standing->staleness_ms = now_ns > shown_ns ? (now_ns - shown_ns) / 1000000 : 0;
+    standing->staleness_ns = now_ns > shown_ns ? now_ns - shown_ns : 0;
 }
 
 struct net_source net_source_of(struct node *node)
