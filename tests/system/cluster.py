@@ -162,12 +162,17 @@ class Node:
         self.proxy = Proxy(cluster.etcd, self.member)
         self.process, self.state, self.port, self.starts = None, None, None, 0
         self.listen = free_port()  # the same after each start, for a client's list
+        self.turn = threading.RLock()  # a start, and a look whether one is due, are one at a time
         self.may_end = False  # the drill makes it end, and starts it itself
         self.program = cluster.origin.program
         self.lost_sessions = 0
         self.environment = cluster.environment(name)
 
     def start(self, *more):
+        with self.turn:
+            self.start_now(*more)
+
+    def start_now(self, *more):
         self.state, self.port, self.may_end = None, None, False
         self.starts += 1
         arguments = [str(self.program), *(word for word in self.cluster.origin.arguments()[1:]
@@ -189,9 +194,11 @@ class Node:
             match = re.fullmatch(rb"(standby|ready) https?://127\.0\.0\.1:(\d+)\n", line)
             if match and process is self.process:
                 self.port, self.state = int(match[2]), match[1].decode()
-        if process.wait() == NOT_LEADING and process is self.process and not self.may_end:
-            self.lost_sessions += 1
-            self.start()
+        code = process.wait()
+        with self.turn:  # the drill may be starting it already
+            if code == NOT_LEADING and process is self.process and not self.may_end:
+                self.lost_sessions += 1
+                self.start()
 
     def kill(self):
         self.may_end = True
@@ -210,7 +217,21 @@ class Node:
         """Starts it and waits until it follows or leads."""
         self.start()
         until(lambda: self.state,
-              lambda: f"rejoin, exit {self.process.poll()}: {self.log()[-2000:]}")
+              lambda: "rejoin: " + self.whereabouts())
+
+    def whereabouts(self):
+        """What it does and where it waits, for a drill that found it elsewhere."""
+        code, process = self.process.poll(), pathlib.Path(f"/proc/{self.process.pid}")
+        lines = [f"{self.name}: state {self.state}, exit {code}, {self.starts} starts, "
+                 f"may end {self.may_end}"]
+        for task in sorted(process.glob("task/*")) if code is None else []:
+            try:
+                words = [(task / name).read_text().strip() for name in ("comm", "wchan", "syscall")]
+                state = re.search(r"State:\s*(.*)", (task / "status").read_text())[1]
+                lines.append(" ".join([task.name, state, *words]))
+            except OSError as error:
+                lines.append(f"{task.name} {error}")
+        return "\n".join([*lines, self.log()[-2000:]])
 
     def log(self):
         return (self.folder.parent / f"{self.name}.log").read_text(errors="replace")
@@ -289,7 +310,7 @@ class Cluster:
         """Until all nodes run: on a slow machine a leader may lose its session and begins again."""
         for node in self.nodes:
             until(lambda: node.state and node.process.poll() is None,
-                  lambda node=node: "rejoin: " + node.log()[-2000:])
+                  lambda node=node: "rejoin: " + node.whereabouts())
 
     def hold_leader(self):
         """The leader; if it loses its session from now on, it is not started again."""
@@ -298,9 +319,10 @@ class Cluster:
             node.may_end = True
             if node in self.leaders():
                 return node
-            node.may_end = False
-            if node.process.poll() is not None:
-                node.start()
+            with node.turn:  # its end may be read just now
+                node.may_end = False
+                if node.process.poll() is not None:
+                    node.start()
             return None
         return until(hold, lambda: "leader that stays: " + self.tails())
 
