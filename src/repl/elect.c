@@ -11,7 +11,7 @@ void elect_begin(struct elect *elect, const struct elect_config *config)
 
 static void fail(struct elect *elect, bool is_refusal, const char *text)
 {
-    elect->state = ELECT_FAILED;
+    elect_move(elect, ELECT_FAILED);
     elect->is_refusal = is_refusal;
     elect->text = text;
 }
@@ -56,9 +56,9 @@ void elect_end_session(struct elect *elect)
     forget(elect, ASK_SHOW);
     forget(elect, ASK_RANK);
     if (elect->state == ELECT_ELECTED || elect->state == ELECT_HANDS)
-        elect->state = ELECT_LOST;
+        elect_move(elect, ELECT_LOST);
     else if (elect->state != ELECT_FAILED && elect->state != ELECT_LOST)
-        elect->state = ELECT_SESSION;
+        elect_move(elect, ELECT_SESSION);
 }
 
 static void step_session(struct elect *elect, uint64_t now_ns, uint64_t boot_ns)
@@ -83,7 +83,7 @@ static void step_session(struct elect *elect, uint64_t now_ns, uint64_t boot_ns)
 
 static void done_lease(struct elect *elect, const struct etcd_done *done, uint64_t now_ns)
 {
-    if (done->result != ETCD_OK) {
+    if (done->result != ETCD_OK || done->lease == 0) { /* etcd has no lease 0 */
         elect->again_ns = now_ns + ELECT_RETRY_NS;
         return;
     }
@@ -95,7 +95,7 @@ static void done_lease(struct elect *elect, const struct etcd_done *done, uint64
     }
     elect->lease = done->lease;
     elect->renewed_ns = 0; /* renewed at once: the deadline counts from a sending that is known */
-    elect->state = ELECT_FOLLOWS;
+    elect_move(elect, ELECT_FOLLOWS);
 }
 
 static void done_renewal(struct elect *elect, const struct etcd_done *done)
@@ -295,7 +295,7 @@ static void set_leader(struct elect *elect, const struct etcd_row *row)
     if (row == NULL || row->is_delete) {
         elect->has_leader = false;
         if (elect->state == ELECT_ELECTED && row != NULL && row->mod_revision > elect->epoch)
-            elect->state = ELECT_LOST;
+            elect_move(elect, ELECT_LOST);
         return;
     }
     if (!cluster_row_leader_decode(&leader, row->value)) {
@@ -306,9 +306,9 @@ static void set_leader(struct elect *elect, const struct etcd_row *row)
     elect->leader = leader;
     elect->leader_epoch = row->create_revision;
     if (elect->state == ELECT_ELECTED && row->create_revision > elect->epoch)
-        elect->state = ELECT_LOST;
+        elect_move(elect, ELECT_LOST);
     if (elect->state == ELECT_STANDS && !elect_is_me(elect, &leader)) {
-        elect->state = ELECT_FOLLOWS;
+        elect_move(elect, ELECT_FOLLOWS);
         elect->stands_ns = 0;
         forget(elect, ASK_RANK);
     }
@@ -338,7 +338,7 @@ static void done_leader(struct elect *elect, const struct etcd_done *done)
     elect->watch_revision = done->revision + 1;
 }
 
-/* True while the watch stands. */
+/* True while the watch goes on. */
 static bool done_watch(struct elect *elect, const struct etcd_done *done)
 {
     if (done->result != ETCD_OK) {
@@ -411,7 +411,7 @@ void elect_resign(struct elect *elect)
 
     if (elect->state != ELECT_ELECTED)
         return;
-    elect->state = ELECT_LOST;
+    elect_move(elect, ELECT_LOST);
     /* Without room for it the lease ends by itself. */
     if (etcd_submit(elect->config.etcd, &request,
                     repl_tag(REPL_ELECT, ++elect->sequence & UINT32_MAX)) != 0)

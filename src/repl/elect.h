@@ -14,6 +14,7 @@
 #define REPL_ELECT_H
 
 #include "repl/cluster_row.h"
+#include "repl/elect_state.h"
 #include "repl/repl_key.h"
 
 #define ELECT_RENEW_NS        UINT64_C(250000000)
@@ -26,16 +27,6 @@
 #define ELECT_NODE_WAIT_NS    UINT64_C(3000000000) /* for the key of a process of the same name */
 #define ELECT_DEADLINE_NS     UINT64_C(200000000)  /* before the lease ends */
 #define ELECT_REQUEST_LIFE_NS UINT64_C(5000000000)
-
-enum elect_state {
-    ELECT_SESSION, /* no session yet, or none any more */
-    ELECT_FOLLOWS, /* watches who leads */
-    ELECT_STANDS,  /* nobody leads, and this node may: an election is under way */
-    ELECT_ELECTED, /* it leads; nothing written yet */
-    ELECT_HANDS,   /* it gives the lead away: then FOLLOWS, or LOST */
-    ELECT_LOST,    /* it led, and does so no more */
-    ELECT_FAILED
-};
 
 struct elect_config {
     struct etcd *etcd;

@@ -129,14 +129,14 @@ static void ask_stand(struct elect *elect)
 static void give_up(struct elect *elect, uint64_t now_ns)
 {
     if (elect->state == ELECT_STANDS)
-        elect->state = ELECT_FOLLOWS;
+        elect_move(elect, ELECT_FOLLOWS);
     elect->stands_ns = 0;
     elect->again_ns = now_ns + ELECT_RETRY_NS;
 }
 
 static void won(struct elect *elect, int64_t epoch)
 {
-    elect->state = ELECT_ELECTED;
+    elect_move(elect, ELECT_ELECTED);
     elect->epoch = epoch;
     elect->elections++;
 }
@@ -177,7 +177,7 @@ static void done_term(struct elect *elect, const struct etcd_done *done, uint64_
 void elect_ballot_step(struct elect *elect, uint64_t now_ns)
 {
     if (may_stand(elect, now_ns) && now_ns >= elect->again_ns) {
-        elect->state = ELECT_STANDS;
+        elect_move(elect, ELECT_STANDS);
         elect->stands_ns = 0;
         ask_rank(elect);
         return;
@@ -238,7 +238,7 @@ bool elect_ballot_hand(struct elect *elect, const char *node, uint64_t last_fram
     const struct etcd_request request = { .kind = ETCD_TRANSACTION, .transaction = &transaction };
     if (!elect_ask(elect, ASK_HAND, 0, &request))
         return false;
-    elect->state = ELECT_HANDS;
+    elect_move(elect, ELECT_HANDS);
     return true;
 }
 
@@ -251,10 +251,10 @@ void elect_ballot_hand_done(struct elect *elect, const struct etcd_done *done)
     if (elect->state != ELECT_HANDS)
         return;
     if (done->result != ETCD_OK || !was_done) {
-        elect->state = ELECT_LOST;
+        elect_move(elect, ELECT_LOST);
         return;
     }
-    elect->state = ELECT_FOLLOWS;
+    elect_move(elect, ELECT_FOLLOWS);
     elect->has_leader = elect->has_leader && elect->leader_epoch != elect->epoch;
     elect->epoch = 0;
     elect->deadline_boot_ns = 0;

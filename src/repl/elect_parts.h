@@ -5,7 +5,7 @@
 #include "repl/elect.h"
 #include "repl/etcd_call.h"
 
-/* The requests of which one each may be under way. The steps of an election come one by one. */
+/* The kinds of requests; one of each may be under way. The steps of an election come one by one. */
 enum elect_ask {
     ASK_NONE,
     ASK_LEASE,
@@ -36,6 +36,11 @@ bool elect_ask(struct elect *elect, enum elect_ask which, uint64_t step,
 
 /* Reads perp/<cluster>/<name>. As elect_ask. */
 bool elect_get(struct elect *elect, enum elect_ask which, uint64_t step, const char *name);
+
+static inline void elect_move(struct elect *elect, enum elect_state next)
+{
+    elect_state_move(&elect->state, next, elect->lease != 0);
+}
 
 /* The session has ended: a leader is lost, another node begins another one. */
 void elect_end_session(struct elect *elect);
