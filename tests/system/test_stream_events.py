@@ -3,23 +3,29 @@ to REST's.
 
 W: wire.md, R: rules.md, J: json.md.
 """
+import json
+import shutil
 import signal
 import struct
 import sys
+import time
 from decimal import Decimal
 from random import Random
 
 import client
 import test_restart
-from client import IOC, MARKET_STATE, PATHS, state_body
+from client import IOC, MARKET_STATE, PATHS, Connection, request_bytes, state_body
 from harness import Suite, Table
 from test_lists import SPANS, candles_of
 from test_restart import DONE
+from test_stream_private import Private, seal
 from test_streams import ETH_PRICE, LEVELS, MEMBERS, World, follow, place_bids, subscribe
 from world import BTC, BTC_PRICE, ETH, USDC
 from ws_client import Stream
 
 suite = Suite("stream_events")
+FEW_EVENTS = 1500
+FEW = f"--store.private_events={FEW_EVENTS}"
 CANDLE_MEMBERS = [*MEMBERS[:2], "interval", *MEMBERS[2:]]
 
 
@@ -318,6 +324,145 @@ def resumes(world):
     got, _ = follow(table, stream, last, 2)
     table.same("since the start", got[::-1], world.rest(limit=2)["trades"])
     stream.end()
+    return table.wrong
+
+def archived(world, table, *accounts):
+    """The first segment is in the archive and no longer in the journal."""
+    data = world.perpd.folder / "data"
+    for _ in range(30):
+        with Connection(world.exchange.admin_port) as connection:
+            assert connection.exchange(request_bytes("POST", "/admin/seal", b"", [
+                world.exchange.bearer])).status == 200
+        world.exchange.set_price(ETH_PRICE, ETH)
+        world.again(table, signal.SIGTERM, *accounts)
+        if (data / "archive/0000000000.seg.zst").exists() and not (
+                data / "journal/0000000000.seg").exists():
+            return
+    raise AssertionError("nothing is archived")
+
+
+def lose_history(data):
+    shutil.rmtree(data / "history")
+
+
+class Behind:
+    """Who has all that came since a place, and what a client that resumes from there must get."""
+
+    def __init__(self, table, world, account):
+        self.table, self.world, self.account = table, world, account
+        self.stream = Stream(world.exchange)
+        self.begin = self.last = subscribe(table, self.stream)["seq"]
+        self.private = Private(table, world, account.api_key).subscribe()
+        self.account_begin = self.account_last = self.private.seq
+        self.trades, self.events = [], []
+
+    def take(self, trades, events):
+        self.last = self.chain(self.stream, self.last, self.trades, trades)
+        self.account_last = self.chain(self.private.stream, self.account_last, self.events, events)
+
+    def chain(self, stream, seq, have, count):
+        """Adds the next updates, each of which follows the one before. Their last seq."""
+        until, beats = len(have) + count, 0
+        while len(have) < until:
+            shown = json.loads(stream.take()[1])  # other cases look at its form
+            if shown["type"] == "heartbeat":
+                beats += 1  # of which each comes after all that is to come
+                if not self.table.true("no more comes", beats < 3, (len(have), until)):
+                    break
+                continue
+            self.table.same("it follows", (shown["type"], shown.pop("prev_seq")), ("update", seq))
+            seq = shown["seq"]
+            have.append(shown)
+        return seq
+
+    def leave(self):
+        self.stream.end()
+        self.private.end()
+
+    def again(self, row):
+        """All of it, each once; on two new streams, on which nothing more comes."""
+        self.stream = Stream(self.world.exchange)
+        resume(self.table, self.stream, self.begin)
+        self.same(f"{row}: trades", self.stream, self.begin, self.trades)
+        self.events_again(row, self.account_begin, self.events)
+
+    def events_again(self, row, seq, want):
+        self.private = Private(self.table, self.world, self.account.api_key).resume(seq)
+        self.same(f"{row}: events", self.private.stream, seq, want)
+
+    def same(self, row, stream, seq, want):
+        got = []
+        self.chain(stream, seq, got, len(want))
+        self.table.same(row, [pair for pair in zip(got, want) if pair[0] != pair[1]][:1], [])
+        stream.ask(op="ping", id=5)
+        self.table.same(f"{row}: no more", stream.next().get("id"), 5)
+
+    def gaps(self, row):
+        """One gap each from the beginning, to the newest; what happens then follows it."""
+        self.stream = Stream(self.world.exchange)
+        resume(self.table, self.stream, self.begin)
+        self.private = Private(self.table, self.world, self.account.api_key)
+        self.private.resume(self.account_begin)
+        for name, stream, begin, last in (
+                ("trades", self.stream, self.begin, self.last),
+                ("events", self.private.stream, self.account_begin, self.events[-1]["seq"])):
+            gap = stream.next()
+            self.table.same(f"{row}: {name}", (gap["type"], gap["prev_seq"],
+                                               gap["data"]["from_seq"]), ("gap", begin, begin))
+            self.table.true(f"{row}: {name} go on from the newest", gap["seq"] >= last and
+                            gap["data"]["oldest_seq"] > begin, gap)
+            setattr(self, "last" if name == "trades" else "account_last", gap["seq"])
+
+
+@suite.case
+def across_the_archive(world):
+    """W9: who is thousands of events behind gets each once, in their order, from a history that a
+    start has made again of archive and journal; where it could not, one gap is named. A history
+    that keeps fewer private events names a gap for what is older, and no other."""
+    table, (maker, taker) = Table(), (world.account(1_000_000), world.account(1_000_000))
+    behind = Behind(table, world, maker)
+
+    def sell():
+        place_bids(world, maker, Random(1), (100, 101))
+        sold = taker.limit(ETH_PRICE - LEVELS, -100 * LEVELS, expiry=IOC, asset=ETH)
+        assert sold["status"] == DONE, sold
+        behind.take(LEVELS, 5 * LEVELS)  # an order; fill, balance, position and order
+
+    for number in range(17):
+        sell()
+        if number % 8 == 7:
+            seal(world.exchange)
+    table.true("far more than a page", len(behind.trades) > 1000 and len(behind.events) > 5000,
+               (len(behind.trades), len(behind.events)))
+    behind.leave()
+    archived(world, table, maker, taker)
+    behind.again("as it was")
+    sell()
+    options = list(world.perpd.options)
+    for row, more, kept in (("made again", (), None), ("fewer kept", (FEW,), FEW_EVENTS),
+                            ("not made again", ("--store.remake_history=off",), 0)):
+        behind.leave()
+        world.perpd.options = [*options, *more]
+        world.again(table, signal.SIGKILL, maker, taker, damage=lose_history)
+        world.again(table, signal.SIGTERM, maker, taker)  # memory has what was replayed
+        if kept is None:
+            behind.again(row)
+        elif kept:
+            behind.events_again(row, behind.events[-kept - 1]["seq"], behind.events[-kept:])
+            late = Private(table, world, maker.api_key).resume(behind.account_begin)
+            gap = late.stream.next()
+            table.same(f"{row}: a gap", (gap["type"], gap["prev_seq"], gap["seq"]),
+                       ("gap", behind.account_begin, behind.events[-1]["seq"]))
+            late.end()
+        else:
+            behind.gaps(row)
+        if kept is None or not kept:
+            sell()
+    behind.leave()
+    world.perpd.options = options
+    world.again(table, signal.SIGTERM, maker, taker, damage=lose_history)
+    behind.again("made again at last")
+    behind.leave()
     return table.wrong
 
 
