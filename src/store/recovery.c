@@ -128,6 +128,7 @@ static enum refusal_kind archive_check(struct recovery *recovery)
         const struct archive_row *last = &archive.rows[archive.count - 1];
 
         end = last->segment + 1;
+        recovery->result->archive_first = archive.rows[0].segment;
         recovery->archived_frame = last->last_frame;
     }
     archive_close(&archive);
@@ -139,8 +140,7 @@ static enum refusal_kind archive_check(struct recovery *recovery)
     if (end == 0)
         return refusal_set(recovery->refusal, REFUSAL_segment_missing,
                            "the journal begins with segment %" PRIu64
-                           ", and archive/ holds none of "
-                           "those below",
+                           ", and archive/ holds none of those below",
                            set->first);
     return refusal_set(recovery->refusal, REFUSAL_segment_missing,
                        "the archive ends with segment %" PRIu64 ", the journal holds %" PRIu64

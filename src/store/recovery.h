@@ -82,6 +82,7 @@ struct recovery_result {
     uint32_t witness_damaged;                 /* slots that were not whole, bit by bit; mended */
     uint32_t exchange_damaged;                /* the same of `exchange` */
     uint64_t archive_relisted; /* segments, if archive/index was made again; else 0 */
+    uint64_t archive_first;    /* segment that archive/index begins with; 0 without segments */
     bool is_upgraded;          /* the directory had the former format */
 };
 

@@ -26,23 +26,23 @@ suite = Suite("damage")
 BUILD = pathlib.Path(sys.argv[1])
 EXIT_REFUSED = 3
 WAIT_S = 100
-WAYS = ("deleted", "cut", "older", "flipped")
+WAYS = ("deleted", "cut", "older", "flipped", "end")  # end: the last byte flipped
 EQUAL, REFUSED = "equal", "refused"
 EITHER = (EQUAL, REFUSED)  # by what the segment holds: sealed behind a snapshot, open, prepared
 FILES = (  # pattern, the end of each way; None: it cannot be damaged so
-    (r"lock", EQUAL, None, None, None),  # empty
-    (r"admin\.token", EQUAL, REFUSED, EITHER, REFUSED),
-    (r"exchange", REFUSED, EQUAL, EQUAL, EQUAL),  # one whole slot suffices
-    (r"witness", REFUSED, EQUAL, EQUAL, EQUAL),
-    (r"signing\.key", REFUSED, REFUSED, None, REFUSED),
-    (r"heads", EQUAL, EQUAL, EQUAL, EQUAL),
-    (r"journal/\d{10}\.seg", EITHER, EITHER, EITHER, EITHER),
-    (r"journal/\d{10}\.next", EQUAL, EITHER, EITHER, EITHER),  # mostly zeros
-    (r"snapshot/\d+\.snap", EQUAL, EQUAL, None, EQUAL),  # the older one, or every record
-    (r"archive/\d{10}\.seg\.zst", REFUSED, REFUSED, None, EQUAL),  # read by who needs it
-    (r"archive/index", EQUAL, EQUAL, EQUAL, EQUAL),
-    (r"history/data\.mdb", EQUAL, EQUAL, EQUAL, EQUAL),
-    (r"history/lock\.mdb", EQUAL, EQUAL, EQUAL, EQUAL),
+    (r"lock", EQUAL, None, None, None, None),  # empty
+    (r"admin\.token", EQUAL, REFUSED, EITHER, REFUSED, REFUSED),
+    (r"exchange", REFUSED, EQUAL, EQUAL, EQUAL, EQUAL),  # one whole slot suffices
+    (r"witness", REFUSED, EQUAL, EQUAL, EQUAL, EQUAL),
+    (r"signing\.key", REFUSED, REFUSED, None, REFUSED, REFUSED),
+    (r"heads", EQUAL, EQUAL, EQUAL, EQUAL, EQUAL),
+    (r"journal/\d{10}\.seg", EITHER, EITHER, EITHER, EITHER, EITHER),
+    (r"journal/\d{10}\.next", EQUAL, EQUAL, None, EQUAL, EQUAL),  # it never counts
+    (r"snapshot/\d+\.snap", EQUAL, EQUAL, None, EQUAL, EQUAL),  # the older one, or every record
+    (r"archive/\d{10}\.seg\.zst", REFUSED, REFUSED, None, EQUAL, EQUAL),  # read by who needs it
+    (r"archive/index", EQUAL, EQUAL, EQUAL, EQUAL, EQUAL),
+    (r"history/data\.mdb", EQUAL, EQUAL, EQUAL, EQUAL, EQUAL),
+    (r"history/lock\.mdb", EQUAL, EQUAL, EQUAL, EQUAL, EQUAL),
 )
 REASON = re.compile(r" error (refused the data directory|data admin\.token) ")
 ROWS = Sample()
@@ -55,6 +55,12 @@ def written(path):
     """The bytes up to the last that is not zero: the rest of a segment was never written."""
     data = path.read_bytes()
     return len(data.rstrip(b"\0"))
+
+
+def listed(data, number):
+    """Whether archive/index names the segment."""
+    index = data / "archive/index"
+    return index.exists() and re.search(rf"(?m)^{number} ", index.read_text()) is not None
 
 
 class World:
@@ -72,10 +78,10 @@ class World:
         taker = Account(exchange, 100_000 * USDC)
         assert taker.limit(900_000, -50, expiry=IOC)["status"] == "request_completed"
         self.receipts = [self.receipt(raw) for raw in self.orders]
-        self.archive(exchange, 1)
+        self.archive(exchange, 0)
+        self.stop()
         self.copy(self.data, self.older)
-        self.archive(self.perpd.start(), 2)
-        exchange = self.perpd.start()
+        exchange = self.archive(self.perpd.start(), 1)
         self.orders += [self.order(exchange, 910_000 + 1000 * i) for i in range(3)]
         last = exchange.get("/api/v1/status").json["durable"]
         until = time.monotonic() + WAIT_S  # the witness is told once a second
@@ -84,24 +90,35 @@ class World:
         self.perpd.process.kill()
         self.perpd.process.wait()
         self.perpd.process.stdout.close()
+        self.begin_segment()
         self.copy(self.data, self.whole)
         self.before = self.shown(self.perpd.start())
         self.stop()
 
-    def archive(self, exchange, count):
-        """Runs until so many segments are archived, each run with a seal and a snapshot. Stops."""
-        path = self.data / "archive" / f"{count - 1:010}.seg.zst"
-        for _ in range(30):
-            with Connection(exchange.admin_port) as connection:
-                sealed = connection.exchange(request_bytes("POST", "/admin/seal", b"",
-                                                           [exchange.bearer]))
-                assert sealed.status == 200, sealed
+    def archive(self, exchange, number):
+        """Seals the segment, stops twice, for two snapshots behind it, and waits until it is
+        archived."""
+        with Connection(exchange.admin_port) as connection:
+            sealed = connection.exchange(request_bytes("POST", "/admin/seal", b"",
+                                                       [exchange.bearer]))
+            assert sealed.status == 200, sealed
+        for _ in range(2):
             assert exchange.set_price(BTC_PRICE, BTC)["status"] == "request_completed"
             self.stop()
-            if path.exists():
-                return
             exchange = self.perpd.start()
-        raise AssertionError(f"no {path}")
+        until = time.monotonic() + WAIT_S
+        while not listed(self.data, number):
+            assert time.monotonic() < until, self.perpd.log()
+            time.sleep(0.05)
+        return exchange
+
+    def begin_segment(self):
+        """What a kill leaves of a segment that is prepared in a file that was used before."""
+        newest = max(self.data.glob("journal/*.seg"))
+        for path in self.data.glob("journal/*.next"):
+            path.unlink()
+        begun = self.data / f"journal/{int(newest.stem) + 1:010}.next"
+        begun.write_bytes(min(self.data.glob("journal/*.seg")).read_bytes()[:1 << 16])
 
     def witnessed(self):
         """The sequence that the newest slot of `witness` names."""
@@ -154,27 +171,32 @@ def verified(world, content):
     return done.returncode, done.stdout + done.stderr
 
 
+def flip(path, at):
+    with open(path, "r+b") as file:
+        file.seek(at)
+        byte = file.read(1)
+        file.seek(at)
+        file.write(bytes([byte[0] ^ 0x10]))
+
+
 def damage(world, name, way):
     """False: this file cannot be damaged so."""
     path, older = world.data / name, world.older / name
+    size = written(path)
     if way == "deleted":
         path.unlink()
-    elif way == "older":
+        return True
+    if way == "older":
         if not older.exists() or older.read_bytes() == path.read_bytes():
             return False
         shutil.copy2(older, path)
+        return True
+    if size == 0:
+        return False
+    if way == "cut":
+        os.truncate(path, size // 2)
     else:
-        size = written(path)
-        if size == 0:
-            return False
-        if way == "cut":
-            os.truncate(path, size // 2)
-        else:
-            with open(path, "r+b") as file:
-                file.seek(size // 2)
-                byte = file.read(1)
-                file.seek(size // 2)
-                file.write(bytes([byte[0] ^ 0x10]))
+        flip(path, size // 2 if way == "flipped" else size - 1)
     return True
 
 
@@ -183,18 +205,13 @@ def judged(world, table, row, name, way):
     world.copy(world.whole, world.data)
     if not damage(world, name, way):
         return None
-    process = subprocess.Popen(world.perpd.arguments(), stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)
-    if not process.stdout.readline().startswith("ready"):
-        _, log = process.communicate(timeout=WAIT_S)
-        table.same(f"{row}: exit code", process.returncode, EXIT_REFUSED)
-        table.true(f"{row}: the reason", REASON.search(log), log)
+    try:
+        exchange = world.perpd.start()
+    except AssertionError as refused:
+        table.same(f"{row}: exit code", world.perpd.process.returncode, EXIT_REFUSED)
+        table.true(f"{row}: the reason", REASON.search(str(refused)), refused)
         return REFUSED
-    process.kill()
-    process.communicate()
-    world.copy(world.whole, world.data)
-    damage(world, name, way)
-    table.same(f"{row}: equal", world.shown(world.perpd.start()), world.before)
+    table.same(f"{row}: equal", world.shown(exchange), world.before)
     world.stop()
     return EQUAL
 
@@ -232,20 +249,43 @@ def lacks_alone(seen, before):
         for a, b in zip(seen, before, strict=True))
 
 
+def without_history(world, also):
+    """The directory with its history lost and a journal that begins above the archive's first
+    segment, and with what else is damaged."""
+    world.copy(world.whole, world.data)
+    (world.data / "journal/0000000000.seg").unlink(missing_ok=True)
+    for name, way in (("history/data.mdb", "deleted"), *also):
+        damage(world, name, way)
+
+
 @suite.case
 def history_lost(world):
     """Every record makes it again, from the archive too. Where that cannot be, or is not wanted, a
     start has a gap in its history and says so; `perp history rebuild` closes it."""
     table = Table()
     options = world.perpd.options
-    for row, archive, more, again in (("whole", None, (), True), ("flipped", "flipped", (), False),
-                                      ("not wanted", None, ("--store.remake_history=off",), False)):
-        world.copy(world.whole, world.data)
-        (world.data / "journal/0000000000.seg").unlink(missing_ok=True)
-        damage(world, "history/data.mdb", "deleted")
-        if archive is not None:
-            damage(world, "archive/0000000000.seg.zst", archive)
+    first = "archive/0000000000.seg.zst"
+    cases = (
+        ("whole", (), (), True), ("flipped", ((first, "flipped"),), (), False),
+        ("not wanted", (), ("--store.remake_history=off",), False),
+        ("index deleted", (("archive/index", "deleted"),), (), True),
+        ("index cut", (("archive/index", "cut"),), (), True),
+        ("index flipped", (("archive/index", "flipped"),), (), True),
+        ("first deleted", (("archive/index", "deleted"), (first, "deleted")), (), False),
+        ("neither", (("archive/index", "deleted"), (first, "flipped")), (), None))
+    for number, (row, also, more, again) in enumerate(cases):
+        if not ROWS.takes(number):
+            continue
+        without_history(world, also)
+        if again is None:
+            refused = subprocess.run(world.perpd.arguments(), capture_output=True, text=True,
+                                     timeout=WAIT_S)
+            table.same(f"{row}: exit code", refused.returncode, EXIT_REFUSED)
+            table.true(f"{row}: the reason",
+                       "segment 0 cannot help to make it again" in refused.stderr, refused.stderr)
+            continue
         world.perpd.options = (*options, *more)
+        logged = len(world.perpd.log())
         exchange = world.perpd.start()
         seen = world.shown(exchange)
         begins = exchange.get("/api/v1/status").json["history_from_sequence"]
@@ -254,10 +294,17 @@ def history_lost(world):
         table.same(f"{row}: equal", seen == world.before, again)
         table.same(f"{row}: from the first", begins == 1, again)
         table.true(f"{row}: what lacks says so", again or lacks_alone(seen, world.before), seen)
-    subprocess.run([BUILD / "perp", "history", "rebuild", "--data", world.data], check=True,
-                   capture_output=True)
-    table.same("rebuilt", world.shown(world.perpd.start()), world.before)
-    world.stop()
+        log = world.perpd.log()[logged:]
+        table.same(f"{row}: said of the list", "archive/index was missing, damaged" in log,
+                   any(name == "archive/index" for name, _ in also))
+        table.same(f"{row}: said of the first", "error archive begins with segment 1" in log,
+                   (first, "deleted") in also)
+    if ROWS.takes(len(cases)):
+        without_history(world, ())
+        subprocess.run([BUILD / "perp", "history", "rebuild", "--data", world.data], check=True,
+                       capture_output=True)
+        table.same("rebuilt", world.shown(world.perpd.start()), world.before)
+        world.stop()
     return table.wrong
 
 

@@ -31,6 +31,7 @@ struct recovering {
     struct snapshot_head newest; /* that is whole to its head, of this rules_version; or none */
     struct snapshot_head seen;   /* with from_genesis: compared in passing; sequence 0: none */
     uint32_t found_version;      /* with REPLAY_rules_version: of the record */
+    uint64_t relisted;           /* segments, if archive/index was made again; else 0 */
     struct replica_replay replica_replay; /* applies to the replica */
 };
 
@@ -361,17 +362,21 @@ static bool is_young(const struct recover_engines *engines)
            !is_begun(engines->config.disk, most);
 }
 
-/* Whether archive/ and journal/ name every segment since the first. */
-static bool is_whole(const struct recover_engines *engines)
+/* Whether archive/ and journal/ name every segment since the first. A list of the archive that is
+ * lost is made again; if it cannot be, recovery_run refuses it. */
+static bool is_whole(struct recovering *recovering)
 {
-    const struct recover_config *config = &engines->config;
+    const struct recover_config *config = &recovering->engines->config;
     struct archive archive = { 0 };
     struct segment_range range;
     struct refusal why;
-    bool begins = segment_range_of(config->disk, &range) == 0 && range.min == 0;
 
     refusal_clear(&why);
-    if (archive_read_list(&archive, config->disk, config->exchange, &why) == REFUSAL_none)
+    if (segment_range_of(config->disk, &range) != 0)
+        return false;
+    bool begins = range.min == 0;
+    if (archive_mend(&archive, config->disk, config->exchange, config->segment_bytes, range.min,
+                     &recovering->relisted, &why) == REFUSAL_none)
         begins = begins || (archive.count > 0 && archive.rows[0].segment == 0);
     archive_close(&archive);
     return begins;
@@ -389,7 +394,7 @@ static enum refusal_kind look(struct recovering *recovering)
     if (recovering->count < 0 && recovering->count != -ENOENT)
         return refusal_machine(recovering->refusal, "listing its snapshots", recovering->count);
     recovering->from_genesis = is_young(engines);
-    recovering->is_whole = engines->config.remakes_history && is_whole(engines);
+    recovering->is_whole = engines->config.remakes_history && is_whole(recovering);
     for (int i = 0; i < recovering->count; i++) {
         refusal_clear(&why);
         if (snapshot_read_head(engines->config.disk, engines->config.exchange,
@@ -513,6 +518,8 @@ enum refusal_kind recover_state(struct recover_engines *engines,
         uint64_t began_ns = clock_monotonic_ns(config->clock);
         kind = recovery_run(&chain, &engines->chain, refusal);
         replica_replay_end(&recovering.replica_replay);
+        if (recovering.relisted > 0)
+            engines->chain.archive_relisted = recovering.relisted;
         engines->replay_ns = clock_monotonic_ns(config->clock) - began_ns;
         if (kind == REFUSAL_record_refused && !is_tried_again(&recovering)) {
             explain(&recovering);

@@ -30,6 +30,11 @@ static void log_mended(const struct node *node)
         log_line(LOG_WARN, "archive",
                  "archive/index was missing, damaged or too short: made again of %lu files",
                  found->archive_relisted);
+    if (found->archive_relisted != 0 && found->archive_first != 0)
+        log_line(LOG_ERROR, "archive",
+                 "begins with segment %lu: older segments were removed (store.archive_keep) or are "
+                 "lost; a backup or store.archive_copy may have them",
+                 found->archive_first);
     if (found->witness_damaged != 0)
         log_line(LOG_WARN, "witness", "damaged slots were written again: %u of %d",
                  (unsigned)__builtin_popcount(found->witness_damaged), SLOT_COUNT);
