@@ -170,9 +170,25 @@ static unsigned let_wait(unsigned from, size_t kind, uint64_t address, const cha
     }
 }
 
+/* Ends the first `count` wires. Those before `given` have been refused for others' sake, and no
+ * other has been answered. */
+static void end_waits(unsigned count, unsigned given)
+{
+    struct wire_answer answer;
+
+    for (unsigned i = 0; i < count; i++) {
+        wire_turn(&wires[i]);
+        CHECK(wire_answer(&wires[i], &answer, false) == (i < given));
+        CHECK(i >= given || says(&answer, 503, "another read has the slot of this one"));
+        wire_free(&wires[i]);
+    }
+    CHECK(protocol->pipeline.reads.sequences.count == 0);
+}
+
 /* However many reads of an address or of an account wait, the next one has room. 342 is the least
- * count whose double is not below what is left of 1,024, 228 the same of 682, 152 of 454. Who is
- * above is refused at once; each of those that wait is answered in its time. */
+ * count whose double is not below what is left of 1,024, 228 the same of 682, 152 of 454. The third
+ * is left less than half of what the first has: 13 of those give their slots to it, which then has
+ * 165 beside 329. Each of those that wait is answered in its time. */
 static void few_wait(void)
 {
     struct wire_answer answer;
@@ -184,18 +200,51 @@ static void few_wait(void)
     CHECK(waiting == 342 + 228);
     CHECK(let_wait(waiting, 0, 2, "as many reads of this account") == 0);
     waiting += let_wait(waiting, 1, 2, "as many reads of this address");
-    CHECK(waiting == 342 + 228 + 152);
-    waiting += let_wait(waiting, 1, 0, "too many reads wait for their");
-    CHECK(waiting == SEQUENCE_WAIT_MAX);
+    CHECK(waiting == 342 + 228 + 152 + 13);
     fixture.applied = NOW + WIRES;
     for (unsigned i = 0; i < waiting; i++) {
         fixture.durable = NOW + 1 + i;
         for (unsigned turn = 0; turn < (i < 342 || i >= 570 ? 1 : 4); turn++)
             wire_turn(&wires[i]);
-        CHECK(wire_answer(&wires[i], &answer, false) && says(&answer, 200, "{"));
+        CHECK(wire_answer(&wires[i], &answer, false));
+        CHECK(i < 13 ? says(&answer, 503, "another read has the slot of this one")
+                     : says(&answer, 200, "{"));
         wire_free(&wires[i]);
     }
     CHECK(protocol->pipeline.reads.sequences.count == 0);
+}
+
+/* 16 addresses, each with as many as it may have, have all slots. Who comes then waits all the
+ * same: the first, which has most, gives for it. */
+static void who_comes_last_has_room(void)
+{
+    static const unsigned parts[] = { 342, 228, 152, 101, 67, 45, 30, 20, 13, 9, 6, 4, 3, 2, 1, 1 };
+    struct wire_answer answer;
+    unsigned waiting = 0;
+    fixture.applied = fixture.durable = NOW;
+    for (unsigned k = 0; k < CC_COUNT(parts); k++)
+        for (unsigned i = 0; i < parts[k]; i++, waiting++) {
+            wire_open(&wires[waiting], &fixture, protocol, false);
+            wires[waiting].conn->address = 1 + k;
+            ask_for(&wires[waiting], targets[1], NOW + 1);
+        }
+    CHECK(waiting == SEQUENCE_WAIT_MAX);
+    for (unsigned i = 0; i < 2; i++, waiting++) {
+        wire_open(&wires[waiting], &fixture, protocol, false);
+        wires[waiting].conn->address = 100;
+        ask_for(&wires[waiting], targets[1], NOW + 1);
+        CHECK(!wire_answer(&wires[waiting], &answer, false));
+    }
+    end_waits(waiting, 2);
+}
+
+/* 1,024 addresses with a read each: nobody gives for another address, one for an account. */
+static void an_account_has_room(void)
+{
+    fixture.applied = fixture.durable = NOW;
+    CHECK(let_wait(0, 1, 0, "too many reads wait for their") == SEQUENCE_WAIT_MAX);
+    CHECK(let_wait(SEQUENCE_WAIT_MAX, 0, 0, "too many reads wait for their") == 1);
+    end_waits(SEQUENCE_WAIT_MAX + 1, 1);
 }
 
 /* A key that is revoked while its read waits answers nothing more. */
@@ -390,6 +439,8 @@ int main(void)
     refuses_after_one_second();
     close_ends_the_wait();
     few_wait();
+    who_comes_last_has_room();
+    an_account_has_room();
     old_reads_are_refused();
     held_answers_are_given_up();
     a_revoked_key_is_refused(); /* it ends the key */

@@ -132,16 +132,23 @@ enum sequence_wait_room read_send_await(struct read_sender *sender, struct conn 
                              sender->context->now_ns);
 }
 
-/* Refuses a held request whose sequence did not come in time. */
+/* Refuses a held request whose sequence did not come in time, or whose slot another has. */
 static void refuse_late(struct pending *pending, uint64_t sequence)
 {
     const uint64_t wanted = pending->min_sequence;
+    const bool given = pending->deadline_ns == SEQUENCE_WAIT_GIVEN;
     pending->kind = PENDING_PROBLEM;
     pending_move(pending, PENDING_DONE);
-    (void)problem_detail_set(&pending->problem, PROBLEM_not_ready, NULL,
-                             "X-Min-Sequence is %llu, and sequence %llu is the newest after a wait "
-                             "of 1 s",
-                             (unsigned long long)wanted, (unsigned long long)sequence);
+    if (given)
+        (void)problem_detail_set(&pending->problem, PROBLEM_not_ready, NULL,
+                                 "another read has the slot of this one, which waited for its "
+                                 "X-Min-Sequence");
+    else
+        (void)problem_detail_set(
+            &pending->problem, PROBLEM_not_ready, NULL,
+            "X-Min-Sequence is %llu, and sequence %llu is the newest after a wait "
+            "of 1 s",
+            (unsigned long long)wanted, (unsigned long long)sequence);
 }
 
 /* What becomes of a held request before a query is sent. */
@@ -203,9 +210,16 @@ struct conn *read_send_awaited(struct read_sender *sender)
 {
     if (sender->sequences.count == 0)
         return NULL;
+    bool given = false;
     uint32_t index = sequence_wait_next(&sender->sequences, &sender->context->conns,
-                                        durable(sender), sender->context->now_ns);
-    return index == CONN_NONE ? NULL : conn_at(&sender->context->conns, index);
+                                        durable(sender), sender->context->now_ns, &given);
+    if (index == CONN_NONE)
+        return NULL;
+    struct conn *conn = conn_at(&sender->context->conns, index);
+    if (given) /* its newest request waits, and none has come behind it */
+        pending_at(&sender->context->pendings, conn->pending_tail)->deadline_ns =
+            SEQUENCE_WAIT_GIVEN;
+    return conn;
 }
 
 struct pending *read_send_waiting(struct read_sender *sender, uint32_t *done)
