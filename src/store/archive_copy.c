@@ -156,7 +156,7 @@ int archive_copy_step(struct archive_copy *copy, const struct archive *archive)
     if (error == 0)
         error = write_list(copy, archive);
     if (error != 0)
-        copy->is_known = false; /* what the place has, it says itself */
+        copy->is_known = false; /* what the folder has, it says itself */
     published_set(&copy->fails, error != 0);
     return error == 0 ? 1 : error;
 }

@@ -4,7 +4,7 @@
  *   archive/N.seg.zst, listed ── archive_copy_step ──> COPY/archive/N.seg.zst, listed there
  *        └── found wrong <── archive_copy_bring, both ways ── found wrong there
  *
- * A file is taken from one place for the other only if it has the hash that the list names, and
+ * A file is taken from one folder for the other only if it has the hash that the list names, and
  * gets its name there after it was synced, read back and found equal.
  *
  * Wait.   Blocking; for one file.
@@ -27,7 +27,7 @@ struct archive_copy {
     struct published fails;    /* 1: the last attempt to write to it failed */
 };
 
-/* The copy of a list's file: read from the one place, checked against the row, written to the other
+/* The copy of a list's file: read from one folder, checked against the row, written to the other
  * under its name and `suffix`, read back and renamed. 0; -EBADMSG when it is not what the row says;
  * or -errno. On failure the file that was there stays. */
 CC_MUST_USE int archive_copy_bring(struct disk *from, struct disk *to,

@@ -27,7 +27,7 @@ static inline size_t history_check_key_bytes(enum history_table table)
     return table < HISTORY_LISTS ? HISTORY_LIST_KEY_BYTES : HISTORY_KEY_BYTES_MAX;
 }
 
-/* Whether the places of the table count minutes or hours. */
+/* Whether the slots of the table count minutes or hours. */
 static inline bool history_check_is_timed(enum history_table table)
 {
     return table == HISTORY_MINUTES || table == HISTORY_HOURS;
@@ -59,7 +59,7 @@ struct history_head {
     uint64_t gap_accounts;         /* history_file_gap_accounts */
 };
 
-/* The CRC of a row in its place. */
+/* The CRC of a row in its slot. */
 CC_MUST_USE uint32_t history_check_row_crc(enum history_table table, const uint8_t *key,
                                            const void *row, size_t bytes);
 CC_MUST_USE uint32_t history_check_head_crc(const struct history_head *head);

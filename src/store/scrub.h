@@ -6,7 +6,7 @@
  * An archived file has the hash that the list names. A sealed segment has a whole header, frames
  * that chain, and zeros after them. A snapshot has a whole header and the image hash that it names.
  * A file that is gone when it was found wrong was retired, pruned or dropped meanwhile, and is
- * passed over. An archived file is read in both of its places, and taken from the other if it is
+ * passed over. An archived file is read in both of its folders, and taken from the other if it is
  * wrong in one.
  *
  * Wait.   A step blocks for one read of SCRUB_PIECE_BYTES, and for lists when a round begins.
@@ -48,7 +48,7 @@ struct scrub_counters {
 struct scrub {
     struct disk *disk;
     const struct exchange_file *exchange;
-    const struct archive_copy *copy; /* NULL: the archive has one place */
+    const struct archive_copy *copy; /* NULL: the archive has one folder */
     uint64_t rate;                   /* bytes a second */
     struct scrub_target *targets;
     uint32_t count, next;

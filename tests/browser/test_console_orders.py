@@ -52,7 +52,7 @@ def line(exchange, price):
 
 
 def changed(console, exchange, maker):
-    """A smaller order keeps its place, a larger one does not; what has traded
+    """A smaller order keeps its priority, a larger one does not; what has traded
     meanwhile is not bought twice."""
     place(console, "99000", "0.02")
     shows(console, ROW, "99,000.0")

@@ -112,7 +112,7 @@ def reduce_by(exchange, order, by):
 
 
 def change_in_place(exchange, order, remaining, **flags):
-    """Remaining size and flags of a resting order, which keeps its place in the queue."""
+    """Remaining size and flags of a resting order, which keeps its priority."""
     by = order.remaining - remaining
     order.holding.count(order, -order.remaining)
     order.remaining = remaining

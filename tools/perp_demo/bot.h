@@ -79,7 +79,7 @@ void bot_place(struct bot *bot, uint32_t slot, const struct bot_wish *wish);
  * exchange must answer duplicate_request_id, or execute it if it dropped the first. */
 void bot_repeat(struct bot *bot, uint32_t slot, const struct bot_wish *wish);
 /* Queues other terms for the slot's resting post-only order: a new price and what shall remain of
- * it (code 2). It keeps its place when the price stays and the size does not grow. */
+ * it (code 2). It keeps its priority when the price stays and the size does not grow. */
 void bot_replace(struct bot *bot, uint32_t slot, int64_t price, int64_t remaining);
 /* Queues a reduction, refused unless the order remains as last read (code 1). */
 void bot_reduce(struct bot *bot, uint32_t slot, int64_t reduce_by);

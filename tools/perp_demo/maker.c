@@ -92,7 +92,7 @@ static void tend_level(struct bot *bot, uint32_t slot, uint32_t market, uint32_t
              order->remaining < LADDER_LEAST * unit(market))
         bot_replace(bot, slot, price, size);
     else if (order->remaining > LADDER_LEAST * unit(market) && bot_draw(bot, LADDER_REDUCES) == 0)
-        bot_reduce(bot, slot, unit(market)); /* keeps its place in the queue */
+        bot_reduce(bot, slot, unit(market)); /* keeps its priority */
     bot_read(bot, slot);                     /* after it on one connection: it sees the outcome */
 }
 

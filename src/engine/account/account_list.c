@@ -27,7 +27,7 @@ bool account_list_begin(struct engine *engine, uint32_t index, uint32_t market)
     account->cancel_market = scope;
     account->cancel_subaccount = 0;
     account->cancel_portfolio = 0;
-    if (account->cancel_queued) /* it begins again, at its place in the queue */
+    if (account->cancel_queued) /* it begins again, at its rank in the queue */
         return true;
     account->cancel_queued = true;
     engine->work.account_lists++;

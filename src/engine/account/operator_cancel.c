@@ -7,7 +7,7 @@
 #include "engine/state/portfolio_row.h"
 #include "engine/trade/resting.h"
 
-#define EVERY_ONE UINT32_MAX /* in a place of the portfolio_id */
+#define EVERY_ONE UINT32_MAX /* in the field portfolio_id */
 
 /* The body of code 1007 (W3a). */
 struct cancel_body {

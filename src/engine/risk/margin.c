@@ -261,7 +261,7 @@ static bool reducing_rule(const struct reduction *is)
 }
 
 /* What IM_m may become when the effect is to reduce (IM' <= IM): what it was. An old rest lets a
- * smaller one rest in its place and pays for nothing else: where something trades it is left
+ * smaller one rest in its stead and pays for nothing else: where something trades it is left
  * out. */
 static int128 reduced_bound(const struct entry_terms *terms, const struct holding *holding,
                             const struct margin_change *change)

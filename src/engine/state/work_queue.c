@@ -199,7 +199,7 @@ void work_queue_market_cancel(struct engine *engine, uint32_t market)
 
     state_market(engine, market)->cancel_sequence = state_stamp(engine);
     *list = (struct work_list){ .queued =
-                                    1 }; /* a running one begins again, at its place in the queue */
+                                    1 }; /* a running one begins again, at its rank in the queue */
     if (!was_queued)
         work_queue_push(engine, WORK_MARKET_CANCEL, market);
 }

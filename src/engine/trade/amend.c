@@ -141,7 +141,7 @@ enum status amend_replace_terms(struct engine *engine, const struct amend_target
 }
 
 /* Lists of reduce-only and of post-only orders cover those that were such when they were made.
- * Before an older order turns into one in its place, what the last list covers leaves, and the list
+ * Before an older order turns into one of its rank, what the last list covers leaves, and the list
  * with it: else it would cover this one too. */
 static void close_list(struct engine *engine, uint32_t head, uint8_t flag, uint64_t *list)
 {

@@ -493,7 +493,7 @@ static void plan_rest(struct engine *engine, const struct order_request *request
 {
     plan->taker = order_plan_taker(engine, request);
     bool crosses = match_crosses(engine, &plan->taker, &plan->match);
-    INVARIANT(!crosses || request->keeps_priority); /* in its place it meets nobody (I5) */
+    INVARIANT(!crosses || request->keeps_priority); /* where it rests it meets nobody (I5) */
 }
 
 static void act_enter(struct engine *engine, const struct command *command,

@@ -226,7 +226,7 @@ static void stop_at_band(struct order_request *request)
 }
 
 /* A reduce-only order turns into another kind while the market's cancellation list is worked off
- * that spared it: in its place the list would cover it, so it is entered again. */
+ * that spared it: where it rests the list would cover it, so it is entered again. */
 static bool joins_list(const struct engine *engine, const struct order_request *request)
 {
     const struct order *old = &engine->orders.hot[request->replaced];

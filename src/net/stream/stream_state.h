@@ -14,7 +14,7 @@ enum {
     STREAM_MESSAGE_MAX =
         REQUEST_PASSKEY_ENVELOPE_MAX + 512, /* bytes of a client's message: of any envelope */
     STREAM_TEXT_MAX = 262144, /* bytes of a frame to a client, with its head: a whole book and one
-                                  that takes its place fit */
+                                  that replaces it fit */
     STREAM_ANSWER_MAX =
         6144, /* bytes of the frames that answer an op, but for snapshots of markets */
     STREAM_FRAME_HEAD = 10,                      /* bytes of a frame's head, at most */

@@ -80,7 +80,7 @@ static void apply_credential(struct primary_sink *primary, const struct effect *
         return;
     }
     struct keyring_key key = key_of(&view);
-    /* An expired credential may have been refused its place long ago; absence is no fault. */
+    /* An expired credential may have been refused its slot long ago; absence is no fault. */
     (void)keyring_end(primary->keyring, &key, effect->sequence);
     report(primary, &view, true);
 }

@@ -2,7 +2,7 @@
  * first.
  *
  *   engine: what is pending      ring: what has ended and waits for the file      file: the rest
- *                 └────────────────────── merged by the place of the request ──────────┘
+ *                 └────────────────────── merged by the rank of the request ───────────┘
  *
  * What is pending is in the engine's state, so that none is ever missing. A page of others is
  * refused if it needs rows of a gap of the file, or, without a file, rows that the ring dropped.

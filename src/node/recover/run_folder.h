@@ -9,7 +9,7 @@
 
 enum { RUN_FOLDER_BYTES = 4096 };
 
-/* Where it may lie, the first that is there. A text that is NULL or empty names no place. */
+/* Where it may lie, the first that is there. A text that is NULL or empty names no folder. */
 struct run_places {
     const char *option;  /* node.run_dir; made if it is missing */
     const char *manager; /* $RUNTIME_DIRECTORY: the first folder of that list */

@@ -56,7 +56,7 @@ struct snapshotter_config {
     struct segment_pool *pool;
     const _Atomic uint64_t *applied;   /* the follower's: it needs no segment wholly at or below */
     struct snapshotter_host host;      /* begin NULL: no snapshots are made while it runs */
-    struct archive_copy *archive_copy; /* NULL: the archive has one place */
+    struct archive_copy *archive_copy; /* NULL: the archive has one folder */
     struct slice_fold *fold;           /* what takes a child's place; NULL: nothing does */
     /* Whether the history has all up to a sequence; asked until it has. NULL: none is kept. */
     bool (*is_kept)(struct history_keep *history, uint64_t sequence);

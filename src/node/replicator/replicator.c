@@ -348,7 +348,7 @@ static int reap(struct replicator *replicator, uint64_t now_ns)
     return count;
 }
 
-/* The address in a place that stays; NULL when there are too many. */
+/* The address in memory that stays; NULL when there are too many. */
 static const char *address_kept(struct replicator *replicator, const char *address)
 {
     for (uint32_t i = 0; i < replicator->address_count; i++)

@@ -289,7 +289,7 @@ static enum refusal_kind find_in_vault(struct agreement *agreement, uint64_t las
     return REFUSAL_none;
 }
 
-/* ---- the place ------------------------------------------------------------------------------- */
+/* ---- the location ---------------------------------------------------------------------------- */
 
 /* The last frame that both have, from the end of the chain down; after what the log has, in the
  * vault. */

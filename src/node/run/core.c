@@ -38,7 +38,7 @@ bool core_configure(struct core *core, const uint8_t *body, uint32_t body_bytes)
 
 int core_make_keyring(struct core *core)
 {
-    /* Twice: a tombstone keeps its place until its sequence is durable. */
+    /* Twice: a tombstone keeps its slot until its sequence is durable. */
     uint32_t credentials = (uint32_t)core->options.values[OPTION_engine_credentials];
     core->keyring_places = 2 * credentials + KEYRING_ADDED_A_TURN;
     return keyring_init(&core->keyring, core->keyring_places, core->exchange.hash_key);

@@ -93,7 +93,7 @@ static void flush_all(struct sender *sender)
     }
 }
 
-/* A connection with a free place; NULL: there is none. */
+/* A connection with a free slot; NULL: there is none. */
 static struct connection *free_place(struct sender *sender)
 {
     const struct load *load = sender->load;
@@ -144,7 +144,7 @@ static void begin_row(struct load *load, uint64_t due_ns)
         (struct load_row){ .due_ns = due_ns, .sent_ns = LOAD_NEVER, .done_ns = LOAD_NEVER };
 }
 
-/* Sends what is due by now and finds a place. */
+/* Sends what is due by now and finds a slot. */
 static void send_due(struct sender *sender)
 {
     struct load *load = sender->load;

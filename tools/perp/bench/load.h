@@ -1,13 +1,13 @@
 /* load.h - sends requests over open connections by a schedule that was fixed before, and keeps one
  * row of what became of each.
  *
- *   due ------ waits for a free place ------ sent ------ the server ------ done
+ *   due ------ waits for a free slot ------- sent ------ the server ------ done
  *   |<----------- latency: what a client of that moment has ------------------>|
  *                                            |<-- service: what the server shows ->|
  *
  * Open loop: request i is due due_ns[i] after the begin, whatever the server does. It is sent on a
  * connection with fewer than `depth` requests in flight, when there is one.
- * Closed loop (due_ns NULL): a request is due when a connection has a free place.
+ * Closed loop (due_ns NULL): a request is due when a connection has a free slot.
  * After `run_ns` nothing more is sent, and answers are awaited for `drain_ns`. Every due
  * request has its row: one without an answer is as late as the end of that wait, at least.
  * A connection that ends takes no further requests; those in flight on it stay without an answer.

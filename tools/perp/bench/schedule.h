@@ -12,7 +12,7 @@
     X(constant) /* at equal distances */ \
     X(poisson)  /* distances of an exponential distribution, as of many independent clients */ \
     X(bursts)   /* `burst` requests at once, at equal distances */ \
-    X(closed)   /* no time: one is due when a place of a connection is free */
+    X(closed)   /* no time: one is due when a slot of a connection is free */
 /* clang-format on */
 
 enum schedule_kind {

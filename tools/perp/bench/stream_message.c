@@ -20,7 +20,7 @@ enum { OP_BYTES = sizeof OP - 1, WIDE_HEAD = 4 };
 size_t stream_message_write(uint8_t *bytes, size_t capacity, const char *envelope, size_t count,
                             uint64_t id, bool wants_full)
 {
-    /* Always the form of 16 bits: the id is then at one place. */
+    /* Always the form of 16 bits: the id is then at one location. */
     uint8_t *text = bytes + WIDE_HEAD + MASK_BYTES;
     size_t room = capacity - WIDE_HEAD - MASK_BYTES;
     int length = snprintf((char *)text, room, "%s%lu,%s%.*s", OP, id,

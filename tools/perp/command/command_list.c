@@ -322,7 +322,7 @@ static int compare(const json_t *a, const json_t *b)
     return index_a < index_b ? 1 : index_a > index_b ? -1 : 0;
 }
 
-/* The rows of two lists that are newest first, each place once: of the same one that of `newer`,
+/* The rows of two lists that are newest first, each rank once: of the same one that of `newer`,
  * which was read later. At most `most`. */
 static json_t *merge(const json_t *older, const json_t *newer, size_t most)
 {

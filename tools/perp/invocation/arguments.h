@@ -34,7 +34,7 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(market_bare,   NULL,       "a market order: no PRICE, never rests") \
     X(max_slippage,  "SLIPPAGE", "how far from the mark it may trade: 0.5% or 5000ppm; default the market's") \
     X(ack,           "ACK",      "full: all evidence of what happened; binary: 64 bytes; receipt: what the exchange signs of it") \
-    X(reduce_by,     "SIZE",     "take this much off; the order keeps its place") \
+    X(reduce_by,     "SIZE",     "take this much off; the order keeps its priority") \
     X(size,          "SIZE",     "new remaining size; default as it is") \
     X(price,         "PRICE",    "new price; default as it is; bench: that the oracle publishes") \
     X(expected_remaining, "SIZE", "change nothing unless this much of the order is left") \
