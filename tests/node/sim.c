@@ -64,9 +64,22 @@ void sim_note(struct sim *sim, const char *what, uint64_t a, uint64_t b)
 
 /* ---- requests and answers -------------------------------------------------------------------- */
 
+/* The hash of a new API key's secret, which net adds. */
+static void add_hash(struct sim *sim, struct traffic_sent *sent)
+{
+    struct command *command = traffic_command(sent);
+    uint16_t made = sim->traffic.sent[sent->original].makes;
+    if (command->extra_bytes == 0 || made == TRAFFIC_NONE)
+        return;
+    sim->traffic.credentials[made].is_known = true;
+    secret_hash(command->bytes + command->payload_bytes + command->key_bytes + SIGNATURE_BYTES,
+                sim->core.exchange.secret_key, sim->traffic.credentials[made].secret);
+}
+
 static bool push(struct sim *sim, struct traffic_sent *sent)
 {
     struct command *command = traffic_command(sent);
+    add_hash(sim, sent);
     struct sim_link *link = &sim->link;
     void *slot = ring_claim(&link->commands, command->slot_count);
     INVARIANT(slot != NULL); /* sim_link_has_credit */

@@ -48,7 +48,8 @@ enum { SIM_FAILURE_BYTES = 256, SIM_TRACE_LINES = 32, SIM_TRACE_BYTES = 96 };
     X(operator_cancels, 4000) X(fee_tiers, 4500) X(held, 1700) X(liquidated, 600) X(liquidated_book, 5) \
     X(liquidated_fund, 150) X(liquidated_adl, 500) X(funding_payments, 500) X(settlements, 50) \
     X(arms, 2000) X(arms_found, 4000) X(arms_ended, 900) \
-    X(checked_frames, 40000) X(checked_trades, 15000) X(checked_books, 1800) X(watch_breaks, 5000)
+    X(checked_frames, 40000) X(checked_trades, 15000) X(checked_books, 1800) X(watch_breaks, 5000) \
+    X(checked_events, 80000) X(checked_balances, 20000) X(checked_accounts, 800)
 /* clang-format on */
 
 enum sim_event {

@@ -16,7 +16,8 @@
 
 enum {
     HISTORY_ROWS = 1 << 12,
-    HISTORY_ODDS = 8, /* seeds of the upper half of so many keep rows in a file */
+    PRIVATE_EVENTS = 65536, /* of an account, in the history */
+    HISTORY_ODDS = 8,       /* seeds of the upper half of so many keep rows in a file */
     START_TRIES = 8,
     RECRASH_ODDS = 3, /* one start in so many dies of a disk that stops */
     RECRASH_CALLS = 60,
@@ -218,6 +219,7 @@ static enum refusal_kind open_core(struct sim *sim, struct refusal *refusal)
         .group_bytes = profile->group_bytes,
         .frame_bytes_max = profile->frame_bytes,
         .history_rows = HISTORY_ROWS,
+        .private_events = PRIVATE_EVENTS,
         .history_folder = sim->history_folder[0] != '\0' ? sim->history_folder : NULL,
         .history_replay_bytes = profile->history_replay_bytes,
         .remakes_history = true,

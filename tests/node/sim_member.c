@@ -53,9 +53,6 @@ struct traffic_sent *traffic_compose(struct traffic *traffic, uint16_t code, con
     memcpy(to + REQUEST_HEADER_BYTES, id.bytes, sizeof id.bytes);
     memcpy(to + REQUEST_BODY_AT, body, body_bytes);
     memcpy(to + command->payload_bytes, key, key_bytes);
-    if (command->extra_bytes != 0)
-        memcpy(to + command->payload_bytes + key_bytes + SIGNATURE_BYTES, id.bytes,
-               sizeof id.bytes);
     count_slots(command);
     derive_command(command, traffic->key);
     if (code == REQUEST_place_limit_order) /* what was filled is compared with the fills read */
@@ -158,8 +155,10 @@ static struct traffic_sent *create_key(struct traffic *traffic, struct traffic_a
     body[12] = 1;                     /* READ_WRITE */
     struct traffic_sent *sent =
         traffic_by_master(traffic, account, REQUEST_create_api_key, body, sizeof body, now_ns);
-    if (sent != NULL)
-        sent->makes = made;
+    if (sent == NULL)
+        return NULL;
+    sent->makes = made;
+    memcpy(traffic->credentials[made].secret, command_request_id(traffic_command(sent)), 16);
     return sent;
 }
 

@@ -6,6 +6,7 @@
 #include "base/mix.h"
 #include "base/status.h"
 #include "base/uuid.h"
+#include "crypto/secret.h"
 #include "crypto/signer.h"
 
 enum {
@@ -52,6 +53,8 @@ struct traffic_sent {
 struct traffic_credential {
     struct signer_ed25519 signer; /* of a session */
     uint8_t id[16];               /* of an API key */
+    uint8_t secret[SECRET_BYTES]; /* of an API key */
+    bool is_known;                /* the secret; a net thread has made no other for the key */
     uint8_t account;
     bool is_key;
     bool revoke_sent;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/address_claims.h"
+#include "base/base64.h"
 #include "engine/view/read.h"
 #include "net/stream/stream_message.h"
 #include "sim_world.h"
@@ -20,6 +21,8 @@ enum {
     HEAD_64 = 127,
     TEXT = 0x81,
     BINARY = 0x82,
+    PORTFOLIOS = 64,  /* of an account, whose balances it follows */
+    SECRET_TEXT = 45, /* bytes of Base64 of 32, and a zero */
 };
 
 static const char handshake[] =
@@ -31,6 +34,16 @@ static const char handshake[] =
 struct side {
     uint32_t count;
     struct row_level levels[LEVELS];
+};
+
+/* What it knows of an account's private events. */
+struct account {
+    uint64_t seq; /* of the frame before; 0: it has never subscribed */
+    uint32_t portfolio_count;
+    struct {
+        uint32_t subaccount, portfolio;
+        int64_t balance;
+    } portfolios[PORTFOLIOS];
 };
 
 struct sim_watch {
@@ -45,6 +58,9 @@ struct sim_watch {
     uint64_t book_seq, trades_seq; /* of the frames before */
     uint64_t trade_seq;            /* of the newest trade that it has; 0: none */
     struct side sides[2];
+    uint8_t member; /* whose private events it asks for on this connection */
+    bool is_member; /* and gets */
+    struct account accounts[TRAFFIC_ACCOUNTS];
     char *received;
     size_t received_count;
 };
@@ -106,6 +122,7 @@ static void forget(struct sim_watch *watch)
 {
     watch->conn = NULL;
     watch->is_agreed = watch->is_early = watch->has_book = watch->has_trades = false;
+    watch->is_member = false;
     watch->received_count = 0;
 }
 
@@ -149,6 +166,48 @@ static void subscribe(struct sim_watch *watch)
                        watch->trades_seq);
         send_op(watch, text);
     }
+}
+
+/* A live key of any account whose secret is known, as far as clients can know; NULL: there is none.
+ * Net threads make others for keys that were asked for by HTTP. */
+static const struct traffic_credential *some_key(struct sim *sim, struct sim_watch *watch)
+{
+    const struct traffic *traffic = &sim->traffic;
+    uint32_t count = traffic->credential_count;
+    uint32_t first = count == 0 ? 0 : (uint32_t)below(watch, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct traffic_credential *key = &traffic->credentials[(first + i) % count];
+        if (key->is_key && key->made != 0 && key->revoked == 0 && key->is_known)
+            return key;
+    }
+    return NULL;
+}
+
+static void log_in(struct sim *sim, struct sim_watch *watch)
+{
+    char text[160], secret[SECRET_TEXT] = { 0 };
+    const struct traffic_credential *key = some_key(sim, watch);
+    if (key == NULL)
+        return;
+    watch->member = key->account;
+    (void)base64_encode(secret, key->secret, sizeof key->secret);
+    (void)snprintf(text, sizeof text, "{\"op\":\"login\",\"api_key\":\"%s\"}", secret);
+    send_op(watch, text);
+}
+
+/* The login is taken: private events of the account, after those that it has. */
+static void follow_account(struct sim_watch *watch)
+{
+    const struct account *account = &watch->accounts[watch->member];
+    char text[160];
+    watch->is_member = true;
+    if (account->seq == 0) {
+        send_op(watch, "{\"op\":\"subscribe\",\"channel\":\"private\"}");
+        return;
+    }
+    (void)snprintf(text, sizeof text,
+                   "{\"op\":\"resume\",\"channel\":\"private\",\"from_seq\":%lu}", account->seq);
+    send_op(watch, text);
 }
 
 static void connect(struct sim_watch *watch)
@@ -215,6 +274,53 @@ static void follow(struct sim *sim, const struct stream_message_frame *frame, bo
     *seq = frame->head.seq;
 }
 
+/* A balance is the one before it and what has come between. */
+static void take_balance(struct sim *sim, struct account *account, const uint8_t *data)
+{
+    struct stream_message_balance balance;
+    uint32_t at = 0;
+    memcpy(&balance, data, sizeof balance);
+    while (at < account->portfolio_count &&
+           (account->portfolios[at].subaccount != balance.subaccount_index ||
+            account->portfolios[at].portfolio != balance.portfolio_index))
+        at++;
+    if (at == PORTFOLIOS)
+        return;
+    if (at == account->portfolio_count) {
+        account->portfolio_count++;
+        account->portfolios[at].subaccount = balance.subaccount_index;
+        account->portfolios[at].portfolio = balance.portfolio_index;
+    } else if (account->portfolios[at].balance + balance.amount != balance.balance_after) {
+        sim_fail(sim, "a subscriber has %ld and gets %ld, and is told of %ld",
+                 account->portfolios[at].balance, balance.amount, balance.balance_after);
+    }
+    account->portfolios[at].balance = balance.balance_after;
+    sim->outcome->checked_balances++;
+}
+
+/* Each event of the account once, in its order; what it has missed is in the history, if there is
+ * one. */
+static void take_private(struct sim *sim, struct sim_watch *watch,
+                         const struct stream_message_frame *frame, const uint8_t *data)
+{
+    struct account *account = &watch->accounts[watch->member];
+    uint64_t seq = account->seq;
+    bool has = true;
+    follow(sim, frame, &has, &account->seq);
+    if (frame->type == STREAM_MESSAGE_SNAPSHOT || frame->type == STREAM_MESSAGE_IS_GAP)
+        account->portfolio_count = 0;
+    if (frame->type == STREAM_MESSAGE_IS_GAP && sim->history_folder[0] != '\0' && !sim->has_gap)
+        sim_fail(sim, "a subscriber misses private events %lu to %lu, which the history has",
+                 seq + 1, frame->head.seq);
+    if (frame->type != STREAM_MESSAGE_UPDATE)
+        return;
+    if (frame->head.seq != seq + 1)
+        sim_fail(sim, "a subscriber gets private event %lu behind %lu", frame->head.seq, seq);
+    if (cc_load16(data) == STREAM_MESSAGE_BALANCE)
+        take_balance(sim, account, data);
+    sim->outcome->checked_events++;
+}
+
 static void take_frame(struct sim *sim, struct sim_watch *watch, const uint8_t *bytes, size_t count)
 {
     struct stream_message_frame frame;
@@ -232,6 +338,10 @@ static void take_frame(struct sim *sim, struct sim_watch *watch, const uint8_t *
         take_book(sim, watch, bytes, count);
         return;
     }
+    if (frame.channel == STREAM_MESSAGE_OF_PRIVATE) {
+        take_private(sim, watch, &frame, bytes);
+        return;
+    }
     follow(sim, &frame, &watch->has_trades, &watch->trades_seq);
     if (frame.type == STREAM_MESSAGE_UPDATE)
         take_trade(sim, watch, bytes);
@@ -241,16 +351,27 @@ static void take_frame(struct sim *sim, struct sim_watch *watch, const uint8_t *
         watch->trade_seq = cc_load64(bytes + offsetof(struct stream_message_trade, trade_seq));
 }
 
-/* A market that the follower does not have yet is asked for again. */
+static bool has_text(const uint8_t *bytes, size_t count, const char *text)
+{
+    return memmem(bytes, count, text, strlen(text)) != NULL;
+}
+
+/* A market that the follower does not have yet is asked for again; a revoked key is none that can
+ * log in. */
 static void take_message(struct sim *sim, struct sim_watch *watch, uint8_t kind,
                          const uint8_t *bytes, size_t count)
 {
     if (kind == BINARY)
         take_frame(sim, watch, bytes, count);
-    else if (kind != TEXT || memmem(bytes, count, "\"problem\"", 9) == NULL)
+    else if (kind != TEXT)
         return;
-    else if (memmem(bytes, count, "\"not_found\"", 11) != NULL)
+    else if (!has_text(bytes, count, "\"problem\"")) {
+        if (has_text(bytes, count, "\"op\":\"login\""))
+            follow_account(watch);
+    } else if (has_text(bytes, count, "\"not_found\""))
         watch->is_early = true;
+    else if (has_text(bytes, count, "\"invalid_api_key\""))
+        watch->is_member = false;
     else
         sim_fail(sim, "a subscriber is refused: %.*s", (int)(count < 160 ? count : 160),
                  (const char *)bytes);
@@ -282,6 +403,7 @@ static void read_received(struct sim *sim, struct sim_watch *watch)
         left -= (size_t)(end + 4 - bytes);
         bytes = end + 4;
         subscribe(watch);
+        log_in(sim, watch);
     }
     while (!sim->outcome->failed) {
         size_t head = read_head(bytes, left, &count);
@@ -349,6 +471,18 @@ static bool is_same(const struct side *side, const struct row_level *levels, uin
     return same == count && side->count == count;
 }
 
+static void check_account(struct sim *sim, const struct sim_watch *watch)
+{
+    uint64_t id = sim->traffic.accounts[watch->member].id;
+    uint64_t seq = watch->accounts[watch->member].seq;
+    if (!watch->is_member || watch->conn == NULL || sim->outcome->failed)
+        return;
+    if (seq != read_private_seq(sim->core.replica, id))
+        sim_fail(sim, "a subscriber has private events up to %lu, the account up to %lu", seq,
+                 read_private_seq(sim->core.replica, id));
+    sim->outcome->checked_accounts++;
+}
+
 void sim_watch_check(struct sim *sim, struct sim_watch *watch)
 {
     static struct row_level levels[2 * LEVELS];
@@ -361,6 +495,7 @@ void sim_watch_check(struct sim *sim, struct sim_watch *watch)
     }
     if (sim->outcome->failed || !read_book(sim->core.replica, market, LEVELS, &row, levels))
         return;
+    check_account(sim, watch);
     if (!watch->has_book || !is_same(&watch->sides[0], levels, row.bid_count) ||
         !is_same(&watch->sides[1], levels + row.bid_count, row.ask_count))
         sim_fail(sim,

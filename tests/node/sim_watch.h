@@ -1,9 +1,12 @@
 /* sim_watch.h - a subscriber of a simulated exchange: a stream of perps.bin.v1 on a net thread of
  * its own, that reads when it likes, hangs up, comes back, and lives on when the exchange dies.
  *
- * It keeps a book of `book` and follows `trades`, which it resumes. What must hold: nothing that is
- * not durable is shown; each frame follows the one before it; no trade is missing and none comes
- * twice, across hang-ups and deaths, unless a gap says so; at rest its book is the engine's.
+ * It keeps a book of `book`, and follows `trades` and `private` of an account whose key it has, on
+ * each connection another's; both are resumed. What must hold: nothing that is not durable is
+ * shown; each frame follows the one before it; no trade or private event is missing and none comes
+ * twice, across hang-ups and deaths, unless a gap says so; no gap names private events that the
+ * history has; a balance is the one before it and the amount; at rest its book and the account's
+ * seq are the engine's.
  *
  * Its chances are its own: the rest of a run is what it is without it. */
 #ifndef TESTS_NODE_SIM_WATCH_H
