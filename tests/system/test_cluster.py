@@ -27,6 +27,7 @@ from cluster_place import placement
 from cluster_watch import watched, watches
 from harness import PRODUCED, Suite, perpd_program
 from world import BTC_PRICE
+from ws_client import Stream
 
 suite = Suite("cluster")
 COUNT = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 1
@@ -310,6 +311,23 @@ def at_once(world):
     return problems
 
 
+def old_stream(stream):
+    """A standby that does not hear etcd says so to its streams, and begins no more of them."""
+    def first(is_it):
+        return until(lambda: next((got for got in [stream.next()] if is_it(got)), None), "message")
+
+    stream.ask(op="subscribe", channel="status")
+    told = first(lambda got: got.get("channel") == "status" and "data" in got)["data"]
+    stream.ask(op="subscribe", channel="trades", market="BTC-PERP")
+    refused = first(lambda got: got.get("op") == "subscribe").get("problem", {})
+    problems = []
+    if told["state"] != "lagging" or told["lag_ms"] <= 1000:
+        problems.append(f"the status of a standby apart from etcd: {told}")
+    if refused.get("code") != "not_ready" or refused["lag_ms"] <= 1000:
+        problems.append(f"a subscription at a standby apart from etcd: {refused}")
+    return problems
+
+
 def apart(world):
     """A standby that does not hear etcd refuses its reads once they are old. A leader that does not
     acknowledges and shows nothing more, another leads, and it ends with 5 when it hears etcd."""
@@ -326,8 +344,9 @@ def apart(world):
     def standby_read():
         node = next(node for node in cluster.nodes if node is not cluster.leader())
         got = read(node)
+        status = node.exchange().get("/api/v1/status").json["state"]
         is_well = got.status == 200 and got.header("X-Staleness-Ms") is not None
-        return (node, got) if is_well else None
+        return (node, got) if is_well and status == "ready" else None
 
     def read_with(status):
         return until(lambda: next((got for got in [read(away)] if got.status == status), None),
@@ -340,11 +359,14 @@ def apart(world):
     away, seen = until(standby_read, lambda: "read of a standby: " + cluster.tails())
     if seen.header("X-Term") is None or int(seen.header("X-Staleness-Ms")) > 1000:
         problems.append(f"a standby's read: {seen!r}")
+    stream = Stream(away.exchange())
     away.proxy.tell("hold")
     last = until(old_read, "refused read of more than 1 s")
     if last.json["code"] != "not_ready" or \
             until(lambda: read(away, ("X-Min-Sequence", "1")), "a read").status != 503:
         problems.append(f"a read of a standby apart from etcd: {last!r}")
+    problems += old_stream(stream)
+    stream.end()
     away.proxy.tell("pass")
     read_with(200)
     world.await_acks()

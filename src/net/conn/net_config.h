@@ -64,6 +64,8 @@ struct net_facts {
     int64_t clock_gap_ns;    /* of the gap of the clock that is open; 0: none (R9) */
     uint32_t not_ready;      /* enum net_not bits; 0: /readyz is 200 */
     uint32_t replay_percent; /* progress of the replay at start; 100 afterwards */
+    bool is_standby;         /* of a cluster: it serves reads, another node takes the writes */
+    bool is_stale;           /* of a cluster: what it shows may be older than what others show */
     uint64_t maintenance_ns; /* when the maintenance begins that is announced; 0: none is */
     bool maintains;          /* that time has come */
     bool fund_deficit;       /* the fund's cash is below 0 (R7) */

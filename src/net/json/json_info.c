@@ -23,7 +23,7 @@ void json_info_status(const struct net_facts *facts, const struct head_log *head
 {
     uint8_t head[HEAD_LOG_BYTES];
     const char *state = "ready";
-    if (draining || (facts->not_ready & NET_NOT_ACCEPTING) != 0)
+    if (draining || ((facts->not_ready & NET_NOT_ACCEPTING) != 0 && !facts->is_standby))
         state = "draining";
     else if ((facts->not_ready & NET_NOT_FOLLOWER) != 0)
         state = "lagging";

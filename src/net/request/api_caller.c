@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "crypto/secret.h"
 #include "net/request/bearer.h"
+#include "net/request/leadership.h"
 
 bool api_caller_is_live(const struct net_config *config, uint64_t unix_ns,
                         const struct keyring_key *key, struct keyring_row *row)
@@ -38,12 +39,29 @@ static bool hash_of(const struct net_config *config, const char *text, size_t co
     return good;
 }
 
+/* False, with not_ready in *problem, for a key that this node has never had and another one may
+ * have: it does not lead, and what it has applied may not reach so far. */
+static bool may_judge(const struct net_config *config, const struct keyring_key *key,
+                      struct problem_detail *problem)
+{
+    struct net_standing standing = { 0 };
+    struct keyring_row row;
+    if (config->source.standing != NULL)
+        config->source.standing(config->source.context, &standing);
+    if (!standing.is_replica || keyring_find(config->keyring, key, &row))
+        return true;
+    return problem_detail_set(problem, PROBLEM_not_ready, leadership_awaited,
+                              "this node of the cluster does not know the key, which may be new: "
+                              "ask the leader or another node");
+}
+
 static bool find(const struct net_config *config, uint64_t unix_ns, enum keyring_kind kind,
                  const uint8_t hash[HASH_BYTES], struct keyring_row *row,
                  struct problem_detail *problem)
 {
     struct keyring_key key = keyring_key(kind, 0, hash);
-    return api_caller_is_live(config, unix_ns, &key, row) || api_caller_refuse(&key, problem);
+    return api_caller_is_live(config, unix_ns, &key, row) ||
+           (may_judge(config, &key, problem) && api_caller_refuse(&key, problem));
 }
 
 bool api_caller_of_secret(const struct net_config *config, uint64_t unix_ns, enum keyring_kind kind,
@@ -58,7 +76,8 @@ bool api_caller_of_secret(const struct net_config *config, uint64_t unix_ns, enu
                                   SECRET_BYTES);
     struct keyring_key key = keyring_key(kind, 0, hash);
     return api_caller_is_live(config, unix_ns, &key, row) ||
-           problem_detail_set(problem, code, NULL, "there is no live key of this secret");
+           (may_judge(config, &key, problem) &&
+            problem_detail_set(problem, code, NULL, "there is no live key of this secret"));
 }
 
 /* The value of the cookie device_key; count 0: the header has none, an empty one, or two. */

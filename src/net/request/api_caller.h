@@ -36,8 +36,9 @@ CC_MUST_USE bool api_caller_is_live(const struct net_config *config, uint64_t un
 bool api_caller_refuse(const struct keyring_key *key, struct problem_detail *problem);
 
 /* The live key that the head names. An API key goes first. False with invalid_api_key in *problem,
- * with invalid_device_key if only a device key was sent, or with origin_not_allowed: a cookie is
- * taken from pages of this origin alone (W7). `text` is the head's first byte. */
+ * with invalid_device_key if only a device key was sent, with origin_not_allowed (a cookie is taken
+ * from pages of this origin alone, W7), or with not_ready on a node that does not lead and does not
+ * know the key. `text` is the head's first byte. */
 CC_MUST_USE bool api_caller_find(const struct net_config *config, uint64_t unix_ns,
                                  const struct http_head *head, const char *text,
                                  enum api_caller_takes takes, struct keyring_row *row,

@@ -230,9 +230,14 @@ static bool send_beat(struct stream *stream, const struct stream_sub *sub,
 }
 
 /* Says for each subscription which frame was the last, and of a book what it then is; goes on where
- * it found no room. */
+ * it found no room. A node that may be behind others is silent: it cannot say that nothing
+ * happened. */
 static void beat(struct stream *stream, const struct net_facts *facts)
 {
+    if (facts->is_stale) {
+        stream->beat_ns = stream->owner->pipeline->context->now_ns + LOOK_NS;
+        return;
+    }
     for (; stream->beat_at < STREAM_CHANNELS * SYMBOLS_MAX; stream->beat_at++) {
         const struct stream_sub *sub =
             stream->subs[stream->beat_at / SYMBOLS_MAX][stream->beat_at % SYMBOLS_MAX];

@@ -110,19 +110,6 @@ static void write_epoch(struct stream *stream, struct writer *writer)
 
 /* ---- subscriptions --------------------------------------------------------------------------- */
 
-/* Whether there is room for one more, of `status` for it or another in its place. It costs a read
- * of the login's key, or of the address. */
-static bool may_subscribe(struct stream *stream, bool is_status, struct problem_detail *problem)
-{
-    struct context *context = stream->owner->pipeline->context;
-    uint32_t most = context->config->stream_subscriptions;
-    uint32_t others = stream->sub_count + stream->private_events.live;
-    if (others + (stream->has_status && !is_status) >= most)
-        return problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
-                                  "a connection has at most %u subscriptions", most);
-    return charge_subscription(context, stream->conn, &stream->login.key, problem);
-}
-
 void stream_op_query(struct stream *stream, const struct query *query,
                      const struct keyring_key *caller)
 {
@@ -187,7 +174,7 @@ static void subscribe_private(struct stream *stream, const struct op *op, enum o
     if (login->key.kind == 0)
         (void)problem_detail_set(&problem, PROBLEM_invalid_api_key, NULL,
                                  "private needs a login before it");
-    else if (may_subscribe(stream, false, &problem)) {
+    else if (stream_subs_may(stream, false, &problem)) {
         const struct query query = { .kind = QUERY_account,
                                      .account_id = login->account_id,
                                      .pin = -1 };
@@ -210,7 +197,7 @@ static void subscribe_market(struct stream *stream, const struct op *op, enum op
 {
     struct problem_detail problem;
     stream_subs_remove(stream, find(stream, op));
-    if (!may_subscribe(stream, false, &problem)) {
+    if (!stream_subs_may(stream, false, &problem)) {
         refuse(stream, op_names[kind], op, &problem);
         return;
     }
@@ -227,7 +214,7 @@ static void subscribe_market(struct stream *stream, const struct op *op, enum op
 static void subscribe_status(struct stream *stream, const struct op *op)
 {
     struct problem_detail problem;
-    if (!may_subscribe(stream, true, &problem)) {
+    if (!stream_subs_may(stream, true, &problem)) {
         refuse(stream, op_names[OP_SUBSCRIBE], op, &problem);
         return;
     }

@@ -383,7 +383,9 @@ uint32_t stream_private_run(struct stream *stream, const struct net_facts *facts
     if ((private_events->at >= newest && private_events->beat_ns > now_ns) || is_over(stream))
         return 0;
     uint32_t count = send_events(stream, newest);
-    if (private_events->beat_ns <= now_ns && !stream->ended) {
+    if (private_events->beat_ns <= now_ns && facts->is_stale) {
+        private_events->beat_ns = now_ns + RETRY_NS; /* as those of the other channels */
+    } else if (private_events->beat_ns <= now_ns && !stream->ended) {
         bool is_sent = send_beat(stream, facts);
         private_events->beat_ns = now_ns + (is_sent ? BEAT_NS : RETRY_NS);
         if (!is_sent)

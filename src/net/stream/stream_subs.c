@@ -2,12 +2,26 @@
 
 #include <stdlib.h>
 
+#include "net/request/charge.h"
+#include "net/request/leadership.h"
 #include "net/stream/stream_view.h"
 
 const char *const stream_subs_names[STREAM_NAMES] = {
     "trades",  "bbo",          "book",    "mark",    "market_state",
     "funding", "liquidations", "book_l3", "candles",
 };
+
+bool stream_subs_may(struct stream *stream, bool is_status, struct problem_detail *problem)
+{
+    struct context *context = stream->owner->pipeline->context;
+    uint32_t most = context->config->stream_subscriptions;
+    uint32_t others = stream->sub_count + stream->private_events.live;
+    if (others + (stream->has_status && !is_status) >= most)
+        return problem_detail_set(problem, PROBLEM_invalid_parameter, "channel",
+                                  "a connection has at most %u subscriptions", most);
+    return (is_status || leadership_read(context->config, false, problem)) &&
+           charge_subscription(context, stream->conn, &stream->login.key, problem);
+}
 
 struct stream_sub *stream_subs_add(struct stream *stream, enum stream_channel channel,
                                    const char market[SYMBOL_BYTES], uint16_t asset_id,

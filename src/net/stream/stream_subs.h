@@ -32,6 +32,12 @@ CC_MUST_USE static inline bool stream_subs_is_log(unsigned channel)
     return !stream_subs_is_view(channel) && channel != STREAM_BOOK_L3;
 }
 
+/* Whether there is room for one more, of `is_status` for the status or another in its place, and
+ * what it would show is not stale: status says how old it is. It costs a read of the login's key,
+ * or of the address. False with the refusal in *problem. */
+CC_MUST_USE bool stream_subs_may(struct stream *stream, bool is_status,
+                                 struct problem_detail *problem);
+
 /* Adds a subscription that is not live yet, and there is none of that channel and market.
  * `depth_index` is of a book. NULL without memory. */
 struct stream_sub *stream_subs_add(struct stream *stream, enum stream_channel channel,

@@ -27,6 +27,37 @@ static bool source_ready(void *context)
     return phase >= PHASE_STANDBY && phase <= PHASE_DRAINING; /* requests received are answered */
 }
 
+/* The node clock less the time of what it shows. */
+static uint64_t age_ns(const struct node *node)
+{
+    uint64_t now_ns = clock_now_ns(&node->clock);
+    uint64_t shown_ns =
+        atomic_load_explicit(&node->core.follower.applied_time_ns, memory_order_relaxed);
+
+    return now_ns > shown_ns ? now_ns - shown_ns : 0;
+}
+
+static bool is_replica(enum phase_name phase)
+{
+    return phase_serves(phase) && phase < PHASE_OPEN;
+}
+
+/* What a serving node of a cluster is beside the others. */
+static void cluster_facts(const struct node *node, enum phase_name phase, struct net_facts *facts)
+{
+    struct net_standing standing = { .staleness_ns = age_ns(node) };
+    uint64_t age_ms = net_standing_staleness_ms(&standing);
+
+    facts->is_standby = is_replica(phase);
+    facts->is_stale = facts->is_standby
+                          ? age_ms > config_number(node->options, OPTION_cluster_staleness_ms)
+                          : !replicator_is_fresh(node->replicator);
+    if ((facts->is_standby || facts->is_stale) && age_ms > facts->lag_ms)
+        facts->lag_ms = age_ms;
+    if (facts->is_stale)
+        facts->not_ready |= NET_NOT_FOLLOWER;
+}
+
 static void source_facts(void *context, struct net_facts *facts)
 {
     struct node *node = context;
@@ -70,6 +101,8 @@ static void source_facts(void *context, struct net_facts *facts)
         facts->not_ready |= NET_NOT_SEGMENTS;
     if (atomic_load_explicit(&follower->invariants_failed, memory_order_relaxed) != 0)
         facts->not_ready |= NET_NOT_INVARIANT;
+    if (node->replicator != NULL)
+        cluster_facts(node, phase, facts);
 }
 
 static size_t source_metrics(void *context, char *text, size_t capacity)
@@ -135,13 +168,9 @@ static void source_standing(void *context, struct net_standing *standing)
     enum phase_name phase = phase_now(&node->phase);
 
     *standing = (struct net_standing){ .term = replicator_term(node->replicator),
-                                       .is_replica = phase_serves(phase) && phase < PHASE_OPEN };
-    if (!standing->is_replica)
-        return;
-    uint64_t now_ns = clock_now_ns(&node->clock);
-    uint64_t shown_ns =
-        atomic_load_explicit(&node->core.follower.applied_time_ns, memory_order_relaxed);
-    standing->staleness_ns = now_ns > shown_ns ? now_ns - shown_ns : 0;
+                                       .is_replica = is_replica(phase) };
+    if (standing->is_replica)
+        standing->staleness_ns = age_ns(node);
 }
 
 struct net_source net_source_of(struct node *node)
