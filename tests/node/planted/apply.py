@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """apply.py SOURCE PATCH OUT - writes SOURCE with a planted bug to OUT.
-apply.py --check ROOT - applies every patch of ROOT/tests/node/planted to its file of ROOT/src.
+apply.py --check ROOT - applies every patch of ROOT/tests/*/planted to its file of ROOT/src.
 
 A patch is one hunk. It applies where its context and the lines that it takes away are found in the
 file, once; line numbers say nothing. Its file is the one of src/ with the name of its header, in
@@ -34,7 +34,7 @@ def planted(source, patch):
 
 
 def check(root):
-    patches, bad = sorted((root / "tests/node/planted").glob("*.patch")), 0
+    patches, bad = sorted((root / "tests").glob("*/planted/*.patch")), 0
     for patch in patches:
         try:
             planted(source_of(patch, root), patch)
@@ -42,7 +42,7 @@ def check(root):
             print(f"{patch.relative_to(root)} does not apply: {error}")
             bad = 1
     if not patches:
-        print(f"no patches in {root}/tests/node/planted")
+        print(f"no patches in {root}/tests")
     return bad or not patches
 
 
