@@ -94,6 +94,7 @@ def status(world):
         return ([row["node"] for row in page["nodes"]] == ["n0", "n1", "n2"] and
                 sorted(row["state"] for row in page["nodes"]) ==
                 ["current", "current", "leading"] and page["problems"] == [] and
+                all(row["clock_judged"] for row in page["nodes"] if row["state"] == "current") and
                 page["leader"] == cluster.leader().name and page["used_percent"] < 50 and
                 sorted(row["member"] for row in page["etcd"]) == ["m0", "m1", "m2"] and
                 sum(row["leads"] for row in page["etcd"]) == 1)

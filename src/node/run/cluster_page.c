@@ -79,11 +79,13 @@ static void put_nodes(struct cluster_page *page)
         put(page,
             "%s{\"node\":\"%s\",\"state\":\"%s\",\"candidate\":%s,\"term\":%lu,"
             "\"received_frame\":%lu,\"durable_frame\":%lu,\"lag_frames\":%lu,\"applied\":%lu,"
-            "\"clock_difference_ns\":%ld,\"rules_version\":%u,\"address\":\"%s\"}",
+            "\"clock_judged\":%s,\"clock_difference_ns\":%ld,\"rules_version\":%u,"
+            "\"address\":\"%s\"}",
             i == 0 ? "" : ",", node->node, state_name(node->state),
             node->is_candidate ? "true" : "false", node->term, node->received_frame,
             node->durable_frame, last - node->received_frame, node->applied,
-            node->clock_difference_ns, node->rules_version, node->public_address);
+            node->is_judged ? "true" : "false", node->clock_difference_ns, node->rules_version,
+            node->public_address);
     }
     put(page, "]");
 }
