@@ -35,6 +35,7 @@ class Operation:
     status: str = None  # of a write; of a read order_status, or absent
     node: tuple = None  # of a read: name and start
     leads: bool = False  # of a read: by a leader, without X-Min-Sequence: of the newest state
+    age_ms: str = None  # of a read: X-Staleness-Ms
     follows: bool = False  # of a read: by a standby; a leader past its read deadline is neither
     at_least: int = 0  # of a read: X-Min-Sequence
     wall_ns: int = 0  # of a read: the clock when it was sent
@@ -125,7 +126,9 @@ def reads_of_standbys(operations, journal, stale_ns):
             problems.append(f"a read of {op.node} shows sequence {op.sequence}, which is nowhere")
         elif op.follows and t_ns < op.wall_ns - stale_ns - CLOCKS_NS:
             problems.append(f"a read of {op.node} shows sequence {op.sequence}, which was "
-                            f"{(op.wall_ns - t_ns) / 1e9:.3f} s old when it was sent")
+                            f"{(op.wall_ns - t_ns) / 1e9:.3f} s old when it was sent at "
+                            f"{op.wall_ns / 1e9:.3f} for {op.at_least} or more; it took "
+                            f"{op.ended - op.begun:.3f} s and said {op.age_ms} ms")
         if op.sequence < op.at_least:
             problems.append(f"a read of {op.node} with X-Min-Sequence {op.at_least} shows "
                             f"{op.sequence}")

@@ -104,7 +104,8 @@ class Reader(threading.Thread):
         if response.status not in (200, 404) or (node.name, node.starts) != op.node:
             return
         op.outcome, op.sequence = DONE, int(response.header("X-Sequence"))
-        op.follows = response.header("X-Staleness-Ms") is not None
+        op.age_ms = response.header("X-Staleness-Ms")
+        op.follows = op.age_ms is not None
         op.leads = not op.follows and op.at_least == 0
         op.status = response.json["order_status"] if response.status == 200 else ABSENT
         self.world.history.append(op)
