@@ -7,6 +7,7 @@
 
 #include "engine/image/image.h"
 #include "node/recover/replay.h"
+#include "node/recover/snapshot_image.h"
 
 enum { PAGE_BYTES = 4096, SNAPSHOTS_LOOKED_AT = 64 };
 
@@ -342,21 +343,6 @@ enum refusal_kind fold_run(const struct fold_config *config, struct fold *out,
 
 /* ---- writing a snapshot ---------------------------------------------------------------------- */
 
-struct snapshot_sink {
-    struct image_sink sink; /* first */
-    struct snapshot_writer *writer;
-};
-
-static void to_section(struct image_sink *sink, uint32_t code, uint32_t version)
-{
-    snapshot_section_begin(((struct snapshot_sink *)(void *)sink)->writer, code, version);
-}
-
-static void to_bytes(struct image_sink *sink, const void *bytes, size_t count)
-{
-    snapshot_bytes(((struct snapshot_sink *)(void *)sink)->writer, bytes, count);
-}
-
 /* Reads the snapshot of a sequence, loads it into a fresh engine and compares the image of that
  * with `image_hash`. */
 static enum refusal_kind verify(struct disk *disk, const struct exchange_file *exchange,
@@ -394,8 +380,6 @@ enum refusal_kind fold_write_snapshot(struct engine *engine, struct disk *disk,
                                       struct refusal *refusal)
 {
     uint64_t sequence = engine_sequence(engine);
-    struct snapshot_sink sink = { .sink = { .section = to_section, .bytes = to_bytes } };
-    uint64_t lanes[EFFECT_LANES];
     uint8_t image_hash[HASH_BYTES];
 
     INVARIANT(sequence > 0 && tail->last_sequence == sequence);
@@ -405,19 +389,12 @@ enum refusal_kind fold_write_snapshot(struct engine *engine, struct disk *disk,
         return REFUSAL_none; /* it exists already */
 
     refusal_clear(refusal);
-    sink.writer = snapshot_begin(disk, exchange, sequence);
-    if (sink.writer == NULL)
+    struct snapshot_image image = snapshot_image_to(snapshot_begin(disk, exchange, sequence));
+    if (image.writer == NULL)
         return refusal_machine(refusal, "memory for a snapshot", -ENOMEM);
-    image_write(engine, &sink.sink);
-    *head = (struct snapshot_head){ .sequence = sequence,
-                                    .frame = tail->number,
-                                    .t_ns = engine_time(engine),
-                                    .boot = tail->boot,
-                                    .rules_version = ENGINE_RULES_VERSION };
-    engine_effects_lanes(engine, lanes);
-    hash_blake2b256(head->effects_hash, lanes, sizeof lanes);
-    memcpy(head->frame_hash, tail->hash, HASH_BYTES);
-    int failed = snapshot_end(sink.writer, head);
+    image_write(engine, &image.sink);
+    *head = snapshot_image_head(engine, tail->number, tail->boot, tail->hash);
+    int failed = snapshot_end(image.writer, head);
     if (failed != 0)
         return refusal_machine(refusal, "writing a snapshot", failed);
     enum refusal_kind kind = verify(disk, exchange, sequence, image_hash, head, refusal);

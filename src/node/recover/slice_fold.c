@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/log.h"
+#include "node/recover/snapshot_image.h"
 
 void slice_fold_init(struct slice_fold *fold, struct disk *disk,
                      const struct exchange_file *exchange, const struct frame_board *frames,
@@ -97,21 +98,6 @@ uint64_t slice_fold_aim(struct slice_fold *fold, uint64_t applied)
     return fold->target;
 }
 
-struct piece_sink {
-    struct image_sink sink; /* first */
-    struct snapshot_writer *writer;
-};
-
-static void to_section(struct image_sink *sink, uint32_t code, uint32_t version)
-{
-    snapshot_section_begin(((struct piece_sink *)(void *)sink)->writer, code, version);
-}
-
-static void to_bytes(struct image_sink *sink, const void *bytes, size_t count)
-{
-    snapshot_bytes(((struct piece_sink *)(void *)sink)->writer, bytes, count);
-}
-
 static void begin(struct slice_fold *fold)
 {
     fold->writer = snapshot_begin(fold->disk, fold->exchange, fold->target);
@@ -123,29 +109,22 @@ static void begin(struct slice_fold *fold)
 
 static void write_piece(struct slice_fold *fold, struct engine *engine)
 {
-    struct piece_sink sink = { .sink = { .section = to_section, .bytes = to_bytes },
-                               .writer = fold->writer };
+    struct snapshot_image image = snapshot_image_to(fold->writer);
 
-    fold->is_written = image_write_piece(engine, &sink.sink, &fold->cursor, SLICE_FOLD_ROWS);
+    fold->is_written = image_write_piece(engine, &image.sink, &fold->cursor, SLICE_FOLD_ROWS);
     snapshot_settle(fold->writer);
 }
 
 /* The file gets its name when the history has what a start from it would not make again. */
 static void name(struct slice_fold *fold, struct engine *engine)
 {
-    uint64_t lanes[EFFECT_LANES];
     struct snapshot_writer *writer = fold->writer;
 
     if (fold->keep != NULL && !history_keep_has(fold->keep, fold->target))
         return;
-    fold->head = (struct snapshot_head){ .sequence = fold->target,
-                                         .frame = fold->frame.number,
-                                         .t_ns = engine_time(engine),
-                                         .boot = fold->frame.boot,
-                                         .rules_version = ENGINE_RULES_VERSION };
-    engine_effects_lanes(engine, lanes);
-    hash_blake2b256(fold->head.effects_hash, lanes, sizeof lanes);
-    memcpy(fold->head.frame_hash, fold->frame.hash, HASH_BYTES);
+    INVARIANT(engine_sequence(engine) == fold->target);
+    fold->head =
+        snapshot_image_head(engine, fold->frame.number, fold->frame.boot, fold->frame.hash);
     fold->writer = NULL; /* which snapshot_end frees */
     int failed = snapshot_end(writer, &fold->head);
     if (failed == 0)
