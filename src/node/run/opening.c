@@ -1,6 +1,7 @@
 #include "node/run/opening.h"
 
 #include "base/log.h"
+#include "crypto/attest.h"
 #include "engine/table/market_record.h"
 #include "engine/view/read.h"
 #include "node/run/lifecycle.h"
@@ -40,6 +41,30 @@ static void log_mended(const struct node *node)
                  (unsigned)__builtin_popcount(found->witness_damaged), SLOT_COUNT);
 }
 
+/* A head is made of a durable frame alone: one that names a later frame than the journal's last one
+ * shows that files were replaced by older copies, those of `witness` and the snapshots with them. */
+static void log_later_head(const struct node *node)
+{
+    const struct core *core = &node->core;
+    const struct frame_tail *tail = &core->recovered.position.tail;
+    uint8_t bytes[ATTEST_HEAD_BYTES];
+    struct attest_head head;
+
+    if (core->follower.head_log == NULL ||
+        head_log_newest(core->follower.head_log, 1, bytes) == 0 ||
+        !attest_head_read(&head, bytes) || head.frame <= tail->number ||
+        memcmp(head.journal_id, core->exchange.journal_id, sizeof head.journal_id) != 0 ||
+        !attest_head_is_signed(&head, bytes + ATTEST_HEAD_BYTES - SIGNER_SIGNATURE_BYTES,
+                               core->config.signing->signer.key))
+        return;
+    log_line(
+        LOG_ERROR, "heads",
+        "this exchange has signed a head of frame %lu, sequence %lu, and the journal ends with "
+        "frame %lu, sequence %lu: what was acknowledged behind that is lost; perp audit "
+        "compares all of them",
+        head.frame, head.sequence, tail->number, tail->last_sequence);
+}
+
 void opening_recover(struct node *node)
 {
     if (node->replicator != NULL) {
@@ -68,6 +93,7 @@ void opening_recover(struct node *node)
         core_link(&node->core, &link, &net->commands, &net->answers);
     }
     log_mended(node);
+    log_later_head(node);
     if (found->discarded_frames != 0)
         log_line(LOG_WARN, "discarded",
                  "the log does not have the last %lu frames of this journal, sequences %lu to %lu: "
