@@ -13,8 +13,9 @@ enum { JUDGED_WORDS = ACCOUNT_RATE_JUDGED / 64 };
 struct row {
     _Atomic uint64_t full_ns[ACCOUNT_RATE_KINDS];
     _Atomic uint64_t refused[JUDGED_WORDS]; /* a bit for each of the last placements */
-    _Atomic uint64_t judged;                /* placements so far */
-    _Atomic uint64_t is_unfunded;
+    _Atomic uint32_t judged;                /* placements so far, modulo 2^32 */
+    _Atomic uint32_t is_unfunded;
+    _Atomic uint64_t taken; /* the period << 32 | tokens taken in it */
 };
 
 /* What a bucket of a kind holds, for accounts alike. */
@@ -91,6 +92,7 @@ void account_rate_begin(struct account_rate *rates, uint64_t account_id)
     for (unsigned i = 0; i < JUDGED_WORDS; i++)
         atomic_store_explicit(&row->refused[i], 0, memory_order_relaxed);
     atomic_store_explicit(&row->judged, 0, memory_order_relaxed);
+    atomic_store_explicit(&row->taken, 0, memory_order_relaxed);
 }
 
 /* relaxed, both: it decides how much the next request costs, and no memory is read through it. */
@@ -134,6 +136,50 @@ static uint64_t advance(_Atomic uint64_t *bucket, uint64_t cost_ns, uint64_t dep
     return 0;
 }
 
+/* Periods are as long as the bucket of all takes to fill. */
+static uint64_t period_of(const struct account_rate *rates, uint64_t now_ns)
+{
+    return now_ns / rates->total.depth_ns & UINT32_MAX;
+}
+
+/* Tokens that the account has taken in the present period. */
+static uint64_t taken_of(const struct account_rate *rates, const struct row *row, uint64_t now_ns)
+{
+    const uint64_t taken = atomic_load_explicit(&row->taken, memory_order_relaxed);
+
+    return taken >> 32 == period_of(rates, now_ns) ? taken & UINT32_MAX : 0;
+}
+
+static void count_taken(const struct account_rate *rates, struct row *row, uint32_t cost,
+                        uint64_t now_ns)
+{
+    const uint64_t period = period_of(rates, now_ns);
+    uint64_t taken = atomic_load_explicit(&row->taken, memory_order_relaxed);
+    uint64_t next;
+
+    do {
+        next = taken >> 32 == period ? taken + cost : period << 32 | cost;
+    } while (!atomic_compare_exchange_weak_explicit(&row->taken, &taken, next, memory_order_relaxed,
+                                                    memory_order_relaxed));
+}
+
+/* The ms until the account may take of what all accounts have, where little of it is left. */
+static uint64_t share_wait(const struct account_rate *rates, const struct row *row, uint64_t now_ns)
+{
+    const struct size *total = &rates->total;
+    const uint64_t full_ns = atomic_load_explicit(&rates->total_full_ns, memory_order_relaxed);
+    const uint64_t missing_ns = full_ns > now_ns ? full_ns - now_ns : 0;
+    const uint64_t free_ns = missing_ns < total->depth_ns ? total->depth_ns - missing_ns : 0;
+    const uint64_t enough_ns = total->depth_ns / ACCOUNT_RATE_SHARED_PART;
+    const uint64_t twice_ns = 2 * taken_of(rates, row, now_ns) * total->interval_ns;
+
+    if (free_ns >= enough_ns || twice_ns < free_ns || twice_ns == 0)
+        return 0;
+    const uint64_t more_ns = (twice_ns + 1 < enough_ns ? twice_ns + 1 : enough_ns) - free_ns;
+    const uint64_t period_ns = total->depth_ns - now_ns % total->depth_ns;
+    return ((more_ns < period_ns ? more_ns : period_ns) + MS_NS - 1) / MS_NS;
+}
+
 uint64_t account_rate_take(struct account_rate *rates, uint64_t account_id,
                            enum account_rate_kind kind, uint32_t cost, uint64_t now_ns)
 {
@@ -148,10 +194,14 @@ uint64_t account_rate_take(struct account_rate *rates, uint64_t account_id,
 
     if (wait_ms != 0)
         return wait_ms;
-    wait_ms = advance(&rates->total_full_ns, cost * rates->total.interval_ns, rates->total.depth_ns,
-                      now_ns);
+    wait_ms = share_wait(rates, row, now_ns);
+    if (wait_ms == 0)
+        wait_ms = advance(&rates->total_full_ns, cost * rates->total.interval_ns,
+                          rates->total.depth_ns, now_ns);
     if (wait_ms != 0) /* nothing is executed: the account has its tokens back */
         atomic_fetch_sub_explicit(bucket, cost_ns, memory_order_relaxed);
+    else
+        count_taken(rates, row, cost, now_ns);
     return wait_ms;
 }
 

@@ -1,6 +1,7 @@
 /* account_rate.h - how many requests an account may have executed: one bucket for its writes, one
  * for its cancels and reductions (W8), so that cancels go on without the first. A third
- * bounds all accounts together.
+ * bounds all accounts together; of its last quarter an account has a fair share alone, so that a few
+ * which use all that is theirs never keep the others waiting.
  *
  * A bucket is one time (GCRA): when it will be full again. A request is charged after its signature
  * was found good, so that nobody can use up another's buckets. A placement that the engine refused
@@ -26,6 +27,7 @@ enum {
     ACCOUNT_RATE_UNFUNDED_S = 10, /* writes of an unfunded account a second, or writes_s if less */
     ACCOUNT_RATE_UNFUNDED_BURST = 20, /* and at once, or burst if less */
     ACCOUNT_RATE_HALVINGS_MAX = 4,
+    ACCOUNT_RATE_SHARED_PART = 4, /* the last 1/n of what all have is given by shares */
 };
 
 struct account_rate;
@@ -58,8 +60,10 @@ void account_rate_slow(struct account_rate *rates, uint32_t halvings);
 CC_MUST_USE uint32_t account_rate_halvings(const struct account_rate *rates);
 
 /* Takes `cost` tokens. Returns 0, or the ms until the bucket has so many; then it has taken none.
- * What costs more than the bucket can hold waits until it is full, and owes the rest. NULL: there
- * is no limit. */
+ * What costs more than the bucket can hold waits until it is full, and owes the rest. While the
+ * bucket of all accounts has less than a quarter, an account may take while it has taken less than
+ * half as many in the present period, the time in which an empty bucket of all is full again: the ms
+ * until that, or the quarter, would be so if nobody took any. NULL: there is no limit. */
 CC_MUST_USE uint64_t account_rate_take(struct account_rate *rates, uint64_t account_id,
                                        enum account_rate_kind kind, uint32_t cost, uint64_t now_ns);
 

@@ -65,19 +65,36 @@ static void clocks_apart(void)
     account_rate_destroy(rates);
 }
 
-/* All accounts together have 100 at once and 20/s, one each 50 ms, of writes and cancels alike. */
+/* All accounts together have 100 at once and 20/s, one each 50 ms, of writes and cancels alike. A
+ * period is 5 s. The first three quarters are for whoever comes; of the other 25 an account has one
+ * more while twice what it has taken is less than what is left. */
 static void total(void)
 {
     const struct account_rate_limits limits = { ACCOUNTS, WRITES_S, BURST, 20, 100 };
+    const uint64_t begin = 1000000 * MS; /* of a period */
     struct account_rate *rates;
     CHECK(account_rate_create(&rates, &limits) == 0);
-    CHECK(drain(rates, 1, ACCOUNT_RATE_WRITE, START) == 64);
-    CHECK(drain(rates, 2, ACCOUNT_RATE_CANCEL, START) == 36);
-    CHECK(account_rate_take(rates, 3, ACCOUNT_RATE_WRITE, 1, START) == 50);
-    CHECK(account_rate_take(rates, 3, ACCOUNT_RATE_WRITE, 4, START + 100 * MS) == 100);
+    CHECK(drain(rates, 1, ACCOUNT_RATE_WRITE, begin) == 64);
+    CHECK(drain(rates, 2, ACCOUNT_RATE_CANCEL, begin) == 12); /* 36 were left, now 24: 2 * 12 */
+    CHECK(drain(rates, 3, ACCOUNT_RATE_WRITE, begin) == 8);   /* 16: 2 * 8 */
+    CHECK(drain(rates, 4, ACCOUNT_RATE_WRITE, begin) == 6);   /* 10 */
+    /* 25 are left in 15 * 50 ms, more than 12 in 100 ms and a bit; the next period begins in 5 s. */
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_CANCEL, 1, begin) == 750);
+    CHECK(account_rate_take(rates, 4, ACCOUNT_RATE_WRITE, 1, begin) == 101);
+    CHECK(account_rate_take(rates, 4, ACCOUNT_RATE_WRITE, 1, begin + 100 * MS) == 1);
+    CHECK(account_rate_take(rates, 4, ACCOUNT_RATE_WRITE, 1, begin + 101 * MS) == 0);
+
+    /* 11.02 are left: who has taken none gets 11 of them at once, and not 12. */
+    CHECK(account_rate_take(rates, 5, ACCOUNT_RATE_WRITE, 12, begin + 101 * MS) == 49);
     /* What the total refuses has cost the account nothing. */
-    CHECK(account_rate_remaining(rates, 3, ACCOUNT_RATE_WRITE, START + 100 * MS) == 64);
-    CHECK(account_rate_take(rates, 3, ACCOUNT_RATE_WRITE, 4, START + 200 * MS) == 0);
+    CHECK(account_rate_remaining(rates, 5, ACCOUNT_RATE_WRITE, begin + 101 * MS) == 64);
+    CHECK(account_rate_remaining(rates, 1, ACCOUNT_RATE_CANCEL, begin + 101 * MS) == 128);
+    CHECK(account_rate_take(rates, 5, ACCOUNT_RATE_WRITE, 11, begin + 101 * MS) == 0);
+    CHECK(account_rate_take(rates, 6, ACCOUNT_RATE_WRITE, 1, begin + 101 * MS) == 49);
+
+    /* With the period all begin anew: 98 are left. */
+    CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_CANCEL, 64, begin + 5000 * MS) == 0);
+    CHECK(drain(rates, 1, ACCOUNT_RATE_CANCEL, begin + 5000 * MS) == 10); /* 24 are left */
     account_rate_destroy(rates);
 }
 
