@@ -81,7 +81,7 @@ static void test_arithmetic(void)
         CHECK(share_room(host.engine, SHARE_CLASS_unfunded, SHARE_portfolios) == size / 8);
         CHECK(share_room(host.engine, SHARE_CLASS_small, SHARE_portfolios) ==
               size / 2 - size / 8); /* the eighth is for newcomers */
-        CHECK(share_room(host.engine, SHARE_CLASS_full, SHARE_portfolios) == size - own);
+        CHECK(share_room(host.engine, SHARE_CLASS_full, SHARE_portfolios) == size - own - size / 8);
         host_close(&host);
     }
 }
@@ -299,7 +299,9 @@ static void test_default_sizes(void)
 }
 
 /* Small accounts fill half of the orders and of what waits, without the eighth of newcomers: 24 of
- * 64. A full one goes on to the end of the table. */
+ * 64. Full ones leave the eighth too, so they find 32. Two that take in turn stop at 9 and 8, when
+ * less than a quarter of the table, 15, is left; a third one gets 5, for 2 * 4 < 11 and not
+ * 2 * 5 < 10, and a fourth 4 of those 10. There is always one for what does not rest. */
 static void test_orders(void)
 {
     struct waiting stop = { .trigger = M + 10, .quantity = 1000, .type = 3 };
@@ -316,12 +318,18 @@ static void test_orders(void)
     CHECK(trade_limit(&host, 7, 100, M - 1000) == STATUS_rejected_max_open_orders_exceeded);
     CHECK(trade_tif(&host, 7, 100, M - 1000, TRADE_IOC) == TRADE_OK); /* it does not rest */
     CHECK(waiting_place(&host, 8, &stop) == STATUS_rejected_max_conditional_orders_exceeded);
-    for (uint32_t i = 0; i < 40; i++) {
-        CHECK(trade_limit(&host, 1 + i % 2, 100, M - 900) == TRADE_OK);
-        CHECK(waiting_place(&host, 1 + i % 2, &stop) == TRADE_OK);
+    for (uint32_t i = 0; i < 26; i++) {
+        uint32_t n = i < 17 ? 1 + i % 2 : i < 22 ? 3 : 4;
+        CHECK(trade_limit(&host, n, 100, M - 900) == TRADE_OK);
+        CHECK(waiting_place(&host, n, &stop) == TRADE_OK);
+        if (i == 16 || i == 21 || i == 25) {
+            CHECK(trade_limit(&host, n, 100, M - 900) == STATUS_rejected_max_open_orders_exceeded);
+            CHECK(waiting_place(&host, n, &stop) ==
+                  STATUS_rejected_max_conditional_orders_exceeded);
+        }
     }
-    CHECK(trade_limit(&host, 1, 100, M - 900) == STATUS_rejected_max_open_orders_exceeded);
-    CHECK(waiting_place(&host, 1, &stop) == STATUS_rejected_max_conditional_orders_exceeded);
+    CHECK(trade_tif(&host, 1, 100, M - 900, TRADE_IOC) == TRADE_OK);
+    CHECK(used(SHARE_orders, SHARE_CLASS_full) == 26);
     host_close(&host);
 
     trade_open(&host, CLASSES "engine.orders=64\nengine.positions=16\n");

@@ -99,7 +99,7 @@ class Shares:
 
     def room(self, kind, table, end=FULL + 1):
         """How many rows more accounts of this class may have together, by the bounds of the
-        classes below `end`. What newcomers have not used of theirs is not for small ones."""
+        classes below `end`. What newcomers have not used of theirs is not for the others."""
         size = self.size(table)
         small = size * self.option("limits.share_small_ppm") // 10**6
         bounds = (size * self.option("limits.share_unfunded_ppm") // 10**6, small, size)
@@ -108,8 +108,10 @@ class Shares:
             used[self.class_of(account)] += self.rows(account, table)
         left = [bounds[upto] - sum(used[one] for one in range(upto + 1))
                 for upto in range(FULL + 1)]
-        if kind == SMALL:
-            left[SMALL] = small - used[SMALL] - max(used[UNFUNDED], self.newcomers(table))
+        if kind != UNFUNDED:
+            kept = max(0, self.newcomers(table) - used[UNFUNDED])
+            left[SMALL] -= kept
+            left[FULL] -= kept
         return min(left[kind:end])
 
     def newcomers(self, table):
@@ -125,6 +127,9 @@ class Shares:
         their base is at most half of what the class may have without what is for newcomers."""
         if self.room(kind, table, end) < count:
             return False
+        if end > FULL and not self.last_leaves(kind, table, has, count):
+            self.exchange.counts["share of what is left: " + table] += 1
+            return False
         base = BASE[kind].get(table)
         if base is None or has + count <= base:
             return True
@@ -138,6 +143,15 @@ class Shares:
             return True
         self.exchange.counts["half of a class: " + table] += 1
         return False
+
+    def last_leaves(self, kind, table, has, count):
+        """While less than a quarter of the table is left for those with funds, one of them has a
+        row more only if it has less than half as many as are left."""
+        if kind == UNFUNDED or not any(self.option("limits.funding_" + one)
+                                       for one in ("small", "full")):
+            return True
+        left = max(0, self.room(FULL, table))
+        return left >= self.size(table) // 4 or 2 * (has + count - 1) < left
 
     def cap(self, account, table):
         """(bound of the account, rows that count)."""
@@ -194,9 +208,11 @@ class Shares:
                    (("accounts", 1), ("subaccounts", 1), ("portfolios", 1), ("credentials", 2)))
 
     def resting_fits(self, account):
-        """Row 26. Of accounts that are full only the table itself, which is another condition."""
+        """Row 26."""
         kind = self.class_of(account)
-        if kind == FULL or self.class_leaves(kind, "orders", self.rows(account, "orders")):
+        far = self.size("orders") - len(self.exchange.orders) - self.newcomers("orders")
+        if (kind == FULL and far >= max(1, self.size("orders") // 4)
+                or self.class_leaves(kind, "orders", self.rows(account, "orders"))):
             return True
         self.exchange.counts["share of a class: orders"] += 1
         return False

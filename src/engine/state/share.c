@@ -228,7 +228,8 @@ bool share_fits(const struct engine *engine, uint32_t account, enum share_table 
 
     return has <= cap && count <= cap - has &&
            count <= share_room(engine, owner->share_class, table) &&
-           share_extra_fits(engine, owner->share_class, table, owner->counts[table], count);
+           share_extra_fits(engine, owner->share_class, table, owner->counts[table], count) &&
+           share_last_fits(engine, owner->share_class, table, owner->counts[table], count);
 }
 
 /* Of each table the rows that an account keeps in every class. UINT32_MAX: all, since no command of

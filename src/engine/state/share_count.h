@@ -3,6 +3,7 @@
 #ifndef ENGINE_STATE_SHARE_COUNT_H
 #define ENGINE_STATE_SHARE_COUNT_H
 
+#include "base/fair_share.h"
 #include "engine/state/state.h"
 
 /* Of `count` rows those beyond share_base. */
@@ -40,7 +41,7 @@ static inline void share_drop(struct engine *engine, uint32_t account, enum shar
 }
 
 /* How many rows more accounts of the class may have in the table together, by the bounds of the
- * classes from it to below `end`. Small ones leave newcomers what these have not used. */
+ * classes from it to below `end`. All others leave newcomers what these have not used. */
 static inline uint32_t share_room_below(const struct engine *engine, uint32_t class, uint32_t end,
                                         enum share_table table)
 {
@@ -50,7 +51,7 @@ static inline uint32_t share_room_below(const struct engine *engine, uint32_t cl
     for (uint32_t i = 0; i < end; i++) {
         used += use->used[i];
         uint32_t kept = 0;
-        if (i == SHARE_CLASS_small && class == i &&
+        if (i >= SHARE_CLASS_small && class != SHARE_CLASS_unfunded &&
             use->used[SHARE_CLASS_unfunded] < use->newcomers)
             kept = use->newcomers - use->used[SHARE_CLASS_unfunded];
         uint32_t left = use->bound[i] > used + kept ? use->bound[i] - used - kept : 0;
@@ -79,6 +80,24 @@ static inline bool share_extra_fits(const struct engine *engine, uint32_t class,
     return more == 0 || use->extra[class] + more <= bound;
 }
 
+enum { SHARE_LAST_PART = 4 }; /* the last 1/n of a table is given by shares */
+
+/* Whether an account of the class with `has` rows may have `count` more of what is left in the
+ * table: while that is little it must have less than half as many (fair_share.h). Where there are
+ * no classes there is no such rule. */
+static inline bool share_last_fits(const struct engine *engine, uint32_t class,
+                                   enum share_table table, uint32_t has, uint32_t count)
+{
+    const uint32_t left = share_room(engine, SHARE_CLASS_full, table);
+
+    if (class == SHARE_CLASS_unfunded || count == 0 ||
+        left >= engine->share.tables[table].bound[SHARE_CLASS_full] / SHARE_LAST_PART)
+        return true;
+    return fair_share_has_room(has + count - 1, left) ||
+           (state_option(engine, OPTION_limits_funding_small) == 0 &&
+            state_option(engine, OPTION_limits_funding_full) == 0);
+}
+
 /* Whether the class of the account leaves it one row more. */
 static inline bool share_has_room(const struct engine *engine, uint32_t account,
                                   enum share_table table)
@@ -87,7 +106,8 @@ static inline bool share_has_room(const struct engine *engine, uint32_t account,
     const uint32_t class = owner->share_class;
 
     return share_room(engine, class, table) != 0 &&
-           share_extra_fits(engine, class, table, owner->counts[table], 1);
+           share_extra_fits(engine, class, table, owner->counts[table], 1) &&
+           share_last_fits(engine, class, table, owner->counts[table], 1);
 }
 
 #endif
