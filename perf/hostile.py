@@ -7,6 +7,7 @@ PERF_URL names the exchange, PERF_KEY an API key of an account with many portfol
 Kinds are below. All come from 127.77.0.0/16.
 """
 import collections
+import json
 import os
 import pathlib
 import resource
@@ -18,6 +19,7 @@ import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "system"))
 import client  # noqa: E402
+import ws_client  # noqa: E402
 
 SLOW, FORGERS = 5_000, 16
 
@@ -42,13 +44,13 @@ def slow(port):
         time.sleep(max(0.0, 1 - (time.monotonic() - begun)))
 
 
-def flood(port, count, piece, sources):
-    """Each connection has one `piece` in flight and sends the next when an answer arrives. They are
-    of so many addresses."""
+def flood(port, count, piece, sources, first=b""):
+    """Each connection sends `first`, has one `piece` in flight and sends the next when an answer
+    arrives. They are of so many addresses."""
     held = []
     for number in range(count):
         connection = connect(port, 1 + number % sources)
-        connection.sendall(piece)
+        connection.sendall(first or piece)
         connection.setblocking(False)
         held.append(connection)
     left = {connection: b"" for connection in held}  # the rest of a piece that was sent in part
@@ -169,10 +171,40 @@ def burst(port):
                 connection.receive()
 
 
+def streams(port, count, piece, sources):
+    """The same on WebSockets: each has one `piece` in flight."""
+    flood(port, count, piece, sources, ws_client.handshake())
+
+
+def halves(port):
+    """2,000 streams of 20 addresses, each sending a byte a second of a message that never ends."""
+    held = [connect(port, 1 + number % 20) for number in range(2_000)]
+    for connection in held:
+        connection.sendall(ws_client.handshake())
+    data = ws_client.frame(ws_client.TEXT, b" " * 16_000)
+    for at in range(len(data) - 1):
+        begun = time.monotonic()
+        for connection in held:
+            try:
+                connection.send(data[at:at + 1])
+                connection.recv(1 << 16, socket.MSG_DONTWAIT)
+            except OSError:  # nothing to read, or the server has closed it
+                pass
+        time.sleep(max(0.0, 1 - (time.monotonic() - begun)))
+
+
+def text(**op):
+    return ws_client.frame(ws_client.TEXT, json.dumps(op).encode())
+
+
 Kind = collections.namedtuple("Kind", "text settles_s run")
 TIME, MISSING = get("/api/v1/time"), get("/api/v1/nothing")
 UNKNOWN = get("/api/v1/account", ("X-API-KEY", "A" * 43))
 BOOK = get("/api/v1/markets/BTC-PERP/book?depth=1000")
+PINGS = ws_client.frame(ws_client.PING, b"x" * 125) * 64
+OPS = text(op="ping") * 64
+SUBSCRIBES = (text(op="subscribe", channel="book_l3", market="BTC-PERP") +
+              text(op="unsubscribe", channel="book_l3", market="BTC-PERP")) * 5_000
 KINDS = {
     "slow": Kind("5,000 connections, each sending one byte of a request a second", 3, slow),
     "forged": Kind("16 connections that send orders of a live session with wrong signatures", 0.5,
@@ -193,6 +225,13 @@ KINDS = {
     "deaf": Kind("256 connections with full input that read nothing", 1, deaf),
     "idle": Kind("16,400 connections that ask nothing", 5, idle),
     "creations": Kind("accounts at full speed from 250 addresses", 0.3, creations),
+    "pings": Kind("64 streams of 64 addresses, 64 pings of 125 bytes at a time", 0.5,
+                  lambda port: streams(port, 64, PINGS, 64)),
+    "ops": Kind("64 streams of 64 addresses, 64 of the op ping at a time", 0.5,
+                lambda port: streams(port, 64, OPS, 64)),
+    "halves": Kind("2,000 streams, each sending one byte of a message a second", 3, halves),
+    "subscribes": Kind("16 streams of 16 addresses, 10,000 subscribes and ends at a time", 0.5,
+                       lambda port: streams(port, 16, SUBSCRIBES, 16)),
     "burst": Kind("300 orders at once on one connection", 0.3, burst),
 }
 

@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "net/fixture.h"
+#include "net/request/charge.h"
 #include "net/stream/stream_resume.h"
 #include "net/stream_wire.h"
 
@@ -497,6 +498,55 @@ static void check_rates(struct fixture *fixture, struct protocol *protocol)
     client_rate_destroy(rates);
 }
 
+static void send_frame(struct wire *wire, uint8_t first, const char *text)
+{
+    uint8_t frame[64] = { first, (uint8_t)(0x80 | strlen(text)) };
+    memcpy(frame + 6, text, strlen(text));
+    wire_send(wire, frame, 6 + strlen(text), 0);
+}
+
+/* W8: what is never refused, op ping, ping, pong and a piece of a message, costs the address a
+ * public read: of five the handshake takes one; ten without a token, and the stream waits for one
+ * before it is read on. */
+static void check_free(struct fixture *fixture, struct protocol *protocol)
+{
+    static const struct {
+        uint8_t begins, first, ends;
+        const char *text;
+    } kinds[] = { { 0, 0x81, 0x81, "{\"op\":\"ping\"}" },
+                  { 0, 0x89, 0x81, "" },
+                  { 0, 0x8A, 0x81, "" },
+                  { 0x01, 0x00, 0x80, "" } };
+    const struct client_rate_limit limits[CLIENT_RATE_KINDS] = {
+        [CLIENT_RATE_PUBLIC] = { 1, 5 },
+        [CLIENT_RATE_SIGNATURE] = { 1, 1 },
+        [CLIENT_RATE_CREATION] = { 1, 1 },
+        [CLIENT_RATE_READ] = { 1, 2 },
+    };
+    for (unsigned kind = 0; kind < 4; kind++) {
+        struct wire stream;
+        struct client_rate *rates;
+        CHECK(client_rate_create(&rates, limits, fixture->config.hash_key) == 0);
+        protocol->config.client_rates = rates;
+        open_stream(&stream, fixture, protocol);
+        if (kinds[kind].begins != 0)
+            send_frame(&stream, kinds[kind].begins, "");
+        for (unsigned i = 0; i < 4 + CHARGE_PATIENCE; i++)
+            send_frame(&stream, kinds[kind].first, kinds[kind].text);
+        for (unsigned i = 0; kind == 0 && i < 4 + CHARGE_PATIENCE; i++)
+            CHECK(has_come(&stream, "{\"op\":\"ping\",\"time_ns\""));
+        send_frame(&stream, kinds[kind].ends, "{\"op\":\"ping\"}");
+        wire_turn(&stream);
+        CHECK(!has_come(&stream, "{"));
+        clock_advance(&fixture->clock, 2 * SECOND_NS);
+        wire_turn(&stream);
+        CHECK(has_come(&stream, "{\"op\":\"ping\",\"time_ns\""));
+        wire_free(&stream);
+        protocol->config.client_rates = NULL;
+        client_rate_destroy(rates);
+    }
+}
+
 int main(void)
 {
     static struct fixture fixture;
@@ -512,6 +562,7 @@ int main(void)
     check_candles(&fixture, protocol);
     check_private(&fixture, protocol);
     check_rates(&fixture, protocol);
+    check_free(&fixture, protocol);
     fixture_end(&fixture, protocol);
     fixture_init(&fixture, true, FIXTURE_SLOTS); /* a private log without events */
     protocol = fixture_protocol(&fixture, CONNECTIONS);

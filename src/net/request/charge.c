@@ -86,6 +86,12 @@ bool charge_subscription(struct context *context, struct conn *conn,
     return charge(context, conn, CLIENT_RATE_READ, client_rate_of_key(login->bytes), 1, problem);
 }
 
+void charge_frame(struct context *context, struct conn *conn)
+{
+    struct problem_detail unused;
+    (void)!charge(context, conn, CLIENT_RATE_PUBLIC, conn->address, 1, &unused);
+}
+
 /* What an answer costs beside what was paid before it was asked for. */
 static uint32_t owed_for(const struct query *query, const struct reply *reply)
 {

@@ -25,6 +25,11 @@ CC_MUST_USE bool charge_subscription(struct context *context, struct conn *conn,
                                      const struct keyring_key *login,
                                      struct problem_detail *problem);
 
+/* Charges the address for what a stream gets for nothing, one public read: a control frame, a piece
+ * of a message, the op ping. Nothing is refused for it: the connection waits once the bucket has
+ * refused too often. */
+void charge_frame(struct context *context, struct conn *conn);
+
 /* Charges a list that has been answered, to the bucket of its read: one for each full 100 rows
  * after the first 100, and, of a page, one for each full 10,000 rows that were looked at to find
  * it, less what its offset has cost. The bucket may owe them. *state becomes the bucket's, if

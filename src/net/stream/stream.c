@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "net/json/json_candle.h"
 #include "net/json/json_field.h"
+#include "net/request/charge.h"
 #include "net/stream/handshake.h"
 #include "net/stream/stream_arm.h"
 #include "net/stream/stream_binary.h"
@@ -150,6 +151,16 @@ static void on_message(wslay_event_context_ptr frames,
         stream_end(stream, STREAM_CLOSE_UNSUPPORTED, "");
     else if (message->opcode == WSLAY_TEXT_FRAME) /* wslay answers the others */
         stream_op_run(stream, (const char *)message->msg, message->msg_length);
+}
+
+/* Pings, pongs and messages in many pieces ask for nothing that is charged elsewhere. */
+static void on_frame(wslay_event_context_ptr frames,
+                     const struct wslay_event_on_frame_recv_start_arg *frame, void *context)
+{
+    struct stream *stream = context;
+    (void)frames;
+    if (frame->opcode != WSLAY_TEXT_FRAME && frame->opcode != WSLAY_BINARY_FRAME)
+        charge_frame(stream->owner->pipeline->context, stream->conn);
 }
 
 /* Sends the control frames that wslay has; after a close frame the stream has ended. False: there
@@ -320,6 +331,7 @@ static struct stream *make(struct streams *streams, struct conn *conn)
         .recv_callback = on_read,
         .send_callback = on_write,
         .on_msg_recv_callback = on_message,
+        .on_frame_recv_start_callback = on_frame,
     };
     struct stream *stream = calloc(1, sizeof *stream);
     if (stream == NULL)

@@ -389,6 +389,7 @@ static void run(struct stream *stream, enum op_kind kind, struct op *op, const c
 {
     struct problem_detail problem;
     if (kind == OP_PING) {
+        charge_frame(stream->owner->pipeline->context, stream->conn);
         struct writer writer = stream_reply_begin(stream, op_names[kind], op->has_id, op->id);
         JSON_FIELD_UINT(&writer, "time_ns", stream->owner->pipeline->context->unix_ns);
         WRITER_TEXT(&writer, "}");
