@@ -29,12 +29,12 @@ static void note_high(struct address_claims *claims, uint32_t slot)
         ;
 }
 
-static uint32_t count_of(struct address_claims *claims, uint64_t address)
+uint32_t address_claims_count(const struct address_claims *claims, uint64_t address)
 {
     uint32_t high = atomic_load(&claims->high); /* pairs: note_high */
     uint32_t count = 0;
     for (uint32_t i = 0; i < high; i++) {
-        struct address_claim *claim = &claims->slots[i];
+        const struct address_claim *claim = &claims->slots[i];
         if (atomic_load(&claim->is_claimed)) /* pairs: address_claims_add */
             count += atomic_load_explicit(&claim->address, memory_order_relaxed) == address;
     }
@@ -48,9 +48,9 @@ bool address_claims_add(struct address_claims *claims, uint32_t slot, uint64_t a
     note_high(claims, slot);
     /* relaxed: read after `is_claimed`. */
     atomic_store_explicit(&claims->slots[slot].address, address, memory_order_relaxed);
-    /* In one order with the loads of count_of: of two threads one sees the other's. */
+    /* In one order with the loads of address_claims_count: of two threads one sees the other's. */
     atomic_store(&claims->slots[slot].is_claimed, true);
-    if (count_of(claims, address) <= most)
+    if (address_claims_count(claims, address) <= most)
         return true;
     address_claims_drop(claims, slot);
     return false;

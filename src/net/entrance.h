@@ -14,17 +14,20 @@
 
 enum {
     ENTRANCE_REFUSAL_BYTES = 512,
-    ENTRANCE_RESERVED = 64, /* rows of the table for the admin listener */
+    ENTRANCE_RESERVED = 64, /* rows for the admin listener; at most a twentieth of the table */
 };
 
-/* Counts the connection for its address. False: the address has limits.connections already, and
- * the connection is not counted. */
-CC_MUST_USE bool entrance_admit(struct context *context, struct conn *conn);
+/* Whether the table has a row for one more connection. */
+CC_MUST_USE bool entrance_make_room(const struct context *context);
 
-/* Whether the table has a row for a connection of the address. When it is nearly full the
- * connection idle longest of the address that holds most is closed for it, one that has proved a
- * key last; a tenth of the table is kept for addresses that have proved one in the last minute. */
-CC_MUST_USE bool entrance_make_room(struct context *context, uint64_t address);
+/* Counts the open connection for its address. False, and it is not counted: the address has
+ * limits.connections already, or nine tenths of the table are taken and nothing makes room. Then
+ * the connection idle longest of the address that holds most is closed for it, one that has proved
+ * a key last. If none is idle a stream goes for an address that has at most half as many, one that
+ * has proved a key only for an address that has. If that does not help either, the rest of the
+ * table is kept for addresses that have proved a key in the last minute, each with less than half
+ * of what is free. */
+CC_MUST_USE bool entrance_admit(struct context *context, struct conn *conn);
 
 /* The connection closes: counts it no more, if it was counted. */
 void entrance_leave(struct context *context, struct conn *conn);

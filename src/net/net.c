@@ -289,7 +289,7 @@ static void on_accept(struct net *net, const struct io_uring_cqe *cqe, uint32_t 
     struct peer peer;
     (void)peer_of_socket(cqe->res, &peer);
     uint64_t address = rate_limit_address(&peer);
-    if (listener == PUBLIC && !entrance_make_room(&protocol->context, address)) {
+    if (listener == PUBLIC && !entrance_make_room(&protocol->context)) {
         protocol->context.metrics.counters.connections_refused++;
         refuse(net, cqe->res);
         return;

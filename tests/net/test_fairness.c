@@ -4,6 +4,7 @@
 #include "check.h"
 #include "net/entrance.h"
 #include "net/fixture.h"
+#include "net/stream_wire.h"
 
 #define TIME "GET /api/v1/time HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -92,38 +93,106 @@ static void hoarders_yield(void)
     fixture_free(&fixture);
 }
 
-/* The table has 1,024 places, of which 102 are kept. When the others are taken a newcomer gets a
- * place of the address that holds most: of its connection that has been idle longest, one that
- * proved a key last. Who has proved a key comes in even when nobody is idle. */
+static struct conn *comes(struct protocol *protocol, uint64_t address)
+{
+    if (!entrance_make_room(&protocol->context))
+        return NULL;
+    struct conn *conn = protocol_open(protocol, false);
+    CHECK(conn != NULL);
+    conn->address = address;
+    if (entrance_admit(&protocol->context, conn))
+        return conn;
+    protocol_close(protocol, conn);
+    return NULL;
+}
+
+/* Whether a connection of the address comes in; it goes again. */
+static bool visits(struct protocol *protocol, uint64_t address)
+{
+    struct conn *conn = comes(protocol, address);
+    if (conn != NULL)
+        protocol_close(protocol, conn);
+    return conn != NULL;
+}
+
+/* The table has 1,024 rows, of which 102 are kept, 51 of them for the other listener. When the
+ * others are taken a newcomer gets a row of the address that holds most: of its connection that has
+ * been idle longest, one that proved a key last. Who has proved a key comes in even when nobody is
+ * idle, with less than half of what is free: 18 of 7 leave 34. */
 static void the_crowd_yields(void)
 {
-    enum { TABLE = 1024, CROWD = 906, FEW = 16 };
+    enum { TABLE = 1024, CROWD = 906, FEW = 16, MORE = 17, LAST = CROWD + FEW - 1 };
     static struct fixture fixture;
-    struct conn *conns[CROWD + FEW];
+    struct conn *conns[CROWD + FEW + MORE];
     fixture_init(&fixture, true, 64);
     struct protocol *protocol = fixture_protocol(&fixture, TABLE);
     struct context *context = &protocol->context;
     for (int i = 0; i < CROWD + FEW; i++) {
-        CHECK(entrance_make_room(context, 5));
-        conns[i] = protocol_open(protocol, false);
-        conns[i]->address = i < CROWD ? 9 : 7;
-        CHECK(entrance_admit(context, conns[i]));
+        conns[i] = comes(protocol, i < CROWD ? 9 : i < LAST ? 100 + (uint64_t)i : 7);
+        CHECK(conns[i] != NULL && !conns[0]->broken);
+        conns[i]->pending_count = i < CROWD ? 0 : 1; /* those are not idle */
     }
     context_prove(context, conns[0]);
-    CHECK(entrance_make_room(context, 5));
+    CHECK(visits(protocol, 5));
     CHECK(!conns[0]->broken && conns[1]->broken && !conns[2]->broken);
     for (int i = 2; i < CROWD; i++)
-        CHECK(entrance_make_room(context, 5) && conns[i]->broken);
+        CHECK(visits(protocol, 5) && conns[i]->broken);
     CHECK(!conns[0]->broken);
-    CHECK(entrance_make_room(context, 5) && conns[0]->broken); /* the last of them */
-    for (int i = CROWD; i < CROWD + FEW; i++)
+    CHECK(visits(protocol, 5) && conns[0]->broken); /* the last of them */
+    CHECK(!visits(protocol, 5)); /* nobody of them is left, and 5 is a stranger */
+    context_prove(context, conns[LAST]);
+    for (int i = CROWD + FEW; i < CROWD + FEW + MORE; i++) {
+        conns[i] = comes(protocol, 7);
+        CHECK(conns[i] != NULL);
+    }
+    CHECK(!visits(protocol, 7));
+    for (int i = CROWD; i < CROWD + FEW + MORE; i++)
         CHECK(!conns[i]->broken);
-    CHECK(!entrance_make_room(context, 5)); /* nobody of them is left, and 5 is a stranger */
+    conns[CROWD]->address = 8;
     context_prove(context, conns[CROWD]);
-    CHECK(entrance_make_room(context, 7) && !conns[CROWD]->broken);
-    for (int i = 0; i < CROWD + FEW; i++)
+    CHECK(visits(protocol, 8));
+    for (int i = 0; i < CROWD + FEW + MORE; i++) {
+        conns[i]->pending_count = 0;
         protocol_close(protocol, conns[i]);
-    CHECK(entrance_make_room(context, 5));
+    }
+    CHECK(visits(protocol, 5));
+    fixture_protocol_free(protocol);
+    fixture_free(&fixture);
+}
+
+/* The table has 128 rows, of which 12 are kept, and nobody is idle: 78 streams of an address and 38
+ * of another have the rest. A stream of the first goes for an address that has at most half as many
+ * then, one that has proved a key only for an address that has proved one. */
+static void streams_yield(void)
+{
+    enum { TABLE = 128, MOST = 78, STREAMS = 116 };
+    static struct fixture fixture;
+    static struct wire wires[STREAMS];
+    unsigned left = 0;
+    fixture_init(&fixture, true, 64);
+    fixture.config.stream_connections = STREAMS;
+    struct protocol *protocol = fixture_protocol(&fixture, TABLE);
+    for (int i = 0; i < STREAMS; i++) {
+        open_stream(&wires[i], &fixture, protocol);
+        wires[i].conn->address = i < MOST ? 9 : 8;
+        CHECK(entrance_admit(&protocol->context, wires[i].conn));
+    }
+    CHECK(visits(protocol, 8) && wires[0].conn->broken); /* 39 beside 78 */
+    CHECK(!visits(protocol, 8) && !wires[1].conn->broken);
+    CHECK(visits(protocol, 5) && wires[1].conn->broken);
+    for (int i = 2; i < MOST; i++)
+        context_prove(&protocol->context, wires[i].conn);
+    CHECK(!visits(protocol, 5) && !wires[2].conn->broken);
+    wires[MOST].conn->address = 5;
+    context_prove(&protocol->context, wires[MOST].conn);
+    CHECK(visits(protocol, 5) && wires[2].conn->broken);
+    for (int i = 0; i < 2 * STREAMS; i++)
+        CHECK(visits(protocol, 5)); /* who has most by then yields */
+    for (int i = 0; i < STREAMS; i++) {
+        left += !wires[i].conn->broken;
+        wire_free(&wires[i]);
+    }
+    CHECK(left == 3); /* of each address one */
     fixture_protocol_free(protocol);
     fixture_free(&fixture);
 }
@@ -232,5 +301,6 @@ int main(void)
     hoarders_yield();
     commands_come_first();
     the_crowd_yields();
+    streams_yield();
     return 0;
 }
