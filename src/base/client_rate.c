@@ -3,8 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/gcra.h"
+
 #define SECOND_NS UINT64_C(1000000000)
-#define MS_NS     UINT64_C(1000000)
 
 enum { SET_ROWS = 8, SETS = CLIENT_RATE_ROWS / SET_ROWS };
 
@@ -97,21 +98,6 @@ static struct row *claim(struct client_rate *rates, uint64_t name)
     }
 }
 
-/* Advances the bucket by the cost; 0, or the ms until it holds so much. */
-static uint64_t advance(struct row *row, uint64_t cost_ns, uint64_t depth_ns, uint64_t now_ns)
-{
-    uint64_t full_ns = load(&row->full_ns);
-    uint64_t next_ns;
-
-    do {
-        next_ns = (full_ns > now_ns ? full_ns : now_ns) + cost_ns;
-        if (next_ns > now_ns + depth_ns)
-            return (next_ns - now_ns - depth_ns + MS_NS - 1) / MS_NS;
-    } while (!atomic_compare_exchange_weak_explicit(&row->full_ns, &full_ns, next_ns,
-                                                    memory_order_relaxed, memory_order_relaxed));
-    return 0;
-}
-
 /* client_rate_take, with how much a refusal adds to the row of refusals. */
 static uint64_t spend(struct client_rate *rates, enum client_rate_kind kind, uint64_t client,
                       uint32_t cost, uint64_t now_ns, uint32_t refusal)
@@ -121,7 +107,7 @@ static uint64_t spend(struct client_rate *rates, enum client_rate_kind kind, uin
     struct row *row = claim(rates, name_of(rates, kind, client));
     uint64_t cost_ns =
         (cost < rates->burst[kind] ? cost : rates->burst[kind]) * rates->interval_ns[kind];
-    uint64_t wait_ms = advance(row, cost_ns, rates->depth_ns[kind], now_ns);
+    uint64_t wait_ms = gcra_charge(&row->full_ns, cost_ns, rates->depth_ns[kind], now_ns);
 
     if (wait_ms != 0)
         atomic_fetch_add_explicit(&row->refusals, refusal, memory_order_relaxed);
@@ -147,8 +133,8 @@ uint64_t client_rate_redeem(struct client_rate *rates, enum client_rate_kind kin
 {
     if (rates == NULL)
         return 0;
-    return advance(claim(rates, name_of(rates, kind, client)), rates->interval_ns[kind],
-                   rates->depth_ns[kind], now_ns);
+    struct row *row = claim(rates, name_of(rates, kind, client));
+    return gcra_charge(&row->full_ns, rates->interval_ns[kind], rates->depth_ns[kind], now_ns);
 }
 
 void client_rate_owe(struct client_rate *rates, enum client_rate_kind kind, uint64_t client,
@@ -182,14 +168,11 @@ struct client_rate_state client_rate_state(const struct client_rate *rates,
     const struct row *row = find(rates, name_of(rates, kind, client));
     uint64_t full_ns = row == NULL ? 0 : load(&row->full_ns);
     uint64_t missing_ns = full_ns > now_ns ? full_ns - now_ns : 0;
-    uint64_t depth_ns = rates->depth_ns[kind];
 
     return (struct client_rate_state){
         .limit = rates->burst[kind],
-        /* More is missing of a bucket that owes, or that was charged at a later now_ns. */
-        .remaining = missing_ns < depth_ns
-                         ? (uint32_t)((depth_ns - missing_ns) / rates->interval_ns[kind])
-                         : 0,
+        .remaining =
+            gcra_remaining(full_ns, rates->interval_ns[kind], rates->depth_ns[kind], now_ns),
         .reset_s = (uint32_t)((missing_ns + SECOND_NS - 1) / SECOND_NS),
     };
 }

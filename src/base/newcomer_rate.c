@@ -3,8 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/gcra.h"
+
 #define SECOND_NS UINT64_C(1000000000)
-#define MS_NS     UINT64_C(1000000)
 
 /* IPv4 addresses are the prefixes below this one (rate_limit.h), which nobody has. */
 #define IPV4_MARK UINT64_C(0xffff)
@@ -81,21 +82,6 @@ static size_t row_of(const struct newcomer_rate *rate, size_t set, uint64_t name
     return least;
 }
 
-/* Charges the row by one; 0, or the ms until it has one. */
-static uint64_t advance(const struct newcomer_rate *rate, struct row *row, uint64_t now_ns)
-{
-    uint64_t full_ns = load(&row->full_ns);
-    uint64_t next_ns;
-
-    do {
-        next_ns = (full_ns > now_ns ? full_ns : now_ns) + rate->interval_ns;
-        if (next_ns > now_ns + rate->depth_ns)
-            return (next_ns - now_ns - rate->depth_ns + MS_NS - 1) / MS_NS;
-    } while (!atomic_compare_exchange_weak_explicit(&row->full_ns, &full_ns, next_ns,
-                                                    memory_order_relaxed, memory_order_relaxed));
-    return 0;
-}
-
 uint64_t newcomer_rate_take(struct newcomer_rate *rate, uint64_t address, uint64_t now_ns)
 {
     if (rate == NULL)
@@ -103,7 +89,7 @@ uint64_t newcomer_rate_take(struct newcomer_rate *rate, uint64_t address, uint64
     uint64_t name = name_of(rate, address);
     size_t set = set_of(rate, address);
     struct row *row = &rate->rows[set][row_of(rate, set, name)];
-    uint64_t wait_ms = advance(rate, row, now_ns);
+    uint64_t wait_ms = gcra_charge(&row->full_ns, rate->interval_ns, rate->depth_ns, now_ns);
 
     if (wait_ms == 0)
         atomic_store_explicit(&row->name, name, memory_order_relaxed);
@@ -117,10 +103,6 @@ uint32_t newcomer_rate_remaining(const struct newcomer_rate *rate, uint64_t addr
         return UINT32_MAX;
     size_t set = set_of(rate, address);
     uint64_t full_ns = load(&rate->rows[set][row_of(rate, set, name_of(rate, address))].full_ns);
-    uint64_t missing_ns = full_ns > now_ns ? full_ns - now_ns : 0;
 
-    /* More is missing of a bucket that was charged at a later now_ns. */
-    return missing_ns < rate->depth_ns
-               ? (uint32_t)((rate->depth_ns - missing_ns) / rate->interval_ns)
-               : 0;
+    return gcra_remaining(full_ns, rate->interval_ns, rate->depth_ns, now_ns);
 }
