@@ -36,6 +36,7 @@ enum { OPTION_TEXT_MAX = 4095, OPTION_KEYS_MAX = 16 };
     X(net,      output_pool,            SIZE,   0, 1, "256M",           1048576, 17179869184, "outbound bytes per net thread") \
     X(net,      debug_payload,          SWITCH, 0, 1, "off",            0, 0, "POST /api/v1/debug/payload, 3 ms a request") \
     X(net,      console,                SWITCH, 0, 1, "on",             0, 0, "the web console at / of the public interface") \
+    X(net,      latency,                CHOICE, 0, 1, "auto",           0, 0, "+auto +on +off") \
     X(net,      cors_origins,           TEXT,   0, 1, "",               0, 0, "origins allowed to read answers in a browser; * for all") \
     X(net,      hosts,                  TEXT,   0, 1, "",               0, 0, "hosts answered; none: listen addresses, localhost, 127.0.0.1, [::1]") \
     X(net,      proxy_from,             TEXT,   0, 1, "",               0, 0, "addresses whose PROXY v2 header is believed, and needed") \

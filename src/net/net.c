@@ -499,11 +499,14 @@ bool net_has_streams(const struct net *net)
     return published_get(&net->protocol.streams.open) != 0;
 }
 
-void net_show_others(struct net *net, const struct net *const *others, uint32_t count)
+void net_show_others(struct net *net, const struct net *const *all, uint32_t count)
 {
     struct net_metrics *metrics = &net->protocol.context.metrics;
-    INVARIANT(count <= NET_METRICS_OTHERS_MAX);
-    for (uint32_t i = 0; i < count; i++)
-        metrics->others[i] = &others[i]->protocol.context.metrics;
-    metrics->other_count = count;
+    metrics->other_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (all[i] == net)
+            continue;
+        INVARIANT(metrics->other_count < NET_METRICS_OTHERS_MAX);
+        metrics->others[metrics->other_count++] = &all[i]->protocol.context.metrics;
+    }
 }

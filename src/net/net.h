@@ -78,8 +78,8 @@ CC_MUST_USE bool net_awaits_answers(const struct net *net);
  * thread. */
 CC_MUST_USE bool net_has_streams(const struct net *net);
 
-/* Sets the other net threads, whose counters and stages this one's metrics page adds. Call it
- * before the first net_step; the others must outlive the last one. */
-void net_show_others(struct net *net, const struct net *const *others, uint32_t count);
+/* Sets the other net threads: those of `all` but this one, whose counters and stages its pages add.
+ * Call it before the first net_step; the others must outlive the last one. */
+void net_show_others(struct net *net, const struct net *const *all, uint32_t count);
 
 #endif

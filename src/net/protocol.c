@@ -14,7 +14,8 @@ int protocol_init(struct protocol *protocol, const struct net_config *config, ui
         &protocol->routes,
         (struct route_features){ .testnet = config->options->values[OPTION_exchange_testnet] != 0,
                                  .debug = config->debug_payload,
-                                 .console = config->console });
+                                 .console = config->console,
+                                 .latency = config->latency });
     int error = context_init(&protocol->context, &protocol->config, connections);
     if (error == 0)
         error = pipeline_init(&protocol->pipeline, &protocol->context);

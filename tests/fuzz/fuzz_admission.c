@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct problem_detail problem = { 0 };
 
     if (table.count == 0)
-        route_init(&table, (struct route_features){ true, true, true });
+        route_init(&table, (struct route_features){ true, true, true, true });
     if (size < 2 + REQUEST_BODY_AT || size - 2 > REQUEST_PAYLOAD_MAX)
         return 0;
     const struct route_path *path = &table.paths[data[0] % table.count];

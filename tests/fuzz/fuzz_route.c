@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (tables[0].count == 0) {
         route_init(&tables[0], (struct route_features){ 0 });
-        route_init(&tables[1], (struct route_features){ true, true, true });
+        route_init(&tables[1], (struct route_features){ true, true, true, true });
     }
     if (size < 1 || size > 2048)
         return 0;

@@ -403,6 +403,30 @@ static void admin_pages(void)
     CHECK(get("/api/v1/time", NULL, true, head, body) == 404);
 }
 
+/* J6: the buckets that hold a value, each with the greatest one that it counts. Of an octave each
+ * has a 32nd: 100 is in [100, 101], 1,000,000 in [524288 + 29 * 16384, 524288 + 30 * 16384). */
+static void latency_in_buckets(void)
+{
+    static const uint64_t values[] = { 5, 100, 101, 1000000, UINT64_C(1) << 40 };
+    static char head[1024], body[65536];
+    static struct net_metrics other;
+    struct net_metrics *metrics = &protocol->context.metrics;
+
+    for (size_t i = 0; i < CC_COUNT(values); i++)
+        histogram_add(&metrics->stages[NET_STAGE_matched], values[i]);
+    histogram_add(&other.stages[NET_STAGE_matched], 5);
+    metrics->others[0] = &other;
+    metrics->other_count = 1;
+    protocol->config.since_ns = 77;
+    CHECK(get("/api/v1/latency", NULL, true, head, body) == 200);
+    CHECK(strstr(body, "{\"since_ns\":77,\"stages\":[{\"stage\":\"verified\",") == body);
+    CHECK(strstr(body, "{\"stage\":\"matched\",\"count\":6,\"sum_ns\":1099512627987,\"buckets\":"
+                       "[[5,2],[101,2],[1015807,1],[1099511627775,1]]}") != NULL);
+    CHECK(strstr(body, "{\"stage\":\"released\",\"count\":0,\"sum_ns\":0,\"buckets\":[]}") != NULL);
+    CHECK(get("/api/v1/latency", NULL, false, head, body) == 404); /* the fixture has no testnet */
+    metrics->other_count = 0;
+}
+
 int main(void)
 {
     fixture_init(&fixture, true, FIXTURE_SLOTS);
@@ -415,6 +439,7 @@ int main(void)
     exchange_lists_what_is_built();
     pages_of_others();
     admin_pages();
+    latency_in_buckets();
     admin_token();
     audit_once_a_second();
     CHECK(protocol->context.pendings.used == 0 && protocol->context.conns.open_count == 0);

@@ -5,7 +5,7 @@
 #include "net/http/route.h"
 
 static struct route_table table;
-static const struct route_features everything = { true, true, true };
+static const struct route_features everything = { true, true, true, true };
 
 /* Finds the route of a request line; gives the problem, 0 for none. */
 static enum problem find(const char *method, const char *target, bool admin, struct route *route)
@@ -77,6 +77,8 @@ static const struct {
     R("no list of requests", "/api/v1/requests", false, not_found, NONE, ""),
     R("status", "/api/v1/status", false, none, STATUS, ""),
     R("limits", "/api/v1/limits", false, none, LIMITS, ""),
+    R("latency", "/api/v1/latency", false, none, LATENCY, ""),
+    R("latency on admin", "/api/v1/latency", true, none, LATENCY, ""),
     R("empty argument", "/api/v1/orders/", false, not_found, NONE, ""),
     R("argument with a slash", "/api/v1/orders/a/b", false, not_found, NONE, ""),
     Q("markets", "/api/v1/markets", false, markets, ""),
@@ -206,6 +208,8 @@ static void plain_writes_are_found(void)
 
     route_init(&table, (struct route_features){ 0 });
     CHECK(find("POST", "/api/v1/faucet", false, &route) == PROBLEM_not_found);
+    CHECK(find("GET", "/api/v1/latency", false, &route) == PROBLEM_not_found);
+    CHECK(find("GET", "/api/v1/latency", true, &route) == PROBLEM_none);
     CHECK(find("PUT", "/api/v1/leverage", false, &route) == PROBLEM_none);
     route_init(&table, everything);
 }

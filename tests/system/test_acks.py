@@ -424,6 +424,42 @@ def forms_asked_for(world):
     return table.wrong
 
 
+def stages_of(world, table):
+    """The stages of GET /latency by name."""
+    shown = table.ok("/latency", world.exchange.admin("/api/v1/latency"))
+    for stage in shown["stages"]:
+        uppers = [upper for upper, _ in stage["buckets"]]
+        table.same("rising", uppers, sorted(set(uppers)))
+        table.same("count", stage["count"], sum(count for _, count in stage["buckets"]))
+    return shown["since_ns"], {stage["stage"]: stage for stage in shown["stages"]}
+
+
+@suite.case
+def latency(world):
+    """J6: every request is counted once in each stage, in the bucket in which the time of its
+    acknowledgement lies; only a testnet's is public (W7)."""
+    table, it = Table(), world.account()
+    since, before = stages_of(world, table)
+    table.same("stages", list(before), ["verified", "pushed", "sequenced", "matched", "released",
+                                        "sent", "read"])
+    acks = [table.ok("placed", send(world, it, PLACE_LIMIT, limit_body(it.id, 900_000, 20), [FULL]))
+            for _ in range(25)]
+    again, after = stages_of(world, table)
+    table.same("since", again, since)
+    for name in ("verified", "sequenced", "matched"):
+        had = dict(before[name]["buckets"])
+        uppers = sorted(upper for upper, count in after[name]["buckets"]
+                        for _ in range(count - had.get(upper, 0)))
+        times = sorted(ack["timing_ns"][name] for ack in acks)
+        table.same(f"{name}: count", len(uppers), len(times))
+        for time_ns, upper in zip(times, uppers):  # it is a 32nd of its octave wide
+            table.true(f"{name}: {time_ns} ns in the bucket up to {upper}",
+                       upper * 31 // 32 <= time_ns <= upper, uppers)
+        table.same(f"{name}: sum", after[name]["sum_ns"] - before[name]["sum_ns"], sum(times))
+    table.problem("public", world.exchange.get("/api/v1/latency"), 404, "not_found")
+    return table.wrong
+
+
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
     sys.exit(run(suite, World, ()))

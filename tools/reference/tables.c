@@ -202,7 +202,8 @@ static void write_routes(FILE *out)
 {
     static struct route_table table;
     bool first = true;
-    route_init(&table, (struct route_features){ .testnet = true, .debug = true, .console = true });
+    route_init(&table, (struct route_features){
+                           .testnet = true, .debug = true, .console = true, .latency = true });
     fprintf(out, ",\n\"routes\":[");
     for (uint16_t i = 0; i < table.count; i++) {
         const struct route_path *path = &table.paths[i];

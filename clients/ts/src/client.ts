@@ -100,6 +100,13 @@ export class Client extends Trading {
     return await this.session.get("/status") as records.State;
   }
 
+  /** How long the stages of requests took since the exchange started, in its own buckets: the
+   * difference of two answers is what happened between them. Problem 404 where net.latency keeps it
+   * from the public. */
+  async latency(): Promise<records.Latency> {
+    return await this.session.get("/latency") as records.Latency;
+  }
+
   async mark(market: Market): Promise<Mark> {
     const shown = await this.session.get(`/markets/${market.name}/mark`) as records.Mark;
     return markOf(shown, shown as unknown as Readonly<Record<string, unknown>>);

@@ -5,7 +5,8 @@ export const WIDE: ReadonlySet<string> = new Set([
   "account_id", "applied", "book_seq", "clock_gap_ns", "durable", "effective_at_ns", "engine_seq",
   "expires_at", "history_from_sequence", "last_sequence", "maintenance_at_ns",
   "next_before_sequence", "original_processed_at_ns", "prev_seq", "processed_at_ns",
-  "requested_at_ns", "seq", "sequence", "time_ns", "trade_seq", "updated_at_ns",
+  "requested_at_ns", "seq", "sequence", "since_ns", "sum_ns", "time_ns", "trade_seq",
+  "updated_at_ns",
 ]);
 
 export interface Order {
@@ -669,6 +670,18 @@ export interface Exchange {
   readonly request_types: readonly RequestType[];
   readonly statuses: readonly Status[];
   readonly reasons: readonly ReasonCode[];
+}
+
+export interface Latency {
+  readonly since_ns: bigint;
+  readonly stages: readonly LatencyStage[];
+}
+
+export interface LatencyStage {
+  readonly stage: "verified" | "pushed" | "sequenced" | "matched" | "released" | "sent" | "read";
+  readonly count: number;
+  readonly sum_ns: bigint;
+  readonly buckets: readonly (readonly number[])[];
 }
 
 export interface Limits {

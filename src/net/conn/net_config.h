@@ -168,6 +168,8 @@ struct net_config {
     uint64_t staleness_ms;                   /* cluster.staleness_ms */
     bool debug_payload;                      /* net.debug_payload */
     bool console;                            /* net.console */
+    bool latency;                            /* net.latency: it is public */
+    uint64_t since_ns;                       /* when the net threads began to count (net_metrics) */
     bool rate_limits;                        /* limits.*; false: the six below are ignored */
     struct account_rate *account_rates;      /* of all threads of the port; NULL: no limit */
     struct client_rate *client_rates;        /* likewise */

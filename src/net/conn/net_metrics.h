@@ -76,7 +76,7 @@ struct net_metrics {
     struct histogram stages[NET_STAGE_COUNT];
     struct clock_rate rate;
     struct published shown[NET_COUNTER_COUNT];                /* copies of the counters */
-    const struct net_metrics *others[NET_METRICS_OTHERS_MAX]; /* which /metrics adds to these */
+    const struct net_metrics *others[NET_METRICS_OTHERS_MAX]; /* of the other net threads */
     uint32_t other_count;
 };
 
@@ -89,6 +89,10 @@ static inline void net_metrics_stamp(struct net_metrics *metrics, enum net_stage
 
 /* Copies the counters for other threads. The net thread calls it once a turn. */
 void net_metrics_publish(struct net_metrics *metrics);
+
+/* Sets *sum to a stage of this net thread and the others together. */
+void net_metrics_stage(const struct net_metrics *metrics, enum net_stage stage,
+                       struct histogram *sum);
 
 /* Adds the counters as of the last net_metrics_publish to *sum. Any thread. */
 void net_metrics_add(const struct net_metrics *metrics, struct net_counters *sum);

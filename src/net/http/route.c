@@ -2,6 +2,8 @@
 
 #include "net/http/asset.h"
 
+#define LATENCY_PATH "/api/v1/latency"
+
 enum { TARGET_MAX = 256 };
 
 /* The reads: first those that the follower answers, then those that net answers. A path that ends
@@ -40,6 +42,7 @@ enum { TARGET_MAX = 256 };
     X(OPENAPI, false, "/api/v1/openapi.json")   \
     X(ASYNCAPI, false, "/api/v1/asyncapi.json") \
     X(STREAM, false, "/api/v1/stream")          \
+    X(LATENCY, true, LATENCY_PATH)              \
     X(LIVEZ, true, "/livez")                    \
     X(READYZ, true, "/readyz")                  \
     X(METRICS, true, "/metrics")                \
@@ -155,6 +158,8 @@ void route_init(struct route_table *table, struct route_features features)
     }
     QUERY_PATH_LIST(X)
 #undef X
+    if (features.latency)
+        (void)add_read(table, LATENCY_PATH, ROUTE_LATENCY, false);
 #define X(name, is_admin, text) (void)add_read(table, text, ROUTE_##name, is_admin);
     LOCAL_PATH_LIST(X)
 #undef X

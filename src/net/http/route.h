@@ -22,7 +22,8 @@ enum route_kind {
     ROUTE_TIME,    /* GET, public; this one and those below are answered by the net thread */
     ROUTE_STATUS,
     ROUTE_EXCHANGE,
-    ROUTE_LIMITS, /* X-API-KEY if sent */
+    ROUTE_LIMITS,  /* X-API-KEY if sent */
+    ROUTE_LATENCY, /* on the admin listener; on the public one as net.latency says */
     ROUTE_EIP712,
     ROUTE_OPENAPI,
     ROUTE_ASYNCAPI,
@@ -80,6 +81,7 @@ struct route_features {
     bool testnet; /* the faucet's path */
     bool debug;   /* /debug/payload (W7) */
     bool console; /* the pages of the public listener */
+    bool latency; /* GET /latency of the public listener */
 };
 
 void route_init(struct route_table *table, struct route_features features);

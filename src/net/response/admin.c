@@ -76,16 +76,6 @@ void admin_maintenance(struct writer *writer, uint64_t at_ns)
     WRITER_TEXT(writer, "}");
 }
 
-/* A stage summed over all net threads. */
-static void sum_stage(const struct net_metrics *metrics, enum net_stage number,
-                      struct histogram *sum)
-{
-    histogram_clear(sum);
-    histogram_merge(sum, &metrics->stages[number]);
-    for (uint32_t i = 0; i < metrics->other_count; i++)
-        histogram_merge(sum, &metrics->others[i]->stages[number]);
-}
-
 /* `perpd_net_NAME{stage="STAGE"` */
 static void write_stage_name(struct writer *writer, const char *name, const char *stage)
 {
@@ -115,7 +105,7 @@ static void write_stage(struct writer *writer, const struct net_metrics *metrics
         const char *text;
     } quantiles[] = { { 500000, "0.5" },   { 900000, "0.9" },    { 990000, "0.99" },
                       { 999000, "0.999" }, { 999900, "0.9999" }, { 1000000, "1" } };
-    sum_stage(metrics, number, &stage);
+    net_metrics_stage(metrics, number, &stage);
     for (unsigned i = 0; i < CC_COUNT(quantiles); i++) {
         write_stage_name(writer, "stage_ns", name);
         WRITER_TEXT(writer, ",quantile=\"");
@@ -138,7 +128,7 @@ static void write_stage_buckets(struct writer *writer, const struct net_metrics 
     uint32_t begin = 0, last = histogram_bucket(UINT64_C(1) << MOST_BITS);
     uint64_t sum = 0;
 
-    sum_stage(metrics, number, &stage);
+    net_metrics_stage(metrics, number, &stage);
     for (uint32_t end = histogram_bucket(1 << LEAST_BITS); end <= last; end += STEP) {
         sum += histogram_count_between(&stage, begin, end);
         begin = end;

@@ -11,6 +11,7 @@
 #include "net/json/asyncapi.h"
 #include "net/json/json_head.h"
 #include "net/json/json_info.h"
+#include "net/json/json_latency.h"
 #include "net/json/json_pairing.h"
 #include "net/json/json_problem.h"
 #include "net/json/json_reply.h"
@@ -366,6 +367,9 @@ static void write_local(struct context *context, struct writer *writer,
         break;
     case ROUTE_EXCHANGE:
         json_info_exchange(context->config, writer);
+        break;
+    case ROUTE_LATENCY:
+        json_latency(&context->metrics, context->config->since_ns, writer);
         break;
     case ROUTE_LIMITS:
         json_info_limits(context->config, &(struct json_info_caller){ .address = local->address },

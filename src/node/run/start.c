@@ -327,7 +327,15 @@ static void copy_keys(const struct node *node, struct net_config *config)
     memcpy(config->admin_token, node->admin_token, sizeof config->admin_token);
 }
 
-static int open_net(struct node *node, uint32_t number)
+/* Whether strangers may read the times of the stages, which tell how busy the exchange is. */
+static bool shows_latency(const struct node *node)
+{
+    if (config_is(node->options, OPTION_net_latency, "auto"))
+        return node->core.options.values[OPTION_exchange_testnet] != 0;
+    return config_is(node->options, OPTION_net_latency, "on");
+}
+
+static int open_net(struct node *node, uint32_t number, uint64_t since_ns)
 {
     struct node_net *net = &node->nets[number];
     struct net_diagnosis diagnosis = { 0 };
@@ -371,6 +379,8 @@ static int open_net(struct node *node, uint32_t number)
         .staleness_ms = config_number(node->options, OPTION_cluster_staleness_ms),
         .debug_payload = config_switch(node->options, OPTION_net_debug_payload),
         .console = config_switch(node->options, OPTION_net_console),
+        .latency = shows_latency(node),
+        .since_ns = since_ns,
         .connections = number_of(node, OPTION_limits_connections),
         .stream_connections = number_of(node, OPTION_limits_stream_connections),
         .stream_subscriptions = number_of(node, OPTION_limits_stream_subscriptions),
@@ -455,7 +465,8 @@ static int plan(struct node *node)
 
 static int open_nets(struct node *node)
 {
-    const struct net *others[TOPOLOGY_NETS_MAX];
+    const struct net *all[TOPOLOGY_NETS_MAX];
+    const uint64_t since_ns = clock_now_ns(&node->clock);
     uint32_t count = node->topology.net_count;
 
     int no_claims = address_claims_init(&node->connections_of, count * NET_CONNECTIONS_MAX);
@@ -469,12 +480,13 @@ static int open_nets(struct node *node)
             log_line(LOG_ERROR, "start", "memory: %s", strerror(-failed));
             return NODE_EXIT_FAILED;
         }
-        int code = open_net(node, i);
+        int code = open_net(node, i, since_ns);
         if (code != 0)
             return code;
-        others[i] = node->nets[i].net;
+        all[i] = node->nets[i].net;
     }
-    net_show_others(node->nets[0].net, others + 1, count - 1);
+    for (uint32_t i = 0; i < count; i++)
+        net_show_others(node->nets[i].net, all, count);
     return 0;
 }
 

@@ -673,6 +673,18 @@ class Exchange(TypedDict):
     reasons: list[ReasonCode]
 
 
+class Latency(TypedDict):
+    since_ns: int
+    stages: list[LatencyStage]
+
+
+class LatencyStage(TypedDict):
+    stage: Literal["verified", "pushed", "sequenced", "matched", "released", "sent", "read"]
+    count: int
+    sum_ns: int
+    buckets: list[list[int]]
+
+
 class Limits(TypedDict):
     limits: object
     rate_limits: bool

@@ -81,6 +81,12 @@ class Client(Trading):
     async def status(self) -> records.State:
         return cast(records.State, await self._session.get("/status"))
 
+    async def latency(self) -> records.Latency:
+        """How long the stages of requests took since the exchange started, in its own buckets: the
+        difference of two answers is what happened between them. Problem 404 where net.latency
+        keeps it from the public."""
+        return cast(records.Latency, await self._session.get("/latency"))
+
     async def mark(self, market: Market) -> Mark:
         shown = await self._session.get(f"/markets/{market}/mark")
         return Mark.of(shown, shown)

@@ -212,6 +212,7 @@ class Client:
     markets = _waits(aio.Client.markets)
     exchange = _waits(aio.Client.exchange)
     status = _waits(aio.Client.status)
+    latency = _waits(aio.Client.latency)
     mark = _waits(aio.Client.mark)
     ticker = _waits(aio.Client.ticker)
     tickers = _waits(aio.Client.tickers)
