@@ -215,6 +215,29 @@ for (const [count, none] of [[19, 4], [20, 3], [99, 3], [100, 2], [999, 2], [100
   same(log.csv.split('\n').length, log.samples.length + 2);
 }
 
+// A stage's quantile over a window is the upper bound of the bucket in which it lies, of what was counted in it.
+for (let round = 0; round < 20; round++) {
+  const stages = new made.Stages();
+  const values = []; // [second, value]
+  const upper = (value) => Math.ceil((value + 1) / 16) * 16 - 1;
+  for (let second = 0; second <= 100; second++) {
+    for (let count = Number((random() >> 40n) % 30n); count > 0; count--) values.push([second, Number((random() >> 40n) % 1000n)]);
+    const buckets = new Map();
+    for (const [, value] of values) buckets.set(upper(value), (buckets.get(upper(value)) ?? 0) + 1);
+    const rows = [...buckets].sort(([a], [b]) => a - b);
+    stages.readings.push(made.readingOf({ since_ns: 5n, stages: [{ stage: 'sent', count: values.length, sum_ns: 0, buckets: rows }] }, 1000 * second));
+    for (const window of made.WINDOWS) {
+      const inside = values.filter(([at]) => window === 0 || at > second - window).map(([, value]) => upper(value)).sort((a, b) => a - b);
+      const isWhole = window === 0 || second >= window;
+      same(stages.count('sent', window), isWhole ? inside.length : null);
+      same([500, 900, 990].map((share) => stages.quantile('sent', window, share)), [500, 900, 990].map((share) =>
+        !isWhole || inside.length < 10_000 / (1000 - share) ? null : inside[Math.ceil((inside.length * share) / 1000) - 1]));
+    }
+  }
+  stages.readings.push(made.readingOf({ since_ns: 6n, stages: [{ stage: 'sent', count: 1, sum_ns: 0, buckets: [[9, 1]] }] }, 101_000));
+  same([stages.count('sent', 10), stages.count('sent', 0)], [null, 1]); // the exchange began again
+}
+
 // What an account has, by reads and events in any order of arrival, is what the newest events say.
 for (let round = 0; round < 200; round++) {
   const events = [];

@@ -301,7 +301,27 @@ ACKS = """{ const real = window.fetch; const seen = new Set(); window.acks = [];
   }; }"""
 
 
-def timed(console):
+def stages(console, exchange):
+    """The same pane's figures of all requests are those of GET /latency."""
+    console.press("since it started")
+    shown = exchange.get("/api/v1/latency").json["stages"]
+    wanted = []
+    for stage in shown[:5]:  # reads, and what of their answers is sent, go on
+        uppers = [upper for upper, count in stage["buckets"] for _ in range(count)]
+        row = [str(len(uppers))]
+        for share in (500, 900, 990, 999):
+            rank = -(-len(uppers) * share // 1000)
+            row.append("–" if len(uppers) * (1000 - share) < 10_000
+                       else f"{uppers[rank - 1] / 1e6:.3f}")
+        wanted.append(row)
+    check(int(wanted[3][0]) >= 20, "matched", wanted)
+    end = time.monotonic() + WAIT_S
+    while (got := [row[1:] for row in console.rows(".exchange-stages tbody", 6)[:5]]) != wanted:
+        check(time.monotonic() < end, "stages", f"expected {wanted}, got {got}")
+        time.sleep(0.2)
+
+
+def timed(console, exchange):
     """The pane of latency says what the acknowledgements said, and nothing of too few."""
     console.open()
     console.until("document.querySelector('.equity') !== null")
@@ -324,6 +344,7 @@ def timed(console):
         same(name, row[1:], [f"{ns / 1e6:.3f}" for ns in (acks[-1][name], middle)] +
              ["–"] * 3 + [f"{values[-1] / 1e6:.3f}"])
     console.until("/on a test exchange/.test(document.querySelector('.pane-latency').textContent)")
+    stages(console, exchange)
     console.pictures("latency", "Orders")
 
 
@@ -483,7 +504,7 @@ def main():
             orders(console, exchange, maker)
             told(console, maker)
             queued(console, exchange, maker, taker)
-            timed(console)
+            timed(console, exchange)
             keys(console, exchange, name)
             stopped_market(console, exchange)
             keyboard(console)

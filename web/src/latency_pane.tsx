@@ -6,6 +6,7 @@ import { MEASURES, type Measure, QUANTILES, type Sample, latency, measured, perc
 import { measure } from './measurement';
 import { useModel } from './model';
 import { saveFile } from './save_file';
+import { StagesPart } from './stages_part';
 import type { Trader } from './trader';
 
 const ROWS = 20;
@@ -113,6 +114,7 @@ export function LatencyPane({ exchange, trader }: { exchange: Exchange; trader: 
         <button type="button" class="button" onClick={() => saveFile('latency.csv', 'text/csv', latency.csv)}>save as CSV</button>{' '}
         <button type="button" class="button" onClick={() => saveFile('latency.json', 'application/json', writeJson({ durability: record?.durability, testnet: record?.testnet, unit: 'ns', samples: latency.samples }))}>save as JSON</button>
       </p>}
+      <StagesPart exchange={exchange} />
     </div>
   );
 }
