@@ -4,7 +4,7 @@ import { type Book, type Rung, type Side, ladder, stepOf } from './book';
 import { apiText, shown } from './decimal';
 import type { Exchange } from './exchange';
 import type { Market } from './market';
-import { useModel } from './model';
+import { unlessSame, useModel } from './model';
 import { Loading, Nothing, Pane } from './pane';
 
 const ROWS = 14;
@@ -37,24 +37,24 @@ function ownText({ size, ahead }: Own, market: Market): string {
   return `${market.shownSize(size)} yours${ahead === null ? '' : `, ${market.shownSize(ahead)} ahead of you`}`;
 }
 
-type RowProps = { rung: Rung | undefined; own: Own | undefined; most: bigint; market: Market; side: Side; onPick: Pick };
+type RowProps = Rung & { own: string | undefined; share: number; market: Market; side: Side; onPick: Pick };
 
-function Row({ rung, own, most, market, side, onPick }: RowProps) {
-  if (rung === undefined) return <tr class="empty"><td>{'\u00a0'}</td><td /><td /></tr>;
+const Row = unlessSame(({ price, size, total, own, share, market, side, onPick }: RowProps) => {
   const { price_decimals, size_decimals } = market.record;
-  const share = most === 0n ? 0 : Number((rung.total * BAR_PARTS) / most) / Number(BAR_PARTS);
   return (
-    <tr class={own && 'own'} title={own && ownText(own, market)}>
+    <tr class={own && 'own'} title={own}>
       <td class={side === 'bids' ? 'buy' : 'sell'}>
         <span class="bar" style={{ transform: `scaleX(${share})` }} />
-        <button type="button" tabIndex={-1} onClick={() => onPick('price', apiText(rung.price, price_decimals))}>{market.shownPrice(rung.price)}</button>
-        {own && <span class="mine"><span aria-hidden="true">◂</span><span class="visually-hidden">{ownText(own, market)}</span></span>}
+        <button type="button" tabIndex={-1} onClick={() => onPick('price', apiText(price, price_decimals))}>{market.shownPrice(price)}</button>
+        {own && <span class="mine"><span aria-hidden="true">◂</span><span class="visually-hidden">{own}</span></span>}
       </td>
-      <td><button type="button" tabIndex={-1} onClick={() => onPick('size', apiText(rung.size, size_decimals))}>{market.shownSize(rung.size)}</button></td>
-      <td class="dim">{market.shownSize(rung.total)}</td>
+      <td><button type="button" tabIndex={-1} onClick={() => onPick('size', apiText(size, size_decimals))}>{market.shownSize(size)}</button></td>
+      <td class="dim">{market.shownSize(total)}</td>
     </tr>
   );
-}
+});
+
+const EmptyRow = unlessSame(() => <tr class="empty"><td>{'\u00a0'}</td><td /><td /></tr>);
 
 function Spread({ book, market }: { book: Book; market: Market }) {
   const bid = book.bids[0];
@@ -84,7 +84,10 @@ function Ladder({ exchange, book, market, step, onPick }: { exchange: Exchange; 
     return Array.from({ length: ROWS }, (_, at) => {
       const index = side === 'asks' ? ROWS - 1 - at : at;
       const rung = rungs[index];
-      return <Row key={index} rung={rung} own={rung && owns.get(rung.price)} most={most} market={market} side={side} onPick={onPick} />;
+      if (rung === undefined) return <EmptyRow key={index} />;
+      const own = owns.get(rung.price);
+      const share = most === 0n ? 0 : Number((rung.total * BAR_PARTS) / most) / Number(BAR_PARTS);
+      return <Row key={index} {...rung} own={own && ownText(own, market)} share={share} market={market} side={side} onPick={onPick} />;
     });
   };
   if (!book.isLoaded) return <Loading what="book" />;

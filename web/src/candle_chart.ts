@@ -55,6 +55,7 @@ export function makeCandleChart(place: HTMLElement, candles: Candles, { onHover,
   const marker = createSeriesMarkers(prices);
   let drawn: number[] = []; // the starts that the chart has
   let lines: { line: Line; made: IPriceLine }[] = [];
+  let placed: SeriesMarker<UTCTimestamp>[] = [];
 
   // Only here do prices and sizes become doubles. The open candle is drawn hollow.
   const bar = (candle: Candle, isOpen: boolean): CandlestickData => ({
@@ -97,22 +98,27 @@ export function makeCandleChart(place: HTMLElement, candles: Candles, { onHover,
     lines(wanted) {
       for (const { made } of lines.splice(wanted.length)) prices.removePriceLine(made);
       lines = wanted.map((line, at) => {
+        const old = lines[at];
+        if (old !== undefined && old.line.price === line.price && old.line.title === line.title) return old; // each change draws all
         const options = {
           price: Number(line.price), title: line.title, color: colour(line.tone), lineWidth: 1 as const,
           lineStyle: LineStyle.Dashed, axisLabelVisible: true,
         };
-        lines[at]?.made.applyOptions(options);
-        return { line, made: lines[at]?.made ?? prices.createPriceLine(options) };
+        old?.made.applyOptions(options);
+        return { line, made: old?.made ?? prices.createPriceLine(options) };
       });
     },
     marks(marks) {
       const first = drawn[0];
-      const placed = marks.filter((one) => first !== undefined && one.time >= first).map((one): SeriesMarker<UTCTimestamp> => ({
+      const wanted = marks.filter((one) => first !== undefined && one.time >= first).map((one): SeriesMarker<UTCTimestamp> => ({
         time: (drawn.findLast((start) => start <= one.time)! / 1000) as UTCTimestamp, text: one.text,
         position: one.isBuy ? 'belowBar' : 'aboveBar', shape: one.isBuy ? 'arrowUp' : 'arrowDown',
         color: colour(one.isBuy ? 'buy' : 'sell'),
       }));
-      marker.setMarkers(placed.sort((a, b) => (a.time as number) - (b.time as number)));
+      wanted.sort((a, b) => (a.time as number) - (b.time as number));
+      if (wanted.length === placed.length && wanted.every((one, at) => one.time === placed[at].time && one.text === placed[at].text && one.shape === placed[at].shape)) return;
+      placed = wanted;
+      marker.setMarkers(wanted);
     },
     resize: (width, height) => chart.resize(width, height),
     end() {

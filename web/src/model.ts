@@ -1,4 +1,5 @@
 /* What panes show. A message changes models alone; one frame of the screen then paints all that changed. */
+import { Component, type ComponentChild, type ComponentType } from 'preact';
 import { useEffect, useReducer } from 'preact/hooks';
 
 const dirty = new Set<Model>();
@@ -40,6 +41,18 @@ export function useModel<M extends Model | null | undefined>(model: M): M {
     return model?.watch(() => again(undefined));
   }, [model]);
   return model;
+}
+
+/** A part that is painted again only when something that it is given is another: a row of many, of which few change in a frame. */
+export function unlessSame<P extends object>(part: (props: P) => ComponentChild): ComponentType<P> {
+  return class extends Component<P> {
+    shouldComponentUpdate(next: Readonly<P>): boolean {
+      return (Object.keys(next) as (keyof P)[]).some((name) => next[name] !== (this.props as P)[name]);
+    }
+    render(): ComponentChild {
+      return part(this.props as P);
+    }
+  };
 }
 
 /** Paints the component again each `period` milliseconds, for what ages. */

@@ -1,35 +1,33 @@
 /* The tape: trades as they happen, newest on top; a click shows all of one. */
-import { useState } from 'preact/hooks';
+import { useCallback, useState } from 'preact/hooks';
 import { shownText } from './decimal';
 import type { Exchange } from './exchange';
 import { big } from './json';
 import type { Market } from './market';
-import { useModel } from './model';
+import { unlessSame, useModel } from './model';
 import { Loading, Nothing, Pane } from './pane';
 import type { Trade } from './tape';
 
 const ROWS = 50;
 
-function clockText(milliseconds: number): string {
-  return new Date(milliseconds).toLocaleTimeString([], { hour12: false });
-}
+const clock = new Intl.DateTimeFormat([], { timeStyle: 'medium', hour12: false }); // made once: that takes longer than a frame's rows
 
-function Row({ trade, market, onOpen }: { trade: Trade; market: Market; onOpen: () => void }) {
+const Row = unlessSame(({ trade, market, onOpen }: { trade: Trade; market: Market; onOpen: (trade: Trade) => void }) => {
   const isBuy = trade.taker_side === 'LONG';
   const { price_decimals, size_decimals } = market.record;
   return (
     <tr>
       <td class={isBuy ? 'buy' : 'sell'}>
-        <button type="button" onClick={onOpen}>
+        <button type="button" onClick={() => onOpen(trade)}>
           <span aria-hidden="true">{isBuy ? '▲' : '▼'}</span>
           <span class="visually-hidden">{isBuy ? 'bought' : 'sold'} at</span> {shownText(trade.price, price_decimals)}
         </button>
       </td>
       <td>{shownText(trade.size, size_decimals)}{trade.liquidation && <abbr class="badge warn" title="liquidation">L</abbr>}</td>
-      <td class="dim" title={`${big(trade.time_ns)} ns`}>{clockText(trade.time)}</td>
+      <td class="dim" title={`${big(trade.time_ns)} ns`}>{clock.format(trade.time)}</td>
     </tr>
   );
-}
+});
 
 function Details({ trade }: { trade: Trade }) {
   return (
@@ -45,7 +43,7 @@ export function TradesPane({ exchange }: { exchange: Exchange }) {
   const { market, tape } = useModel(exchange);
   useModel(tape);
   const [open, setOpen] = useState<Trade | null>(null);
-  const toggle = (trade: Trade) => setOpen(open?.trade_seq === trade.trade_seq ? null : trade);
+  const toggle = useCallback((trade: Trade) => setOpen((open) => (open?.trade_seq === trade.trade_seq ? null : trade)), []);
   return (
     <Pane name="trades" title="Trades" source={{ exchange, channel: 'trades', market: market?.name }}>
       {(market === null || tape === null || !tape.isLoaded) && <Loading what="trades" />}
@@ -54,7 +52,7 @@ export function TradesPane({ exchange }: { exchange: Exchange }) {
         <table>
           <caption class="visually-hidden">Trades of {market.name}, newest first</caption>
           <thead><tr><th scope="col">Price</th><th scope="col">Size</th><th scope="col">Time</th></tr></thead>
-          <tbody>{tape.trades.slice(0, ROWS).map((trade) => <Row key={String(trade.trade_seq)} trade={trade} market={market} onOpen={() => toggle(trade)} />)}</tbody>
+          <tbody>{tape.trades.slice(0, ROWS).map((trade) => <Row key={String(trade.trade_seq)} trade={trade} market={market} onOpen={toggle} />)}</tbody>
         </table>
       ))}
     </Pane>
