@@ -1,6 +1,6 @@
 /* account_rate.h - how many requests an account may have executed: one bucket for its writes, one
  * for its cancels and reductions (W8), so that cancels go on without the first. A third
- * bounds all accounts together; of its last quarter an account has a fair share alone, so that a few
+ * bounds all accounts together; of its last quarter an account has a fair share alone, so that few
  * which use all that is theirs never keep the others waiting.
  *
  * A bucket is one time (GCRA): when it will be full again. A request is charged after its signature
@@ -62,7 +62,7 @@ CC_MUST_USE uint32_t account_rate_halvings(const struct account_rate *rates);
 /* Takes `cost` tokens. Returns 0, or the ms until the bucket has so many; then it has taken none.
  * What costs more than the bucket can hold waits until it is full, and owes the rest. While the
  * bucket of all accounts has less than a quarter, an account may take while it has taken less than
- * half as many in the present period, the time in which an empty bucket of all is full again: the ms
+ * half as many in the present period, the time in which an empty bucket of all is full again: ms
  * until that, or the quarter, would be so if nobody took any. NULL: there is no limit. */
 CC_MUST_USE uint64_t account_rate_take(struct account_rate *rates, uint64_t account_id,
                                        enum account_rate_kind kind, uint32_t cost, uint64_t now_ns);

@@ -78,7 +78,7 @@ static void total(void)
     CHECK(drain(rates, 2, ACCOUNT_RATE_CANCEL, begin) == 12); /* 36 were left, now 24: 2 * 12 */
     CHECK(drain(rates, 3, ACCOUNT_RATE_WRITE, begin) == 8);   /* 16: 2 * 8 */
     CHECK(drain(rates, 4, ACCOUNT_RATE_WRITE, begin) == 6);   /* 10 */
-    /* 25 are left in 15 * 50 ms, more than 12 in 100 ms and a bit; the next period begins in 5 s. */
+    /* 25 are left in 15 * 50 ms, more than 12 in just over 100 ms; the next period is in 5 s. */
     CHECK(account_rate_take(rates, 1, ACCOUNT_RATE_CANCEL, 1, begin) == 750);
     CHECK(account_rate_take(rates, 4, ACCOUNT_RATE_WRITE, 1, begin) == 101);
     CHECK(account_rate_take(rates, 4, ACCOUNT_RATE_WRITE, 1, begin + 100 * MS) == 1);

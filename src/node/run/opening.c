@@ -41,7 +41,7 @@ static void log_mended(const struct node *node)
                  (unsigned)__builtin_popcount(found->witness_damaged), SLOT_COUNT);
 }
 
-/* A head is made of a durable frame alone: one that names a later frame than the journal's last one
+/* A head is made of a durable frame alone: one that names a later frame than the last journalled
  * shows that files were replaced by older copies, those of `witness` and the snapshots with them. */
 static void log_later_head(const struct node *node)
 {
