@@ -42,7 +42,7 @@ static void log_mended(const struct node *node)
 }
 
 /* A head is made of a durable frame alone: one that names a later frame than the last journalled
- * shows that files were replaced by older copies, those of `witness` and the snapshots with them. */
+ * shows that files were replaced by older copies, those of `witness` and the snapshots too. */
 static void log_later_head(const struct node *node)
 {
     const struct core *core = &node->core;
