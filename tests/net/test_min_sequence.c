@@ -15,11 +15,16 @@ static struct protocol *protocol;
 static struct wire wires[WIRES];
 
 /* Sends a request with the X-Min-Sequence lines to an open connection. */
+static int request(char text[1024], const char *method, const char *target, const char *lines)
+{
+    return snprintf(text, 1024, "%s %s HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\n%s\r\n", method,
+                    target, fixture.api_key, lines);
+}
+
 static void ask(struct wire *wire, const char *method, const char *target, const char *lines)
 {
     char text[1024];
-    int count = snprintf(text, sizeof text, "%s %s HTTP/1.1\r\nHost: x\r\nX-API-KEY: %s\r\n%s\r\n",
-                         method, target, fixture.api_key, lines);
+    int count = request(text, method, target, lines);
     wire_send(wire, text, (size_t)count, 0);
 }
 
@@ -298,25 +303,41 @@ static void old_reads_are_refused(void)
     static const struct {
         int line;
         const char *name, *lines;
-        struct net_standing standing;
-        bool is_fresh;
+        struct net_standing standing, later; /* when it is asked, and when the reply comes */
+        bool is_fresh, later_is_fresh;
         int status;
         const char *part, *absent; /* of the head */
     } rows[] = {
 #undef R
 #define R(...) { __LINE__, __VA_ARGS__ }
-        R("as old as may be", "", { 7, true, 250000000 }, false, 200,
+#define OF(term, staleness_ns)   \
+    {                            \
+        term, true, staleness_ns \
+    } /* a replica */
+#define LEADER(term)   \
+    {                  \
+        term, false, 0 \
+    }
+        R("as old as may be", "", OF(7, 250000000), OF(7, 250000000), false, false, 200,
           "X-Term: 7\r\nX-Staleness-Ms: 250\r\n", "Retry-After"),
-        R("older", "", { 7, true, 250000001 }, false, 503, "X-Term: 7\r\nX-Staleness-Ms: 251\r\n",
-          "Retry-After"),
-        R("older, of a sequence", "X-Min-Sequence: 1\r\n", { 7, true, 251000000 }, false, 503,
-          "X-Staleness-Ms: 251\r\n", "Retry-After"),
-        R("leader", "", { 18446744073709551615u, false, 0 }, true, 200,
-          "X-Term: 18446744073709551615\r\n", "X-Staleness-Ms"),
-        R("leader, its lease over", "", { 8, false, 0 }, false, 503, "Retry-After: 1\r\n",
-          "X-Staleness-Ms"),
-        R("the same, of a sequence", "X-Min-Sequence: 1\r\n", { 8, false, 0 }, false, 200,
-          "X-Term: 8\r\n", "X-Staleness-Ms"),
+        R("older", "", OF(7, 250000001), OF(7, 250000001), false, false, 503,
+          "X-Term: 7\r\nX-Staleness-Ms: 251\r\n", "Retry-After"),
+        R("older, of a sequence", "X-Min-Sequence: 1\r\n", OF(7, 251000000), OF(7, 251000000),
+          false, false, 503, "X-Staleness-Ms: 251\r\n", "Retry-After"),
+        R("older when its reply comes", "", OF(7, 250000000), OF(7, 250000001), false, false, 503,
+          "X-Term: 7\r\nX-Staleness-Ms: 251\r\n", "Retry-After"),
+        R("the same, of a sequence", "X-Min-Sequence: 1\r\n", OF(7, 0), OF(7, 250000001), false,
+          false, 503, "X-Staleness-Ms: 251\r\n", "Retry-After"),
+        R("leader", "", LEADER(18446744073709551615u), LEADER(18446744073709551615u), true, true,
+          200, "X-Term: 18446744073709551615\r\n", "X-Staleness-Ms"),
+        R("leader, its lease over", "", LEADER(8), LEADER(8), false, false, 503,
+          "Retry-After: 1\r\n", "X-Staleness-Ms"),
+        R("leader, its lease over when the reply comes", "", LEADER(8), LEADER(8), true, false, 503,
+          "Retry-After: 1\r\n", "X-Staleness-Ms"),
+        R("the same, of a sequence", "X-Min-Sequence: 1\r\n", LEADER(8), LEADER(8), true, false,
+          200, "X-Term: 8\r\n", "X-Staleness-Ms"),
+        R("leader that gave the lead away", "", LEADER(8), OF(9, 251000000), true, true, 503,
+          "X-Term: 9\r\nX-Staleness-Ms: 251\r\n", "Retry-After"),
     };
     fixture.applied = fixture.durable = NOW;
     protocol->config.staleness_ms = 250;
@@ -325,17 +346,22 @@ static void old_reads_are_refused(void)
     protocol->config.source.standing = cluster_standing;
     for (size_t i = 0; i < CC_COUNT(rows); i++) {
         struct wire wire;
+        char text[1024];
         struct wire_answer answer;
         standing = rows[i].standing;
         is_fresh = rows[i].is_fresh;
         wire_open(&wire, &fixture, protocol, false);
-        ask(&wire, "GET", targets[0], rows[i].lines);
+        wire_feed(&wire, text, (size_t)request(text, "GET", targets[0], rows[i].lines));
+        standing = rows[i].later;
+        is_fresh = rows[i].later_is_fresh;
+        for (unsigned turn = 0; turn < 4; turn++)
+            wire_turn(&wire);
         CHECK_ROW(&rows[i], wire_answer(&wire, &answer, false));
         CHECK_ROW(&rows[i], answer.status == rows[i].status);
         CHECK_ROW(&rows[i], strstr(answer.head, rows[i].part) != NULL);
         CHECK_ROW(&rows[i], strstr(answer.head, rows[i].absent) == NULL);
         CHECK_ROW(&rows[i], answer.status != 503 || wire_has(&answer, "\"code\":\"not_ready\""));
-        if (rows[i].standing.is_replica && answer.status == 503)
+        if (rows[i].later.is_replica && answer.status == 503)
             CHECK_ROW(&rows[i], wire_has(&answer, "\"lag_ms\":251"));
         wire_free(&wire);
     }

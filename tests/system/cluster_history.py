@@ -118,18 +118,13 @@ def in_real_time(operations):
 
 def reads_of_standbys(operations, journal, stale_ns):
     """Each is of a sequence of the journal, not below what was asked for and not older than a
-    standby may show; those that one node answered one behind the other do not go back. What a
-    leader takes and answers when it has handed over counts as a leader's: it had led in the
-    answer that its node gave before the read was sent."""
-    problems, last, newest = [], {}, {}
+    standby may show; those that one node answered one behind the other do not go back."""
+    problems, last = [], {}
     for op in sorted((op for op in operations if op.what == READ), key=lambda op: op.begun):
         t_ns = journal.time_of(op.sequence)
-        led = any(before.ended < op.begun and not before.follows
-                  for before in newest.get(op.node, [])[-2:])
-        newest.setdefault(op.node, []).append(op)
         if t_ns is None:
             problems.append(f"a read of {op.node} shows sequence {op.sequence}, which is nowhere")
-        elif op.follows and not led and t_ns < op.wall_ns - stale_ns - CLOCKS_NS:
+        elif op.follows and t_ns < op.wall_ns - stale_ns - CLOCKS_NS:
             problems.append(f"a read of {op.node} shows sequence {op.sequence}, which was "
                             f"{(op.wall_ns - t_ns) / 1e9:.3f} s old when it was sent at "
                             f"{op.wall_ns / 1e9:.3f} for {op.at_least} or more; it took "

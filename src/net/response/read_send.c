@@ -3,6 +3,7 @@
 #include "net/json/ack.h"
 #include "net/request/api_caller.h"
 #include "net/request/charge.h"
+#include "net/request/leadership.h"
 
 enum {
     ANSWER_BYTES = 4096, /* of one record, with its head */
@@ -124,9 +125,9 @@ enum sequence_wait_room read_send_await(struct read_sender *sender, struct conn 
                                         struct pending *pending, uint64_t min_sequence)
 {
     uint64_t account_id = pending->kind == PENDING_READ ? pending->query.account_id : 0;
+    pending->min_sequence = min_sequence;
     if (min_sequence <= durable(sender))
         return SEQUENCE_WAIT_ROOM;
-    pending->min_sequence = min_sequence;
     pending->deadline_ns = sender->context->now_ns + SEQUENCE_WAIT_NS;
     return sequence_wait_add(&sender->sequences, conn, account_id, min_sequence,
                              sender->context->now_ns);
@@ -265,6 +266,19 @@ void read_send_leave(struct read_sender *sender, struct pending *pending)
     reply_share_leave(&sender->buffers, &sender->context->pendings, pending);
 }
 
+/* What the node shows may have grown too old since the read was taken: it waited, or the node gave
+ * the lead away. The result of the client's own write is shown, and a stream judges for itself. */
+static void refuse_old(struct read_sender *sender, struct pending *pending)
+{
+    struct problem_detail problem;
+    if (pending->is_kept || pending->wrote || pending->is_page ||
+        leadership_read(sender->context->config, pending->min_sequence != 0, &problem))
+        return;
+    read_send_release(sender, pending);
+    pending->kind = PENDING_PROBLEM;
+    pending->problem = problem;
+}
+
 struct pending *read_send_reply(struct read_sender *sender, const struct reply *reply)
 {
     struct context *context = sender->context;
@@ -285,6 +299,7 @@ struct pending *read_send_reply(struct read_sender *sender, const struct reply *
         reply_share_release(&sender->buffers, pending);
     pending->reply = *reply;
     pending_move(pending, PENDING_DONE);
+    refuse_old(sender, pending);
     net_metrics_stamp(&context->metrics, NET_STAGE_read, clock_ticks() - pending->received_ticks);
     return pending;
 }
