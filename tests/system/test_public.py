@@ -284,7 +284,8 @@ def books(world):
 
 @suite.case
 def openapi(world):
-    """J6: /openapi.json is the document of the tree, and what each read answers validates by it."""
+    """J6: /openapi.json is the document of the tree, and what each read answers validates by it:
+    GET /latency too, which net.latency shows here."""
     table = Table()
     exchange, account = world.exchange, world.account(1_000)
     text = pathlib.Path(__file__).resolve().parents[2].joinpath("docs/openapi.json").read_text()
@@ -325,4 +326,4 @@ def openapi(world):
 
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
-    sys.exit(run(suite, World, ()))
+    sys.exit(run(suite, World, ("--net.latency=on",)))
