@@ -66,16 +66,16 @@ for seed in 10 11 12 13; do
 done >"$box/left_out"
 diff - "$box/left_out" <<'EOS' || { echo "failed: the halves"; exit 1; }
 ^(full|turn_0)$
-^(checks|turn_1)$
+^(checks|full|turn_1)$
 ^(full|turn_1|shared)$
 ^(full|turn_1)$
-^(checks|turn_0)$
+^(checks|full|turn_0)$
 ^(full|turn_0|shared)$
 ^(full|turn_0)$
-^(checks|turn_1)$
+^(checks|full|turn_1)$
 ^(full|turn_1|dedicated)$
 ^(full|turn_1)$
-^(checks|turn_0)$
+^(checks|full|turn_0)$
 ^(full|turn_0|dedicated)$
 EOS
 echo 7 2 0 >"$box/report-tsan"
