@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "base/account_id.h"
+#include "base/gcra.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define MS_NS     UINT64_C(1000000)
 
 enum { JUDGED_WORDS = ACCOUNT_RATE_JUDGED / 64 };
 
@@ -123,17 +123,7 @@ static struct size size_of(const struct account_rate *rates, const struct row *r
 static uint64_t advance(_Atomic uint64_t *bucket, uint64_t cost_ns, uint64_t depth_ns,
                         uint64_t now_ns)
 {
-    const uint64_t most_ns = now_ns + (cost_ns > depth_ns ? cost_ns : depth_ns);
-    uint64_t full_ns = atomic_load_explicit(bucket, memory_order_relaxed);
-    uint64_t next_ns;
-
-    do {
-        next_ns = (full_ns > now_ns ? full_ns : now_ns) + cost_ns;
-        if (next_ns > most_ns)
-            return (next_ns - most_ns + MS_NS - 1) / MS_NS;
-    } while (!atomic_compare_exchange_weak_explicit(bucket, &full_ns, next_ns, memory_order_relaxed,
-                                                    memory_order_relaxed));
-    return 0;
+    return gcra_charge(bucket, cost_ns, cost_ns > depth_ns ? cost_ns : depth_ns, now_ns);
 }
 
 /* Periods are as long as the bucket of all takes to fill. */
@@ -177,7 +167,7 @@ static uint64_t share_wait(const struct account_rate *rates, const struct row *r
         return 0;
     const uint64_t more_ns = (twice_ns + 1 < enough_ns ? twice_ns + 1 : enough_ns) - free_ns;
     const uint64_t period_ns = total->depth_ns - now_ns % total->depth_ns;
-    return ((more_ns < period_ns ? more_ns : period_ns) + MS_NS - 1) / MS_NS;
+    return ((more_ns < period_ns ? more_ns : period_ns) + GCRA_MS_NS - 1) / GCRA_MS_NS;
 }
 
 uint64_t account_rate_take(struct account_rate *rates, uint64_t account_id,
@@ -244,11 +234,7 @@ void account_rate_judge(struct account_rate *rates, uint64_t account_id, uint64_
     _Atomic uint64_t *bucket = &row->full_ns[ACCOUNT_RATE_WRITE];
     const uint64_t cost_ns =
         (uint64_t)dear * ACCOUNT_RATE_REFUSED * size_of(rates, row, ACCOUNT_RATE_WRITE).interval_ns;
-    uint64_t full_ns = atomic_load_explicit(bucket, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(bucket, &full_ns,
-                                                  (full_ns > now_ns ? full_ns : now_ns) + cost_ns,
-                                                  memory_order_relaxed, memory_order_relaxed))
-        ;
+    gcra_owe(bucket, cost_ns, now_ns);
 }
 
 uint64_t account_rate_remaining(const struct account_rate *rates, uint64_t account_id,
@@ -257,11 +243,7 @@ uint64_t account_rate_remaining(const struct account_rate *rates, uint64_t accou
     INVARIANT(account_id_slot(account_id) < rates->accounts);
     const struct row *row = &rates->rows[account_id_slot(account_id)];
     const struct size size = size_of(rates, row, kind);
-    uint64_t full_ns = atomic_load_explicit(&row->full_ns[kind], memory_order_relaxed);
-    uint64_t missing_ns = full_ns > now_ns ? full_ns - now_ns : 0;
+    const uint64_t full_ns = atomic_load_explicit(&row->full_ns[kind], memory_order_relaxed);
 
-    /* Another thread may have charged at a later now_ns. */
-    if (missing_ns > size.depth_ns)
-        return 0;
-    return (size.depth_ns - missing_ns) / size.interval_ns;
+    return gcra_remaining(full_ns, size.interval_ns, size.depth_ns, now_ns);
 }

@@ -143,13 +143,8 @@ void client_rate_owe(struct client_rate *rates, enum client_rate_kind kind, uint
     if (rates == NULL)
         return;
     struct row *row = claim(rates, name_of(rates, kind, client));
-    uint64_t cost_ns = cost * rates->interval_ns[kind];
-    uint64_t full_ns = load(&row->full_ns);
 
-    while (!atomic_compare_exchange_weak_explicit(&row->full_ns, &full_ns,
-                                                  (full_ns > now_ns ? full_ns : now_ns) + cost_ns,
-                                                  memory_order_relaxed, memory_order_relaxed))
-        ;
+    gcra_owe(&row->full_ns, cost * rates->interval_ns[kind], now_ns);
 }
 
 uint32_t client_rate_refusals(const struct client_rate *rates, enum client_rate_kind kind,

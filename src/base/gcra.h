@@ -29,6 +29,17 @@ CC_MUST_USE static inline uint64_t gcra_charge(_Atomic uint64_t *bucket, uint64_
     return 0;
 }
 
+/* Charges what was used, also more than the bucket has: it then owes. */
+static inline void gcra_owe(_Atomic uint64_t *bucket, uint64_t cost_ns, uint64_t now_ns)
+{
+    uint64_t full_ns = atomic_load_explicit(bucket, memory_order_relaxed);
+
+    while (!atomic_compare_exchange_weak_explicit(bucket, &full_ns,
+                                                  (full_ns > now_ns ? full_ns : now_ns) + cost_ns,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
 /* The tokens of a bucket. More is missing than the depth of one that owes, or that was charged at a
  * later time: it has none. */
 CC_MUST_USE static inline uint32_t gcra_remaining(uint64_t full_ns, uint64_t interval_ns,
