@@ -17,8 +17,7 @@ from client import (IOC, OCTETS, PLACE_LIMIT, REDUCE, REPLACE, Connection, frame
                     request_bytes)
 from harness import Suite, Table
 from world import ETH
-from ws_client import (BINARY, CLOSE, PING, PONG, TEXT, Book, Queue, Stream, frame,
-                       handshake)
+from ws_client import CLOSE, ENDS, PING, PONG, TEXT, Book, Queue, Stream, frame, handshake
 
 suite = Suite("streams")
 ETH_PRICE = 300_000
@@ -128,22 +127,7 @@ def frames(world):
     table.same("a long ping", slow.take(), (PONG, b"y" * 125))
     slow.raw(frame(CLOSE, b"\x03\xe8bye"))
     table.same("close is answered", slow.closed(), 1000)
-    for name, data, code in (
-            ("no mask", frame(TEXT, ping, masked=False), 1002),
-            ("RSV1: compression was not agreed", frame(TEXT, ping, rsv=4), 1002),
-            ("opcode 3", frame(3), 1002), ("opcode 11", frame(11), 1002),
-            ("a long ping", frame(PING, b"x" * 126), 1002),
-            ("a fragmented ping", frame(PING, b"x", fin=False), 1002),
-            ("a continuation of nothing", frame(0, ping), 1002),
-            ("text within a message", frame(TEXT, b"{", fin=False) + frame(TEXT, ping), 1002),
-            ("close of one byte", frame(CLOSE, b"\x03"), 1002),
-            ("close code 1005", frame(CLOSE, b"\x03\xed"), 1002),
-            ("bad UTF-8", frame(TEXT, b"\xc3\x28"), 1007),
-            ("UTF-8 cut off", frame(TEXT, b"\xe2\x82"), 1007),
-            ("bad UTF-8 in a close reason", frame(CLOSE, b"\x03\xe8\xff"), 1007),
-            ("binary", frame(BINARY, b"x"), 1003),
-            ("16,897 bytes", frame(TEXT, b" " * 16897), 1009),
-            ("16,897 bytes in two", frame(TEXT, b" " * 16896, fin=False) + frame(0, b" "), 1009)):
+    for name, data, code in ENDS:
         stream = Stream(world.exchange)
         stream.raw(data)
         table.same(name, stream.closed(), code)

@@ -43,6 +43,46 @@ def frame(opcode, data=b"", fin=True, masked=True, rsv=0):
     return head + mask + data
 
 
+def long_head(length):
+    """The head of a text whose length stands in eight bytes."""
+    return b"\x81\xff" + struct.pack(">Q", length) + bytes(4)
+
+
+# RFC 7.4: close codes that a client may send, and those that are nobody's to send or reserved.
+CODES = (1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 3000, 3999, 4000, 4999)
+NO_CODES = (0, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65535)
+# What ends a stream: its name, the bytes, and perpd's close code (RFC 5 to 7; wire.md W9).
+ENDS = (
+    ("no mask", frame(TEXT, b"{}", masked=False), 1002),
+    ("a ping without a mask", frame(PING, masked=False), 1002),
+    ("RSV1: compression was not agreed", frame(TEXT, b"{}", rsv=4), 1002),
+    ("RSV2", frame(TEXT, b"{}", rsv=2), 1002), ("RSV3", frame(TEXT, b"{}", rsv=1), 1002),
+    ("RSV3 of a ping", frame(PING, rsv=1), 1002),
+    *((f"opcode {opcode}", frame(opcode), 1002) for opcode in (*range(3, 8), *range(11, 16))),
+    ("all 64 bits of a length", long_head(2 ** 64 - 1), 1002),
+    ("the top bit of a length alone", long_head(2 ** 63), 1002),
+    ("the 63 others", long_head(2 ** 63 - 1) + b"x", 1009),
+    ("9 bytes in a length of 64 bits", long_head(9), 1002),
+    ("9 bytes in a length of 16 bits", b"\x81\xfe\0\x09" + bytes(4), 1002),
+    ("a long ping", frame(PING, b"x" * 126), 1002),
+    ("a fragmented ping", frame(PING, b"x", fin=False), 1002),
+    ("a continuation of nothing", frame(0, b"{}"), 1002),
+    ("text within a message", frame(TEXT, b"{", fin=False) + frame(TEXT, b"{}"), 1002),
+    ("close of one byte", frame(CLOSE, b"\x03"), 1002),
+    *((f"close code {code}", frame(CLOSE, struct.pack(">H", code)), 1002) for code in NO_CODES),
+    *((f"close code {code}", frame(CLOSE, struct.pack(">H", code)), code) for code in CODES),
+    ("close without a code", frame(CLOSE), None),
+    ("bad UTF-8", frame(TEXT, b"\xc3\x28"), 1007),
+    ("UTF-8 cut off", frame(TEXT, b"\xe2\x82"), 1007),
+    ("UTF-8 of a surrogate", frame(TEXT, b"\xed\xa0\x80"), 1007),
+    ("UTF-8 above U+10FFFF", frame(TEXT, b"\xf4\x90\x80\x80"), 1007),
+    ("bad UTF-8 in a close reason", frame(CLOSE, b"\x03\xe8\xff"), 1007),
+    ("binary", frame(BINARY, b"x"), 1003),
+    ("16,897 bytes", frame(TEXT, b" " * 16897), 1009),
+    ("16,897 bytes in two", frame(TEXT, b" " * 16896, fin=False) + frame(0, b" "), 1009),
+)
+
+
 def handshake(key=None, **changes):
     headers = {"Upgrade": "websocket", "Connection": "keep-alive, Upgrade",
                "Sec-WebSocket-Key": key or base64.b64encode(os.urandom(16)).decode(),
