@@ -1,8 +1,11 @@
 """test_machines.py BUILD - perp and an exchange of several machines (replication.md, A node): the
 same bytes go to the leader that is told, else to the next address, until an answer settles them."""
+import collections
 import json
 import socket
 import sys
+import threading
+import time
 
 from fake import Exchange, Perp, check, problem
 
@@ -155,7 +158,71 @@ perp.run("watch", "book", "BTC-PERP", "--url", second.url, code=3)
 # Lists that are none.
 for words in (f"{first.url},", f",{first.url}", f"{first.url},,{second.url}", f"{first.url},x"):
     check("is not an address" in perp.run(*order, words, code=2).stderr, words)
+
+# The load of perp bench: each request is settled once, whatever the first answers are; what was
+# sent again is the same but for the Host line, and a read asks for what was acknowledged.
+SENDINGS, SPACING_US = 40, 100000
+tries, shown, lock = collections.Counter(), [0], threading.Lock()
+
+
+def flat(**body):
+    return 200, json.dumps(body, separators=(",", ":")).encode()
+
+
+def loaded(method, target):
+    with lock:
+        tries[target] += 1
+        turn = tries[target]
+    if target.startswith("/api/v1/markets"):
+        return 200, {"markets": []}
+    if method == "GET":
+        return 200, {"order_status": "OPEN"}
+    if turn == 1 and target == "/x/10":
+        return "close", None
+    if turn == 1 and target == "/x/20":
+        return problem(503, "not_ready")
+    if turn == 1 and target == "/x/24":
+        return flat(status="request_dropped", processed_at_ns=1, sequence=None)
+    if turn == 1 and target == "/x/30":
+        time.sleep(3)
+        return "close", None
+    if target == "/x/10":
+        return flat(status="duplicate_request_id", processed_at_ns=1,
+                    original_status="request_completed", original_processed_at_ns=1)
+    with lock:
+        shown[0] += 1
+        return flat(status="request_completed", processed_at_ns=1, sequence=shown[0])
+
+
+def request(number):
+    if number % 20 == 19:
+        return b"read", f"GET /x/{number} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+    return b"place", (f"POST /x/{number} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                      f"Content-Length: {len(str(number))}\r\n\r\n{number}").encode()
+
+
+rows = [b"%s %d %d\n%s\n" % (kind, SPACING_US * number, len(data), data)
+        for number, (kind, data) in enumerate(map(request, range(SENDINGS)))]
+(perp.folder / "C").write_bytes(
+    f"perp-corpus 1 {SENDINGS} {int(time.time() * 1000)} 10\n".encode() + b"".join(rows))
+for number in range(SENDINGS):
+    first.answers[f"/x/{number}"] = told(place_of(second))
+second.answer = loaded
+for exchange in (first, second):
+    exchange.seen.clear()
+listed = f"{first.url},{nobody},{second.url}"
+done = perp.run("bench", "run", "--url", listed, "--corpus", "C", "--connections", 8, "-o", "json")
+one, = json.loads(done.stdout)["passes"]
+check(one["outcomes"] == {"request_completed": SENDINGS - 2, "read": 2}, one["outcomes"])
+check(one["answered"] == one["accepted"] == SENDINGS and one["resent"] >= 5, one)
+check(all(tries[f"/x/{number}"] >= 1 + (number in (10, 20, 24, 30)) for number in range(SENDINGS)),
+      tries)
+sent = [row for row in first.seen + second.seen if row[1].startswith("/x/")]
+check(all(row[3] == row[1][3:].encode() for row in sent if row[0] == "POST"), sent)
+check({row[2]["host"] for row in second.seen if row in sent} == {place_of(second)}, sent)
+least = [row[2].get("x-min-sequence") for row in second.seen if row[1] in ("/x/19", "/x/39")]
+check(least[-1] is not None and all(0 < int(text or 1) <= shown[0] for text in least), least)
 listed = f"{first.url},{second.url}"
-check("one address" in perp.run("bench", "run", "--url", listed, code=2).stderr)
+check("to one address" in perp.run("bench", "run", "--websocket", "--url", listed, code=2).stderr)
 for exchange in (first, second, third):
     exchange.shutdown()

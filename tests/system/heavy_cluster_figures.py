@@ -43,16 +43,16 @@ def key_file(path, key):
     return path
 
 
-def bench(name, port, perpd):
-    """Both loads, each three times; the medians."""
+def bench(name, ports, perpd):
+    """Both loads, each three times, to the nodes of these ports; the medians."""
     keys = ["--operator-key", key_file(perpd.folder / "bench-operator.key", perpd.operator),
             "--oracle-key", key_file(perpd.folder / "bench-oracle.key", perpd.oracle)]
     found = {}
     for load, words in LOADS:
         done = subprocess.run(
             [perpd_program().with_name("perp"), "bench", "run", "-o", "json", "--url",
-             f"http://127.0.0.1:{port}", *keys, "--seconds", "4", "--repeats", "3", "--mix",
-             "place=1,cancel=1", *words], capture_output=True, text=True, check=False)
+             ",".join(f"http://127.0.0.1:{port}" for port in ports), *keys, "--seconds", "4",
+             "--repeats", "3", "--mix", "place=1,cancel=1", *words], capture_output=True, text=True, check=False)
         if not done.stdout:
             print(f"{name}, {load}: no figures: {done.stderr}")
             continue
@@ -70,7 +70,7 @@ def alone():
     try:
         exchange = perpd.start()
         exchange.set_price(BTC_PRICE)
-        return bench("alone, local", exchange.port, perpd)
+        return bench("alone, local", [exchange.port], perpd)
     finally:
         perpd.remove()
 
@@ -124,7 +124,9 @@ def main():
     cluster = Cluster(perpd_program(), test_cluster.prepare, *OPTIONS)
     try:
         world = test_cluster.World(cluster)
-        many = bench("cluster, replicated", cluster.leader().port, cluster.origin)
+        cluster.leader()
+        many = bench("cluster, replicated", [node.listen for node in cluster.nodes],
+                         cluster.origin)
         for load in set(one) & set(many):
             print("cluster : alone, {}: answers/s {:.2f}, p50 {:.2f}, p99 {:.2f}".format(
                 load, *(many[load][i] / one[load][i] for i in range(3))))

@@ -6,6 +6,7 @@
 
 static const char HEAD_END[] = "\r\n\r\n";
 static const char LENGTH[] = "\r\nContent-Length: ";
+static const char LEADER[] = "\r\nX-Leader: ";
 static const char BINARY[] = "\r\nContent-Type: application/octet-stream\r\n";
 
 const char *answer_stage_name(enum answer_stage stage)
@@ -113,4 +114,55 @@ void answer_accept(struct answer *answer, const char *text, size_t bytes, bool i
         return;
     }
     answer_read_body(answer, answer->http, body, count, outcomes);
+}
+
+bool answer_is_open(const struct answer *answer)
+{
+    return answer->http == 421 || answer->http == 503 ||
+           (answer->http == 200 && (answer->outcome == STATUS_request_dropped ||
+                                    answer->outcome == STATUS_retry_required));
+}
+
+void answer_read_leader(const char *text, size_t bytes, char leader[ANSWER_LEADER_MAX])
+{
+    const char *at = memmem(text, bytes, LEADER, sizeof LEADER - 1);
+    size_t count = 0;
+
+    if (at != NULL) {
+        at += sizeof LEADER - 1;
+        const char *end = memchr(at, '\r', bytes - (size_t)(at - text));
+        count = end == NULL ? 0 : (size_t)(end - at);
+    }
+    if (count >= ANSWER_LEADER_MAX)
+        count = 0;
+    memcpy(leader, count == 0 ? "" : at, count);
+    leader[count] = '\0';
+}
+
+uint64_t answer_read_sequence(const char *text, size_t bytes)
+{
+    static const char name[] = "\"sequence\":";
+    const char *end = memmem(text, bytes, HEAD_END, sizeof HEAD_END - 1);
+    struct binary_ack ack;
+
+    if (end == NULL)
+        return 0;
+    const char *body = end + sizeof HEAD_END - 1;
+    size_t count = bytes - (size_t)(body - text);
+    if (memmem(text, bytes - count, BINARY, sizeof BINARY - 1) != NULL)
+        return binary_ack_read(&ack, body, count) ? ack.sequence : 0;
+    const char *at = memmem(body, count, name, sizeof name - 1);
+    return at == NULL ? 0 : strtoull(at + sizeof name - 1, NULL, 10);
+}
+
+void answer_read_original(struct answer *answer, const char *text, size_t bytes,
+                          struct outcomes *outcomes)
+{
+    size_t count = 0;
+
+    if (answer->http != 200 || answer->outcome != STATUS_duplicate_request_id)
+        return;
+    const char *word = member(text, bytes, "\"original_status\":\"", &count);
+    if (word != NULL)
+        answer->outcome = outcomes_number(outcomes, word, count);
 }

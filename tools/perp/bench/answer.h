@@ -23,6 +23,8 @@ struct answer {
     uint32_t stage_ns[ANSWER_STAGE_COUNT]; /* 0: the answer does not say */
 };
 
+enum { ANSWER_LEADER_MAX = 64 };
+
 const char *answer_stage_name(enum answer_stage stage);
 
 /* Returns the bytes of the whole answer at the begin of the text; 0 when it is not whole yet. */
@@ -32,6 +34,20 @@ size_t answer_bytes(const char *text, size_t count);
  * outcome is "read", or a problem's code. */
 void answer_accept(struct answer *answer, const char *text, size_t bytes, bool is_read,
                    struct outcomes *outcomes);
+
+/* Whether another machine may have to settle the request (replication.md, A node). */
+bool answer_is_open(const struct answer *answer);
+
+/* The host:port of X-Leader; "": there is none. */
+void answer_read_leader(const char *text, size_t bytes, char leader[ANSWER_LEADER_MAX]);
+
+/* The sequence of an acknowledgement, JSON or binary; 0: it has none. */
+uint64_t answer_read_sequence(const char *text, size_t bytes);
+
+/* Of a request that was sent more than once: a duplicate's outcome becomes the original one, which
+ * an answer in JSON repeats. */
+void answer_read_original(struct answer *answer, const char *text, size_t bytes,
+                          struct outcomes *outcomes);
 
 /* Reads the JSON of an answer to a signed request whose HTTP status is known: an acknowledgement or
  * a problem. */

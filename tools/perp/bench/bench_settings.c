@@ -210,13 +210,13 @@ static bool check_target(struct context *context, const struct bench_settings *s
             return context_fail(context, EXIT_CODE_usage,
                                 "--perpd, --durability and --set are for a perpd that this command "
                                 "starts: leave out --url");
-    if (strncmp(context->settings->values[SETTING_url], "http://", 7) != 0)
+    if (strncmp(context->settings->values[SETTING_url], "http://", 7) != 0 ||
+        strstr(context->settings->values[SETTING_url], ",https://") != NULL)
         return context_fail(context, EXIT_CODE_usage,
                             "the load is sent over http:// only; TLS is not built here");
-    if (strchr(context->settings->values[SETTING_url], ',') != NULL)
+    if (settings->is_list && settings->is_stream)
         return context_fail(context, EXIT_CODE_usage,
-                            "the load is sent to one address: name the leader's; a list is not "
-                            "built here");
+                            "--websocket: streams go to one address; a list is for HTTP");
     return settings->admin_url == NULL || settings->data != NULL ||
            context_fail(context, EXIT_CODE_usage,
                         "--admin-url needs --data, the directory whose token opens it");
@@ -228,6 +228,9 @@ bool bench_settings_read(struct context *context, struct bench_settings *setting
     const char *durability = values[FLAG_durability];
 
     *settings = (struct bench_settings){ .is_remote = context_is_set(context, SETTING_url),
+                                         .is_list = context_is_set(context, SETTING_url) &&
+                                                    strchr(context->settings->values[SETTING_url],
+                                                           ',') != NULL,
                                          .market = values[FLAG_market],
                                          .price = values[FLAG_price],
                                          .perpd = values[FLAG_perpd],

@@ -27,6 +27,7 @@ struct bench_settings {
     uint32_t repeats, connections, pipeline, account_count;
     uint32_t weights[CORPUS_KIND_COUNT];
     bool is_frame, is_stream, signs_inline, is_remote;
+    bool is_list; /* the exchange is of several machines */
     enum workload_ack ack;
     uint64_t seed;
     const char *market, *price, *perpd, *results, *corpus, *admin_url, *data, *beside;

@@ -131,6 +131,7 @@ static void put_counts(json_t *object, const struct figures_pass *pass)
     put_count(object, "accepted", accepted);
     put(object, "accepted_per_s", real((double)accepted / seconds));
     put_count(object, "lost_connections", load->lost_connections);
+    put_count(object, "resent", load->resent);
 }
 
 /* From the due moment to the send: what the generator and full connections add. */

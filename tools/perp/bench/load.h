@@ -11,6 +11,10 @@
  * After `run_ns` nothing more is sent, and answers are awaited for `drain_ns`. Every due
  * request has its row: one without an answer is as late as the end of that wait, at least.
  * A connection that ends takes no further requests; those in flight on it stay without an answer.
+ * With `connect` the exchange is of several machines (replication.md, A node): a request without an
+ * answer, or with one that settles nothing, is sent again, the same bytes, over a connection to the
+ * leader that was told, else to the next machine, 100 ms to 1 s apart, until 30 s are over. Its
+ * latency and its service end with the answer that settles it.
  *
  * Owner. One thread. The rows, the times and the connections are the caller's.
  * Bound. LOAD_REQUEST_MAX bytes a request, LOAD_ANSWER_MAX an answer, LOAD_PLACES_MAX in flight. */
@@ -59,6 +63,11 @@ struct load {
     void (*make)(void *context, uint32_t index, struct load_request *request);
     /* Called about once a second; may be NULL. */
     void (*progress)(void *context, const struct load *load, uint64_t passed_ns);
+    /* Opens a connection again, not blocking: to the leader that was told (host:port), NULL: to the
+     * next machine. Gives the file; -1: nobody is there. NULL: the exchange is one machine. */
+    int (*connect)(void *context, uint32_t connection, const char *leader);
+    /* host:port of a connection's machine; with `connect`. */
+    const char *(*host)(void *context, uint32_t connection);
     void *context;
     /* Results. */
     uint64_t took_ns;   /* without the wait for the last answers */
@@ -66,6 +75,7 @@ struct load {
     uint32_t due_count; /* rows that are filled in */
     uint32_t sent, answered;
     uint32_t lost_connections;
+    uint32_t resent; /* sendings of a request but for its first */
 };
 
 /* Runs the load. Results are zero before. False, with the reason in `error`, when the machine

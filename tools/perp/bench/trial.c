@@ -126,11 +126,15 @@ static bool find_remote(struct trial *trial)
     struct context *context = trial->context;
     struct rig *rig = &trial->rig;
     const char *url = context->settings->values[SETTING_url];
+    char error[CLIENT_ERROR_MAX];
 
-    if (strlen(url) >= sizeof rig->url ||
+    if ((!settings->is_list && strlen(url) >= sizeof rig->url) ||
         (settings->admin_url != NULL && strlen(settings->admin_url) >= sizeof rig->admin_url))
         return fail(trial, EXIT_CODE_usage, url, "the address is too long");
-    memcpy(rig->url, url, strlen(url) + 1);
+    if (!settings->is_list)
+        memcpy(rig->url, url, strlen(url) + 1);
+    else if (!connections_find_leader(url, rig->url, error))
+        return fail(trial, EXIT_CODE_connection, "--url", error);
     if (settings->admin_url != NULL) {
         snprintf(rig->admin_url, sizeof rig->admin_url, "%s", settings->admin_url);
         snprintf(rig->data, sizeof rig->data, "%s", settings->data);
@@ -206,35 +210,9 @@ static bool open_accounts(struct trial *trial)
     return true;
 }
 
-static bool connect_one(struct trial *trial, uint32_t number)
+static bool is_connected(struct trial *trial, const char *wrong)
 {
-    struct client *client = &trial->clients[number];
-    const char *wrong = NULL;
-
-    if (client_connect(client) != 0)
-        wrong = client->error;
-    else if (trial->settings->is_stream)
-        wrong = rig_make_stream(client);
-    trial->files[number] = client->fd;
     return wrong == NULL || fail(trial, EXIT_CODE_connection, "connections", wrong);
-}
-
-static bool connect_all(struct trial *trial)
-{
-    uint32_t count = trial->settings->connections;
-
-    trial->clients = calloc(count, sizeof *trial->clients);
-    trial->files = calloc(count, sizeof *trial->files);
-    if (trial->clients == NULL || trial->files == NULL)
-        return fail(trial, EXIT_CODE_usage, "connections", "no memory");
-    for (uint32_t i = 0; i < count; i++)
-        trial->clients[i].fd = -1;
-    for (uint32_t i = 0; i < count; i++) {
-        rig_connect(&trial->rig, &trial->clients[i], false);
-        if (!connect_one(trial, i))
-            return false;
-    }
-    return true;
 }
 
 /* What shall disturb the run: a shell, whose children end with it. */
@@ -277,7 +255,13 @@ bool trial_open(struct trial *trial, struct context *context, const struct bench
         rig_connect(&trial->rig, &trial->admin, true);
     if (settings->corpus == NULL && (!learn_market(trial) || !open_accounts(trial)))
         return false;
-    return connect_all(trial) && begin_beside(trial);
+    trial->connections =
+        (struct connections){ .rig = &trial->rig,
+                              .list =
+                                  settings->is_list ? context->settings->values[SETTING_url] : NULL,
+                              .is_stream = settings->is_stream,
+                              .count = settings->connections };
+    return is_connected(trial, connections_open(&trial->connections)) && begin_beside(trial);
 }
 
 json_t *trial_exchange(struct trial *trial)
@@ -372,6 +356,21 @@ static void make(void *context, uint32_t index, struct load_request *request)
                                       .is_read = kind == CORPUS_read };
 }
 
+/* The client rule of load.h. */
+static int connect_to_other(void *context, uint32_t number, const char *leader)
+{
+    struct feed *feed = context;
+
+    return connections_next(&feed->trial->connections, number, leader);
+}
+
+static const char *host_of(void *context, uint32_t number)
+{
+    const struct feed *feed = context;
+
+    return feed->trial->connections.clients[number].authority;
+}
+
 static void progress(void *context, const struct load *load, uint64_t passed_ns)
 {
     const struct feed *feed = context;
@@ -397,7 +396,7 @@ static bool run_load(struct trial *trial, const struct corpus *corpus,
         for (uint32_t i = 0; due_ns != NULL && i < count; i++)
             due_ns[i] = corpus->items[i].due_ns;
     }
-    *load = (struct load){ .files = trial->files,
+    *load = (struct load){ .files = trial->connections.files,
                            .connection_count = trial->settings->connections,
                            .depth = trial->settings->pipeline,
                            .is_stream = trial->settings->is_stream,
@@ -411,6 +410,10 @@ static bool run_load(struct trial *trial, const struct corpus *corpus,
                            .make = make,
                            .progress = isatty(STDERR_FILENO) ? progress : NULL,
                            .context = &feed };
+    if (trial->settings->is_list) {
+        load->connect = connect_to_other;
+        load->host = host_of;
+    }
     bool has_room = load->rows != NULL && (due_ns != NULL || schedule->kind == SCHEDULE_closed);
     if (has_room && load_run(load, error))
         return true;
@@ -423,17 +426,11 @@ static void free_load(struct load *load)
     free(load->rows);
 }
 
-/* Connections that ended are made again, so that one pass does not spoil the next. */
+/* So that one pass does not spoil the next. */
 static bool connect_again(struct trial *trial, const struct load *load)
 {
-    if (load->lost_connections == 0 && load->answered == load->sent)
-        return true;
-    for (uint32_t i = 0; i < trial->settings->connections; i++) {
-        client_close(&trial->clients[i]);
-        if (!connect_one(trial, i))
-            return false;
-    }
-    return true;
+    return (load->lost_connections == 0 && load->answered == load->sent) ||
+           is_connected(trial, connections_open_again(&trial->connections));
 }
 
 static void read_side(struct trial *trial, struct figures_side *side)
@@ -575,8 +572,7 @@ void trial_close(struct trial *trial)
         (void)kill(-trial->beside, SIGKILL);
         (void)waitpid(trial->beside, NULL, 0);
     }
-    for (uint32_t i = 0; trial->clients != NULL && i < trial->settings->connections; i++)
-        client_close(&trial->clients[i]);
+    connections_close(&trial->connections);
     if (trial->control.timeout_ms != 0)
         client_close(&trial->control);
     if (trial->has_admin && trial->admin.timeout_ms != 0)
@@ -585,11 +581,8 @@ void trial_close(struct trial *trial)
         status = rig_end(&trial->rig, SIGTERM);
         rig_remove(&trial->rig);
     }
-    free(trial->clients);
-    free(trial->files);
     free(trial->traders);
     workload_free(&trial->workload);
-    trial->clients = NULL;
     trial->is_open = false;
     if (status != 0)
         (void)fail(trial, EXIT_CODE_problem, "perpd", "it did not end well");

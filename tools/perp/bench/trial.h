@@ -11,6 +11,7 @@
 #define PERP_BENCH_TRIAL_H
 
 #include "perp/bench/bench_settings.h"
+#include "perp/bench/connections.h"
 #include "perp/bench/figures.h"
 
 struct trial {
@@ -20,8 +21,7 @@ struct trial {
     bool is_open, has_admin;
     struct client control, admin;
     struct rig_trader *traders;
-    struct client *clients; /* of the load's connections */
-    int *files;
+    struct connections connections; /* of the load */
     struct workload workload;
     struct outcomes outcomes;
     double calibration_ns;       /* libsodium's verification in this process */
