@@ -52,7 +52,8 @@ def bench(name, ports, perpd):
         done = subprocess.run(
             [perpd_program().with_name("perp"), "bench", "run", "-o", "json", "--url",
              ",".join(f"http://127.0.0.1:{port}" for port in ports), *keys, "--seconds", "4",
-             "--repeats", "3", "--mix", "place=1,cancel=1", *words], capture_output=True, text=True, check=False)
+             "--repeats", "3", "--mix", "place=1,cancel=1", *words],
+            capture_output=True, text=True, check=False)
         if not done.stdout:
             print(f"{name}, {load}: no figures: {done.stderr}")
             continue
