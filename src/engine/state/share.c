@@ -222,14 +222,10 @@ static uint32_t counted(const struct engine *engine, uint32_t account, enum shar
 bool share_fits(const struct engine *engine, uint32_t account, enum share_table table,
                 uint32_t count)
 {
-    const struct account *owner = &engine->accounts.rows[account];
     uint32_t cap = share_cap(engine, account, table);
     uint32_t has = counted(engine, account, table);
 
-    return has <= cap && count <= cap - has &&
-           count <= share_room(engine, owner->share_class, table) &&
-           share_extra_fits(engine, owner->share_class, table, owner->counts[table], count) &&
-           share_last_fits(engine, owner->share_class, table, owner->counts[table], count);
+    return has <= cap && count <= cap - has && share_leaves(engine, account, table, count);
 }
 
 /* Of each table the rows that an account keeps in every class. UINT32_MAX: all, since no command of

@@ -98,16 +98,17 @@ static inline bool share_last_fits(const struct engine *engine, uint32_t class,
             state_option(engine, OPTION_limits_funding_full) == 0);
 }
 
-/* Whether the class of the account leaves it one row more. */
-static inline bool share_has_room(const struct engine *engine, uint32_t account,
-                                  enum share_table table)
+/* Whether its class and the table leave the account `count` rows more, whatever its own bounds:
+ * share_fits asks those too. */
+static inline bool share_leaves(const struct engine *engine, uint32_t account,
+                                enum share_table table, uint32_t count)
 {
     const struct account *owner = &engine->accounts.rows[account];
     const uint32_t class = owner->share_class;
 
-    return share_room(engine, class, table) != 0 &&
-           share_extra_fits(engine, class, table, owner->counts[table], 1) &&
-           share_last_fits(engine, class, table, owner->counts[table], 1);
+    return count <= share_room(engine, class, table) &&
+           share_extra_fits(engine, class, table, owner->counts[table], count) &&
+           share_last_fits(engine, class, table, owner->counts[table], count);
 }
 
 #endif

@@ -117,8 +117,8 @@ static bool is_multiple(uint64_t value, uint64_t unit)
 /* W8: a record that is made for the order. One that waits makes none. */
 static bool holding_has_room(const struct engine *engine, const struct order_request *request)
 {
-    return share_has_room(engine, engine->portfolios.rows[request->portfolio].account,
-                          SHARE_positions);
+    return share_leaves(engine, engine->portfolios.rows[request->portfolio].account,
+                        SHARE_positions, 1);
 }
 
 /* R1: |s| + B <= 2^42 and 64 markets, with this order, reduce-only ones included. */
@@ -369,7 +369,7 @@ static bool rests_too_often(const struct engine *engine, const struct order_requ
     if (portfolio->open_order_count - less >= state_option(engine, OPTION_limits_open_orders) ||
         of_account - less >= state_option(engine, OPTION_limits_account_open_orders))
         return true;
-    return less == 0 && !share_has_room(engine, portfolio->account, SHARE_orders);
+    return less == 0 && !share_leaves(engine, portfolio->account, SHARE_orders, 1);
 }
 
 /* Row order_count of every order: it needs a row while it is executed, those of an atomic batch all
