@@ -229,6 +229,40 @@ static void operators_and_births(void)
     end();
 }
 
+/* F2 by address: 2/s new accounts, 3 at once. One more is refused, and counted once. */
+static void births_are_counted_once(void)
+{
+    enum { AT_ONCE = 3 };
+    const struct client_rate_limit limits[CLIENT_RATE_KINDS] = {
+        { 100, 100 }, { 100, 100 }, { 2, AT_ONCE }, { 100, 100 }
+    };
+    char text[4096];
+    uint8_t frame[512], birth[80] = { 0 };
+    struct wire wire;
+    struct wire_answer answer;
+    begin(false);
+    CHECK(client_rate_create(&fixture.config.client_rates, limits, hash_key) == 0);
+    fixture_protocol_free(protocol);
+    protocol = fixture_protocol(&fixture, 256);
+    open_at(&wire, 1);
+    for (unsigned i = 0; i <= AT_ONCE; i++) {
+        uint8_t secret[32] = { 1, (uint8_t)i };
+        memcpy(birth, fixture.session.key, 32);
+        size_t bytes = fixture_master_frame(&fixture, frame, REQUEST_create_account_secp256k1,
+                                            secret, birth, sizeof birth);
+        wire_send(&wire, text,
+                  fixture_post(text, sizeof text, "/api/v1/account/create", OCTETS, frame, bytes),
+                  0);
+        wire_turn(&wire);
+        CHECK(wire_answer(&wire, &answer, false));
+        CHECK(wire_has(&answer, "rejected_rate_limited") == (i == AT_ONCE));
+    }
+    CHECK(protocol->context.metrics.counters.rate_limited == 1);
+    wire_free(&wire);
+    client_rate_destroy(fixture.config.client_rates);
+    end();
+}
+
 /* 8/s wrong signatures under a known key are 401, further ones 429. Then a connection of that
  * address whose newest was wrong is refused unverified, a fresh one is looked at one a turn, and
  * nothing changes for whoever has shown a right one. */
@@ -496,6 +530,7 @@ int main(void)
     addresses();
     unknown_keys();
     operators_and_births();
+    births_are_counted_once();
     bad_signatures();
     mixed_batches();
     pace_of_fresh_ones();

@@ -12,11 +12,10 @@ static const char *const details[CLIENT_RATE_KINDS] = {
     [CLIENT_RATE_READ] = "this key has used up its reads (limits.read_rate)",
 };
 
-/* Counts a refusal. After too many of the address's the connection waits. */
-static void refuse(struct context *context, struct conn *conn, enum client_rate_kind kind,
-                   uint64_t address, uint64_t wait_ms)
+/* After too many refusals of the address's bucket the connection waits. */
+static void pause_if_often(struct context *context, struct conn *conn, enum client_rate_kind kind,
+                           uint64_t address, uint64_t wait_ms)
 {
-    context->metrics.counters.rate_limited++;
     if (conn == NULL || conn->pause_ns != 0 || kind == CLIENT_RATE_READ ||
         client_rate_refusals(context->config->client_rates, kind, address) < CHARGE_PATIENCE)
         return;
@@ -55,7 +54,8 @@ static bool charge(struct context *context, struct conn *conn, enum client_rate_
             client_rate_state(context->config->client_rates, kind, client, context->now_ns);
     if (CC_LIKELY(wait_ms == 0))
         return true;
-    refuse(context, conn, kind, conn->address, wait_ms);
+    context->metrics.counters.rate_limited++;
+    pause_if_often(context, conn, kind, conn->address, wait_ms);
     return problem_detail_set_number(problem, PROBLEM_rate_limited, wait_ms, "%s", details[kind]);
 }
 
@@ -151,7 +151,7 @@ uint64_t charge_creation(struct context *context, struct conn *conn, uint64_t ad
         return 0;
     uint64_t wait_ms = spend(context, conn, CLIENT_RATE_CREATION, address, 1);
     if (wait_ms != 0)
-        refuse(context, conn, CLIENT_RATE_CREATION, address, wait_ms);
+        pause_if_often(context, conn, CLIENT_RATE_CREATION, address, wait_ms);
     else /* an hour may pass until it has one: no connection waits for that */
         wait_ms = newcomer_rate_take(context->config->newcomer_rate, address, context->now_ns);
     return wait_ms;

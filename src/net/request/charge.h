@@ -47,7 +47,7 @@ CC_MUST_USE bool charge_signature(struct context *context, struct conn *conn,
                                   struct problem_detail *problem);
 
 /* Charges the address for one account. `conn` may be NULL: it has closed. Returns 0, or the ms
- * until the address may make one. */
+ * until the address may make one; the caller counts the refusal. */
 CC_MUST_USE uint64_t charge_creation(struct context *context, struct conn *conn, uint64_t address);
 
 /* The connection has been paused until conn->pause_ns, which has passed. True: it has its token and
