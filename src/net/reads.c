@@ -148,18 +148,32 @@ static bool fill_local(const struct context *context, const struct conn *conn,
     return true;
 }
 
+/* Keeps a body for the connection's address; *index becomes its, or BODY_NONE. */
+static bool keep_body(struct context *context, const struct conn *conn, const char *text,
+                      size_t count, uint16_t *index, struct problem_detail *problem)
+{
+    static const char *const details[] = {
+        [BODY_ROOM_FULL] = "too many requests of this kind are waiting",
+        [BODY_ROOM_OF_ADDRESS] = "as many requests of this kind of this address wait as may",
+    };
+    uint64_t address = conn->admin ? QUERY_ADMIN_ADDRESS : conn->address;
+    enum body_room room = body_pool_add(&context->bodies, address, text, count, index);
+    return room == BODY_ROOM ||
+           problem_detail_set(problem, PROBLEM_not_ready, NULL, "%s", details[room]);
+}
+
 /* Puts what a query brings into the pool, where the follower reads it. */
-static bool fill_payload(struct context *context, const char *body, size_t body_bytes,
-                         struct query *query, uint16_t *payload, struct problem_detail *problem)
+static bool fill_payload(struct context *context, const struct conn *conn, const char *body,
+                         size_t body_bytes, struct query *query, uint16_t *payload,
+                         struct problem_detail *problem)
 {
     struct pairing_body made;
     if (!pairing_body_read(context->config, body, body_bytes, query, &made, problem))
         return false;
-    *payload = body_pool_add(&context->bodies, made.bytes, made.count);
+    bool is_kept = keep_body(context, conn, made.bytes, made.count, payload, problem);
     secret_wipe(made.bytes, made.count);
-    if (*payload == BODY_NONE)
-        return problem_detail_set(problem, PROBLEM_not_ready, NULL,
-                                  "too many requests of this kind are waiting");
+    if (!is_kept)
+        return false;
     query->payload = (const uint8_t *)body_pool_at(&context->bodies, *payload)->text;
     query->payload_bytes = body_pool_at(&context->bodies, *payload)->count;
     return true;
@@ -222,7 +236,7 @@ void reads_accept(struct pipeline *pipeline, struct conn *conn, const char *head
                charge_read(context, conn, is_query ? &caller : NULL, is_query ? query.offset : 0,
                            &problem);
     if (good && is_query && pairing_body_is_brought(query.kind))
-        good = fill_payload(context, body, body_bytes, &query, &payload, &problem);
+        good = fill_payload(context, conn, body, body_bytes, &query, &payload, &problem);
     if (!good) {
         pipeline_refuse(pipeline, conn, &problem, NULL);
         return;
@@ -256,10 +270,8 @@ void reads_accept_body(struct pipeline *pipeline, struct conn *conn, const char 
         pipeline_refuse(pipeline, conn, &problem, NULL);
         return;
     }
-    uint16_t index = body_pool_add(&context->bodies, body, count);
-    if (index == BODY_NONE) {
-        (void)problem_detail_set(&problem, PROBLEM_not_ready, NULL,
-                                 "too many requests of this kind are waiting");
+    uint16_t index;
+    if (!keep_body(context, conn, body, count, &index, &problem)) {
         pipeline_refuse(pipeline, conn, &problem, NULL);
         return;
     }

@@ -260,6 +260,78 @@ static void commands_come_first(void)
     fixture_free(&fixture);
 }
 
+/* Sends an order, which is not durable yet, and previews behind it. */
+static void wait_with(struct fixture *fixture, struct wire *wire, const char *preview, size_t bytes,
+                      int count)
+{
+    char text[4096];
+    wire_send(wire, text, fixture_order_post(fixture, text, sizeof text), 0);
+    for (int i = 0; i < count; i++)
+        wire_send(wire, preview, bytes, 0);
+}
+
+/* How many of the previews were answered; the others were refused. */
+static unsigned answered_of(struct wire *wire, int count)
+{
+    unsigned good = 0;
+    struct wire_answer answer;
+    wire_send(wire, "", 0, 0); /* four turns */
+    CHECK(wire_answer(wire, &answer, false) && wire_has(&answer, "\"sequence\":"));
+    for (int i = 0; i < count; i++) {
+        CHECK(wire_answer(wire, &answer, false));
+        bool is_good = answer.status == 200 && wire_has(&answer, "\"digest\":");
+        CHECK(is_good || (answer.status == 503 && wire_has(&answer, "\"code\":\"not_ready\"")));
+        good += is_good;
+    }
+    return good;
+}
+
+/* W7: 64 requests with a body wait behind other requests. An address has one more while it has less
+ * than half as many as are free: 22 of 64, the next 14 of 42, the third 10 of 28. Their room
+ * comes back with their answers, or with their connection. */
+static void previews_wait_in_a_bounded_room(void)
+{
+    enum { EACH = 30, LEFT = 64 - 22 - 14 - 10 };
+    static const char body[] = "{\"payload\":\"AQEPAAAAAAAAAAAAAABwAIAAAAAAAAAABwAAAAAAAAA=\"}";
+    static struct fixture fixture;
+    static struct wire wires[4], others[LEFT], again;
+    char preview[512];
+    struct wire_answer answer;
+    fixture_init(&fixture, true, 1024);
+    fixture.config.output_pool_bytes = 1 << 20;
+    struct protocol *protocol = fixture_protocol(&fixture, 256);
+    size_t bytes = fixture_post(preview, sizeof preview, "/api/v1/eip712/preview",
+                                "application/json", body, sizeof body - 1);
+    fixture.hold_durable = true;
+    for (unsigned i = 0; i < CC_COUNT(wires); i++) {
+        wire_open(&wires[i], &fixture, protocol, false);
+        wires[i].conn->address = i < 2 ? 1 : i; /* the first two are of one address */
+        wait_with(&fixture, &wires[i], preview, bytes, EACH);
+    }
+    for (unsigned i = 0; i < LEFT; i++) { /* however many come, each gets one while there is one */
+        wire_open(&others[i], &fixture, protocol, false);
+        others[i].conn->address = 100 + i;
+        wait_with(&fixture, &others[i], preview, bytes, 1);
+    }
+    wire_free(&wires[2]); /* gives back its 14 */
+    wire_open(&again, &fixture, protocol, false);
+    wire_send(&again, preview, bytes, 0);
+    CHECK(wire_answer(&again, &answer, false) && answer.status == 200);
+    fixture.durable = CC_COUNT(wires) + LEFT;
+    CHECK(answered_of(&wires[0], EACH) == 22 && answered_of(&wires[1], EACH) == 0);
+    CHECK(answered_of(&wires[3], EACH) == 10);
+    for (unsigned i = 0; i < LEFT; i++) {
+        CHECK(answered_of(&others[i], 1) == 1);
+        wire_free(&others[i]);
+    }
+    for (unsigned i = 0; i < CC_COUNT(wires); i++)
+        if (i != 2)
+            wire_free(&wires[i]);
+    wire_free(&again);
+    fixture_protocol_free(protocol);
+    fixture_free(&fixture);
+}
+
 int main(void)
 {
     static struct fixture fixture;
@@ -299,6 +371,7 @@ int main(void)
     fixture_protocol_free(protocol);
     fixture_free(&fixture);
     hoarders_yield();
+    previews_wait_in_a_bounded_room();
     commands_come_first();
     the_crowd_yields();
     streams_yield();

@@ -537,49 +537,8 @@ static void full_pool_closes_the_oldest(void)
     fixture_end(&fixture, protocol);
 }
 
-/* W7: 64 requests with a body wait behind other requests; one more answers 503, and their room
- * comes back with their answers, or with their connection. */
-static void previews_wait_in_a_bounded_room(void)
-{
-    enum { CONNECTIONS = 3, EACH = 30, ROOM = 64 };
-    static const char body[] = "{\"payload\":\"AQEPAAAAAAAAAAAAAABwAIAAAAAAAAAABwAAAAAAAAA=\"}";
-    char text[4096], preview[512];
-    struct wire wires[CONNECTIONS], again;
-    struct wire_answer answer;
-    begin(1024, 1 << 20);
-    size_t bytes = fixture_post(preview, sizeof preview, "/api/v1/eip712/preview",
-                                "application/json", body, sizeof body - 1);
-    fixture.hold_durable = true;
-    for (int i = 0; i < CONNECTIONS; i++) {
-        wire_open(&wires[i], &fixture, protocol, false);
-        wire_send(&wires[i], text, fixture_order_post(&fixture, text, sizeof text), 0);
-        for (int k = 0; k < EACH; k++)
-            wire_send(&wires[i], preview, bytes, 0);
-    }
-    wire_free(&wires[0]); /* gives back its 30 */
-    wire_open(&again, &fixture, protocol, false);
-    wire_send(&again, preview, bytes, 0);
-    CHECK(wire_answer(&again, &answer, false) && answer.status == 200);
-    fixture.durable = CONNECTIONS;
-    unsigned good = 0, refused = 0;
-    for (int i = 1; i < CONNECTIONS; i++) {
-        wire_send(&wires[i], "", 0, 0); /* four turns */
-        CHECK(wire_answer(&wires[i], &answer, false) && wire_has(&answer, "\"sequence\":"));
-        for (int k = 0; k < EACH; k++) {
-            CHECK(wire_answer(&wires[i], &answer, false));
-            good += answer.status == 200 && wire_has(&answer, "\"digest\":");
-            refused += answer.status == 503 && wire_has(&answer, "\"code\":\"not_ready\"");
-        }
-        wire_free(&wires[i]);
-    }
-    CHECK(good == ROOM - EACH && refused == CONNECTIONS * EACH - ROOM);
-    wire_free(&again);
-    fixture_end(&fixture, protocol);
-}
-
 int main(void)
 {
-    previews_wait_in_a_bounded_room();
     command_carries_what_was_signed();
     nothing_leaves_before_it_is_durable();
     answers_come_in_request_order();

@@ -3,13 +3,17 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "base/fair_share.h"
 #include "crypto/secret.h"
+
+_Static_assert(BODY_POOL_COUNT == 64, "a bit for each in body_pool.used");
 
 int body_pool_init(struct body_pool *pool)
 {
     void *memory = mmap(NULL, BODY_POOL_COUNT * sizeof(struct body), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     pool->free_count = 0;
+    pool->used = 0;
     pool->items = NULL;
     if (memory == MAP_FAILED)
         return -ENOMEM;
@@ -28,15 +32,30 @@ void body_pool_destroy(struct body_pool *pool)
     pool->items = NULL;
 }
 
-uint16_t body_pool_add(struct body_pool *pool, const char *text, size_t count)
+static uint32_t held_by(const struct body_pool *pool, uint64_t address)
+{
+    uint32_t held = 0;
+    for (uint32_t i = 0; i < BODY_POOL_COUNT; i++)
+        held += (pool->used >> i & 1) != 0 && pool->addresses[i] == address;
+    return held;
+}
+
+enum body_room body_pool_add(struct body_pool *pool, uint64_t address, const char *text,
+                             size_t count, uint16_t *index)
 {
     INVARIANT(count <= BODY_BYTES);
+    *index = BODY_NONE;
     if (pool->free_count == 0)
-        return BODY_NONE;
-    uint16_t index = pool->free[--pool->free_count];
-    pool->items[index].count = (uint32_t)count;
-    memcpy(pool->items[index].text, text, count);
-    return index;
+        return BODY_ROOM_FULL;
+    if (!fair_share_has_room(held_by(pool, address), pool->free_count))
+        return BODY_ROOM_OF_ADDRESS;
+    uint16_t body = pool->free[--pool->free_count];
+    pool->used |= UINT64_C(1) << body;
+    pool->addresses[body] = address;
+    pool->items[body].count = (uint32_t)count;
+    memcpy(pool->items[body].text, text, count);
+    *index = body;
+    return BODY_ROOM;
 }
 
 void body_pool_free(struct body_pool *pool, uint16_t index)
@@ -44,6 +63,8 @@ void body_pool_free(struct body_pool *pool, uint16_t index)
     if (index == BODY_NONE)
         return;
     INVARIANT(index < BODY_POOL_COUNT && pool->free_count < BODY_POOL_COUNT);
+    INVARIANT((pool->used >> index & 1) != 0);
     secret_wipe(pool->items[index].text, pool->items[index].count);
+    pool->used &= ~(UINT64_C(1) << index);
     pool->free[pool->free_count++] = index;
 }
