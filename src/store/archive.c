@@ -456,11 +456,11 @@ int archive_prune(struct archive *archive, struct disk *disk, const struct excha
     while (gone + 1 < archive->count && gone < INT32_MAX &&
            archive->rows[gone].last_t_ns < before_ns && archive->rows[gone].segment < below_segment)
         gone++;
-    if (archive->count == 0)
-        return 0;
+    if (gone == 0)
+        return 0; /* files that no line names may be the only ones of their records */
     less.rows = archive->rows + gone;
     less.count = archive->count - gone;
-    error = gone > 0 ? archive_write_list(&less, disk, exchange) : 0;
+    error = archive_write_list(&less, disk, exchange);
     if (error < 0)
         return error;
     memmove(archive->rows, less.rows, less.count * sizeof less.rows[0]);

@@ -89,7 +89,9 @@ CC_MUST_USE enum refusal_kind archive_load(const struct archive *archive, struct
 /* Removes the oldest segments whose last record is older than `before_ns` and whose number is below
  * `below_segment` (store.archive_keep), but never the last one listed, because the next must chain
  * to it. Returns their number or -errno. The list is written first, so a crash leaves files that no
- * line names; the next call removes those too. */
+ * line names. The next call that removes a segment removes all files below it too: their records
+ * are older than its own. A call that removes none leaves them: below a list that was made again
+ * they may be the only ones of their records. */
 CC_MUST_USE int archive_prune(struct archive *archive, struct disk *disk,
                               const struct exchange_file *exchange, uint64_t before_ns,
                               uint64_t below_segment);

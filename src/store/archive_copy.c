@@ -67,9 +67,30 @@ int archive_copy_bring(struct disk *from, struct disk *to, const struct archive_
     return error == 0 ? disk_sync_folder(to, "archive") : error;
 }
 
+/* ---- two lists ------------------------------------------------------------------------------- */
+
+static bool is_next(const struct archive_row *before, const struct archive_row *row)
+{
+    return row->segment == before->segment + 1 && row->first_frame == before->last_frame + 1 &&
+           row->first_sequence == before->last_sequence + 1;
+}
+
+/* How many rows of `other` lie below `own`, and lead to its first; 0 when a segment lacks between
+ * the two. Neither is empty. */
+static uint64_t rows_below(const struct archive *own, const struct archive *other)
+{
+    uint64_t first = own->rows[0].segment;
+    uint64_t count = first > other->rows[0].segment ? first - other->rows[0].segment : 0;
+
+    if (count == 0 || count > other->count || !is_next(&other->rows[count - 1], &own->rows[0]))
+        return 0;
+    return count;
+}
+
 /* ---- at a start ------------------------------------------------------------------------------ */
 
-static bool has_size(struct disk *disk, const struct archive_row *row)
+/* Whether the archive has the file, in its size; `by_hash`: and with the hash of the row. */
+static bool has_file(struct disk *disk, const struct archive_row *row, bool by_hash)
 {
     char path[DISK_PATH_BYTES];
 
@@ -79,7 +100,53 @@ static bool has_size(struct disk *disk, const struct archive_row *row)
         return false;
     int64_t size = disk_size(disk, file);
     disk_close(disk, file);
-    return size == (int64_t)row->bytes;
+    if (size != (int64_t)row->bytes || !by_hash)
+        return size == (int64_t)row->bytes;
+    uint8_t *bytes = malloc(row->bytes + 1);
+    bool is_right = bytes == NULL || read_proven(disk, path, row, bytes) == 0;
+    free(bytes);
+    return is_right;
+}
+
+/* Puts before the archive's list what the copy's has below it, down to the first segment that
+ * neither folder has right. Returns how many segments these are. */
+static uint64_t bring_older(const struct archive_copy *copy, const struct archive *own,
+                            const struct archive *other)
+{
+    uint64_t count = rows_below(own, other);
+    uint64_t from = count;
+
+    while (from > 0 &&
+           (has_file(copy->data, &other->rows[from - 1], true) ||
+            archive_copy_bring(copy->disk, copy->data, &other->rows[from - 1], ".mend") == 0))
+        from--;
+    count -= from;
+    if (count == 0)
+        return 0;
+    struct archive joined = { .count = count + own->count };
+    joined.rows = malloc(joined.count * sizeof joined.rows[0]);
+    if (joined.rows == NULL)
+        return 0; /* files that no line names */
+    memcpy(joined.rows, other->rows + from, count * sizeof joined.rows[0]);
+    memcpy(joined.rows + count, own->rows, own->count * sizeof joined.rows[0]);
+    int error = archive_write_list(&joined, copy->data, copy->exchange);
+    free(joined.rows);
+    return error == 0 ? count : 0;
+}
+
+uint64_t archive_copy_lengthen(const struct archive_copy *copy)
+{
+    struct refusal unheard;
+    struct archive own, other;
+    uint64_t count = 0;
+
+    (void)!archive_read_list(&own, copy->data, copy->exchange, &unheard);
+    (void)!archive_read_list(&other, copy->disk, copy->exchange, &unheard);
+    if (own.count != 0 && other.count != 0)
+        count = bring_older(copy, &own, &other);
+    archive_close(&own);
+    archive_close(&other);
+    return count;
 }
 
 enum refusal_kind archive_copy_mend(const struct archive_copy *copy, uint64_t *brought,
@@ -92,9 +159,10 @@ enum refusal_kind archive_copy_mend(const struct archive_copy *copy, uint64_t *b
     if (kind == REFUSAL_archive_foreign)
         return kind;
     kind = archive_read_list(&own, copy->data, copy->exchange, refusal);
-    const struct archive *named = kind == REFUSAL_none && own.count != 0 ? &own : &other;
+    bool has_own = kind == REFUSAL_none && own.count != 0;
+    const struct archive *named = has_own ? &own : &other;
     for (uint64_t i = 0; i < named->count; i++)
-        if (!has_size(copy->data, &named->rows[i]))
+        if (!has_file(copy->data, &named->rows[i], !has_own))
             *brought += archive_copy_bring(copy->disk, copy->data, &named->rows[i], ".mend") == 0;
     archive_close(&own);
     archive_close(&other);
@@ -104,38 +172,54 @@ enum refusal_kind archive_copy_mend(const struct archive_copy *copy, uint64_t *b
 
 /* ---- while it runs --------------------------------------------------------------------------- */
 
-/* As far as the copy's list names what the archive's does. */
+/* Cuts the copy's list where it says another thing than the archive's. What it has below that one's
+ * first segment stays, if it leads to it. */
+static void cut(struct archive *list, const struct archive *archive)
+{
+    if (list->count == 0)
+        return;
+    uint64_t below = rows_below(archive, list);
+    uint64_t same = 0;
+    if (below != 0 || list->rows[0].segment == archive->rows[0].segment)
+        while (below + same < list->count && same < archive->count &&
+               memcmp(list->rows[below + same].file_hash, archive->rows[same].file_hash,
+                      HASH_BYTES) == 0)
+            same++;
+    list->count = below + same;
+}
+
 static void look(struct archive_copy *copy, const struct archive *archive)
 {
-    struct archive other;
     struct refusal unheard;
-    enum refusal_kind kind = archive_open(&other, copy->disk, copy->exchange, &unheard);
 
-    copy->first = copy->end = archive->rows[0].segment;
-    if (kind == REFUSAL_none && other.count != 0) {
-        const struct archive_row *row = archive_find(&other, copy->end);
-        copy->first = other.rows[0].segment;
-        while (row != NULL && archive_find(archive, copy->end) != NULL &&
-               memcmp(row->file_hash, archive_find(archive, copy->end)->file_hash, HASH_BYTES) == 0)
-            row = archive_find(&other, ++copy->end);
-    }
-    archive_close(&other);
+    archive_close(&copy->list);
+    if (archive_open(&copy->list, copy->disk, copy->exchange, &unheard) != REFUSAL_none)
+        archive_close(&copy->list);
+    cut(&copy->list, archive);
     copy->is_known = true;
 }
 
-/* Its list is the archive's, up to `end`. */
-static int write_list(struct archive_copy *copy, const struct archive *archive)
+/* Writes the copy's list with this row as its last. 0 or -errno. */
+static int append(struct archive_copy *copy, const struct archive_row *row)
 {
-    uint64_t first = archive->rows[0].segment;
-    const struct archive part = { .rows = archive->rows, .count = copy->end - first };
-    int error = archive_write_list(&part, copy->disk, copy->exchange);
+    struct archive *list = &copy->list;
+    struct archive_row *rows = realloc(list->rows, (list->count + 1) * sizeof *rows);
 
-    if (error == 0 && copy->first < first)
-        error = archive_folder_sweep(copy->disk, first);
-    if (error == 0)
-        copy->first = first;
-    published_set(&copy->segments, part.count);
-    return error;
+    if (rows == NULL)
+        return -ENOMEM;
+    list->rows = rows;
+    list->rows[list->count++] = *row;
+    return archive_write_list(list, copy->disk, copy->exchange);
+}
+
+/* What was done with the folder; after an error it says itself what it has. */
+static int note(struct archive_copy *copy, int result)
+{
+    if (result < 0)
+        copy->is_known = false;
+    published_set(&copy->fails, result < 0);
+    published_set(&copy->segments, copy->list.count);
+    return result;
 }
 
 int archive_copy_step(struct archive_copy *copy, const struct archive *archive)
@@ -144,19 +228,26 @@ int archive_copy_step(struct archive_copy *copy, const struct archive *archive)
         return 0;
     if (!copy->is_known)
         look(copy, archive);
-    uint64_t first = archive->rows[0].segment;
-    if (copy->end < first)
-        copy->end = first;
-    const struct archive_row *row = archive_find(archive, copy->end);
-    published_set(&copy->segments, copy->end - first);
-    if (row == NULL && copy->first == first)
+    struct archive *list = &copy->list;
+    uint64_t end = list->count == 0 ? 0 : list->rows[list->count - 1].segment + 1;
+    if (end < archive->rows[0].segment) {
+        list->count = 0; /* its files stay, unlisted */
+        end = archive->rows[0].segment;
+    }
+    const struct archive_row *row = archive_find(archive, end);
+    published_set(&copy->segments, list->count);
+    if (row == NULL)
         return 0;
-    int error = row == NULL ? 0 : archive_copy_bring(copy->data, copy->disk, row, ".part");
-    copy->end += row != NULL && error == 0;
+    int error = archive_copy_bring(copy->data, copy->disk, row, ".part");
     if (error == 0)
-        error = write_list(copy, archive);
-    if (error != 0)
-        copy->is_known = false; /* what the folder has, it says itself */
-    published_set(&copy->fails, error != 0);
-    return error == 0 ? 1 : error;
+        error = append(copy, row);
+    return note(copy, error == 0 ? 1 : error);
+}
+
+int archive_copy_prune(struct archive_copy *copy, uint64_t before_ns, uint64_t below_segment)
+{
+    if (copy->disk == NULL || !copy->is_known)
+        return 0;
+    return note(copy,
+                archive_prune(&copy->list, copy->disk, copy->exchange, before_ns, below_segment));
 }

@@ -8,8 +8,8 @@
  * gets its name there after it was synced, read back and found equal.
  *
  * Wait.   Blocking; for one file.
- * Owner.  Mend: a start. Step: the background thread. Bring: any thread with a suffix of its own
- *         for what it writes.
+ * Owner.  Lengthen: a start. Mend: a start, then the scrub thread. Step and prune: the background
+ *         thread. Bring: any thread with a suffix of its own for what it writes.
  * Bound.  Memory: one packed segment. */
 #ifndef STORE_ARCHIVE_COPY_H
 #define STORE_ARCHIVE_COPY_H
@@ -21,8 +21,8 @@ struct archive_copy {
     struct disk *data;
     struct disk *disk; /* of the copy; NULL: there is none */
     const struct exchange_file *exchange;
-    uint64_t first, end;       /* segments that its list names */
-    bool is_known;             /* `first` and `end` are */
+    struct archive list;       /* of the copy; it may begin below the archive's */
+    bool is_known;             /* `list` is */
     struct published segments; /* that it has */
     struct published fails;    /* 1: the last attempt to write to it failed */
 };
@@ -33,14 +33,22 @@ struct archive_copy {
 CC_MUST_USE int archive_copy_bring(struct disk *from, struct disk *to,
                                    const struct archive_row *row, const char *suffix);
 
-/* At a start: what archive/ lacks or has of another size is taken from the copy; what cannot be
- * taken, archive_mend refuses. *brought is the number of files. Refused when the copy is another
- * exchange's. */
+/* What archive/ lacks or has of another size is taken from the copy, without a list of its own also
+ * what has another hash. What cannot be taken, archive_mend refuses. *brought is the number of
+ * files. Refused when the copy is another exchange's. */
 CC_MUST_USE enum refusal_kind archive_copy_mend(const struct archive_copy *copy, uint64_t *brought,
                                                 struct refusal *refusal);
 
-/* Writes to the copy what it lacks of the list, one segment, or removes what the list has no more.
- * Returns the work done, 0: they are equal; or -errno. */
+/* At a start: what the copy's list has below archive/'s, which was made again without its oldest
+ * files, is taken and listed there again. Returns the number of segments. */
+uint64_t archive_copy_lengthen(const struct archive_copy *copy);
+
+/* Writes to the copy what it lacks of the list, one segment. Returns the work done, 0: it has all;
+ * or -errno. A list that lost its beginning takes nothing away from the copy. */
 CC_MUST_USE int archive_copy_step(struct archive_copy *copy, const struct archive *archive);
+
+/* archive_prune in the copy, by its own list; does nothing before the first step. */
+CC_MUST_USE int archive_copy_prune(struct archive_copy *copy, uint64_t before_ns,
+                                   uint64_t below_segment);
 
 #endif

@@ -426,6 +426,7 @@ static void pruned(void)
             archive_run_check(&own, copy, before, &exchange, segment_bytes);
             CHECK(archive_prune(&own, copy, &exchange, UINT64_MAX, 2) >= 0);
             CHECK(own.count == SEALED - 2 && own.rows[0].segment == 2);
+            CHECK(archive_prune(&own, copy, &exchange, UINT64_MAX, 3) == 1);
             CHECK(!disk_sim_exists(copy, "archive/0000000000.seg.zst"));
             CHECK(!disk_sim_exists(copy, "archive/0000000001.seg.zst"));
             archive_run_check(&own, copy, before, &exchange, segment_bytes);
@@ -439,6 +440,35 @@ static void pruned(void)
     archive_run_check(&archive, disk, before, &exchange, segment_bytes);
     archive_close(&archive);
     disk_sim_destroy(before);
+    disk_sim_destroy(disk);
+}
+
+/* A list that was made again above a lost file names nothing below it: what lies there is the only
+ * copy of its records, and goes when segments above it are removed for their age. */
+static void pruned_above_a_hole(void)
+{
+    struct disk *disk = disk_new(11);
+    struct archive archive = { 0 };
+    struct refusal refusal;
+    uint64_t relisted;
+
+    archive_run_store(&archive, disk, &exchange, SEALED, segment_bytes);
+    uint64_t first_t_ns = archive.rows[0].last_t_ns;
+    archive_close(&archive);
+    CHECK(disk_remove(disk, "archive/0000000002.seg.zst") == 0);
+    CHECK(disk_remove(disk, "archive/index") == 0);
+    CHECK(archive_mend(&archive, disk, &exchange, segment_bytes, SEALED, &relisted, &refusal) ==
+              REFUSAL_none &&
+          relisted == SEALED - 3);
+    CHECK(archive_prune(&archive, disk, &exchange, first_t_ns + 1, UINT64_MAX) == 0);
+    CHECK(archive_prune(&archive, disk, &exchange, UINT64_MAX, 3) == 0);
+    CHECK(disk_sim_exists(disk, "archive/0000000000.seg.zst"));
+    CHECK(disk_sim_exists(disk, "archive/0000000001.seg.zst"));
+    CHECK(archive_prune(&archive, disk, &exchange, UINT64_MAX, 4) == 1);
+    CHECK(!disk_sim_exists(disk, "archive/0000000000.seg.zst"));
+    CHECK(!disk_sim_exists(disk, "archive/0000000001.seg.zst"));
+    CHECK(!disk_sim_exists(disk, "archive/0000000003.seg.zst"));
+    archive_close(&archive);
     disk_sim_destroy(disk);
 }
 
@@ -495,5 +525,6 @@ int main(int argc, char **argv)
     faults_while_storing();
     read_back();
     pruned();
+    pruned_above_a_hole();
     return 0;
 }

@@ -38,6 +38,7 @@ static void make(uint64_t seed)
 static void end(void)
 {
     archive_close(&rig.archive);
+    archive_close(&rig.copy.list);
     disk_sim_destroy(rig.data);
     disk_sim_destroy(rig.second);
 }
@@ -103,7 +104,9 @@ static void follows(void)
     rig.copy.is_known = false; /* another start */
     CHECK(settle() == 0);
     CHECK(archive_prune(&rig.archive, rig.data, &exchange, UINT64_MAX, 2) == 2);
-    CHECK(settle() == 1);
+    CHECK(settle() == 0);
+    CHECK(archive_copy_prune(&rig.copy, UINT64_MAX, 2) == 2);
+    CHECK(published_get(&rig.copy.segments) == SEALED - 2);
     check_equal();
     CHECK(!disk_sim_exists(rig.second, "archive/0000000001.seg.zst"));
     CHECK(disk_sim_exists(rig.second, "archive/0000000002.seg.zst"));
@@ -194,10 +197,62 @@ static void starts(void)
     end();
 }
 
+static void lose_in_data(const char *path)
+{
+    struct refusal refusal;
+    uint64_t relisted;
+
+    CHECK(disk_remove(rig.data, path) == 0);
+    CHECK(disk_remove(rig.data, "archive/index") == 0);
+    archive_close(&rig.archive);
+    CHECK(archive_mend(&rig.archive, rig.data, &exchange, segment_bytes, SEALED, &relisted,
+                       &refusal) == REFUSAL_none);
+}
+
+/* A list that was made again above a lost file takes nothing from the copy, which gives all back
+ * as soon as it can. */
+static void keeps_what_the_list_lost(void)
+{
+    struct archive other;
+
+    for (int again = 0; again < 2; again++) {
+        make(4);
+        CHECK(settle() == SEALED);
+        lose_in_data("archive/0000000002.seg.zst");
+        CHECK(rig.archive.rows[0].segment == 3);
+        rig.copy.is_known = again == 0; /* the same run, and the next */
+        CHECK(settle() == 0 && published_get(&rig.copy.segments) == SEALED);
+        CHECK(archive_copy_prune(&rig.copy, 1, UINT64_MAX) == 0);
+        damage(rig.second, "archive/0000000002.seg.zst");
+        CHECK(archive_copy_lengthen(&rig.copy) == 0);     /* neither has 2, to which 1 would lead */
+        damage(rig.second, "archive/0000000002.seg.zst"); /* the bit is right again */
+        damage(rig.data, "archive/0000000001.seg.zst");
+        CHECK(archive_copy_lengthen(&rig.copy) == 3);
+        CHECK(archive_copy_lengthen(&rig.copy) == 0);
+        archive_close(&rig.archive);
+        CHECK(archive_run_open(&rig.archive, rig.data, &exchange) == REFUSAL_none);
+        CHECK(rig.archive.count == SEALED);
+        check_equal();
+        end();
+    }
+    /* The copy was away while what it has next was removed for its age: it begins anew. */
+    make(5);
+    CHECK(archive_copy_step(&rig.copy, &rig.archive) == 1);
+    CHECK(archive_prune(&rig.archive, rig.data, &exchange, UINT64_MAX, 3) == 3);
+    CHECK(settle() == SEALED - 3);
+    check_equal();
+    CHECK(disk_sim_exists(rig.second, "archive/0000000000.seg.zst"));
+    CHECK(archive_run_open(&other, rig.second, &exchange) == REFUSAL_none);
+    CHECK(other.count == SEALED - 3 && archive_copy_lengthen(&rig.copy) == 0);
+    archive_close(&other);
+    end();
+}
+
 int main(void)
 {
     follows();
     mends();
     starts();
+    keeps_what_the_list_lost();
     return 0;
 }

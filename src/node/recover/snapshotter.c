@@ -437,9 +437,8 @@ static uint32_t store_one(struct snapshotter *snapshotter, uint64_t now_ns)
     if (now_ns < snapshotter->archive_ns || snapshotter->kept_count < SNAPSHOT_KEPT ||
         !has_time(snapshotter))
         return 0;
-    uint64_t frame = snapshotter->kept[SNAPSHOT_KEPT - 1].frame;
     uint64_t segment = archive_end(snapshotter);
-    if (!is_below(snapshotter, segment, frame))
+    if (!is_below(snapshotter, segment, snapshotter->kept[SNAPSHOT_KEPT - 1].frame))
         return 0;
     for (uint32_t k = 0; k < SNAPSHOT_KEPT; k++)
         if (!prove(snapshotter, k))
@@ -521,14 +520,16 @@ static uint32_t prune(struct snapshotter *snapshotter, uint64_t now_ns)
         today_ns < config->archive_keep_ns)
         return 0;
     snapshotter->prune_ns = now_ns + PRUNE_NS;
-    int removed = archive_prune(&snapshotter->archive, config->disk, config->exchange,
-                                today_ns - config->archive_keep_ns, prune_end(snapshotter));
+    uint64_t before_ns = today_ns - config->archive_keep_ns, end = prune_end(snapshotter);
+    int removed =
+        archive_prune(&snapshotter->archive, config->disk, config->exchange, before_ns, end);
+    if (removed >= 0 && config->archive_copy != NULL)
+        (void)!archive_copy_prune(config->archive_copy, before_ns, end); /* its alarm says it */
     if (removed < 0) {
         archive_failed(snapshotter, now_ns, 0, strerror(-removed));
         return 0;
     }
-    for (int i = 0; i < removed; i++)
-        published_add(&snapshotter->counters.pruned, 1);
+    published_add(&snapshotter->counters.pruned, (uint64_t)removed);
     if (removed > 0)
         log_line(LOG_INFO, "archive", "pruned=%d", removed);
     return (uint32_t)removed;
@@ -556,8 +557,7 @@ int snapshotter_init(struct snapshotter *snapshotter, const struct snapshotter_c
 
 void snapshotter_free(struct snapshotter *snapshotter)
 {
-    if (snapshotter->archive_known)
-        archive_close(&snapshotter->archive);
+    archive_close(&snapshotter->archive);
     free(snapshotter->frame_bytes);
     memset(snapshotter, 0, sizeof *snapshotter);
 }

@@ -68,6 +68,7 @@ static int open_archive_copy(struct node *node)
     }
     if (archive_copy_mend(copy, &brought, &node->refusal) != REFUSAL_none)
         return opening_refuse(node);
+    brought += archive_copy_lengthen(copy);
     if (brought != 0)
         log_line(LOG_WARN, "archive", "files=%lu were missing, and taken from store.archive_copy",
                  brought);
@@ -583,6 +584,7 @@ void start_undo(struct node *node)
     explicit_bzero(&node->signing, sizeof node->signing);
     if (node->vault_disk != NULL)
         disk_real_close(node->vault_disk);
+    archive_close(&node->archive_copy.list);
     if (node->archive_copy.disk != NULL)
         disk_real_close(node->archive_copy.disk);
     if (node->disk != NULL)
