@@ -35,7 +35,7 @@ OWN = {"invariant": "invariant", "segments": "segments", "segment_error": "prepa
        "snapshot": "snapshot", "snapshot_put_off": "memory", "follower_lag": "follower",
        "clock": "clock", "clock_gap": "halted", "archive": "archived",
        "fund_deficit": "below zero", "short": "profits wait", "poison": "aborted",
-       "history": "past", "scrub": "damaged"}
+       "history": "past", "restart": "restart", "scrub": "damaged"}
 PLANTED = (  # what is read otherwise, and by name the alarms of it with a word of each
     ([[f'perpd_alarm{{name="{name}"}} 0', f'perpd_alarm{{name="{name}"}} 1'] for name in OWN], OWN),
     ([['perpd_alarm{name="clock"} 0', 'perpd_alarm{name="other"} 1'],

@@ -148,6 +148,43 @@ static void foreign_files(void)
     }
 }
 
+static uint64_t doubts(void)
+{
+    return published_get(&core_rig.core.matcher.staged_restart.doubts);
+}
+
+/* Without the file nobody knows what an unfinished start's markets were: they stay closed, and the
+ * alarm is on until the operator has judged each. `how`: the file is gone, or another byte. */
+static void lost_files(void)
+{
+    for (int how = 0; how < 2; how++) {
+        prepare();
+        core_rig_start();
+        CHECK(doubts() == 0); /* the first start wrote a file of no market */
+        core_rig_run(5 * TURNS_PER_S);
+        core_rig_kill();
+        int file = how == 0 ? disk_remove(core_rig.disk, "restart")
+                            : disk_open(core_rig.disk, "restart", DISK_WRITE);
+        CHECK(file >= 0);
+        if (how == 1) {
+            CHECK(disk_write(core_rig.disk, file, 50, "x", 1) == 0);
+            disk_close(core_rig.disk, file);
+        }
+        core_rig_start();
+        CHECK(doubts() == 4);
+        core_rig_run(21 * TURNS_PER_S);
+        CHECK(states_are(CANCEL_ONLY, CANCEL_ONLY, CANCEL_ONLY, CANCEL_ONLY, HALTED));
+        CHECK(doubts() == 4);
+        operator_sets(REQUEST_market_state, BTC, ACTIVE);
+        operator_sets(REQUEST_market_state, XRP, CANCEL_ONLY); /* its own state is an answer too */
+        CHECK(doubts() == 2);
+        operator_sets(REQUEST_halt_all, 0, ACTIVE);
+        CHECK(doubts() == 0);
+        core_rig_kill();
+        core_rig_free();
+    }
+}
+
 /* The operator's word stands, also where it changes nothing, and where it opens. */
 static void operators_judge(void)
 {
@@ -174,6 +211,7 @@ int main(void)
     three_steps();
     starts_in_between();
     foreign_files();
+    lost_files();
     operators_judge();
     return 0;
 }

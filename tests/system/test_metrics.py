@@ -205,7 +205,7 @@ def index_and_disk(world):
 
 ALARMS = ("clock", "poison", "invariant", "segments", "segment_error", "snapshot",
           "snapshot_put_off", "archive", "follower_lag", "clock_gap", "fund_deficit", "short",
-          "history", "scrub")
+          "history", "restart", "scrub")
 
 
 @suite.case

@@ -108,9 +108,9 @@ static bool is_poison(const struct matcher *matcher, const struct command *comma
 static void leave_stages(struct matcher *matcher, const struct command *command)
 {
     if (command->code == REQUEST_market_state)
-        staged_restart_leave(&matcher->staged_restart, cc_load16(command_body(command)));
+        staged_restart_judge(&matcher->staged_restart, cc_load16(command_body(command)));
     else if (command->code == REQUEST_halt_all)
-        staged_restart_leave(&matcher->staged_restart, STAGED_RESTART_ALL);
+        staged_restart_judge(&matcher->staged_restart, STAGED_RESTART_ALL);
 }
 
 /* Whether it is a 2011 whose arm was set again or has ended since: it leaves no trace. */
@@ -152,7 +152,7 @@ static bool sequence_command(struct matcher *matcher, const struct matcher_link 
         matcher->outside_t_ns = t_ns;
         if (CC_UNLIKELY(result.sign_count_fell))
             published_add(&matcher->counters.sign_counts_fallen, 1);
-        if (CC_UNLIKELY(matcher->staged_restart.count != 0) &&
+        if (CC_UNLIKELY(staged_restart_cares(&matcher->staged_restart)) &&
             result.status == STATUS_request_completed)
             leave_stages(matcher, command);
     }

@@ -52,16 +52,19 @@ static bool decode(struct staged_restart *restart, const uint8_t *bytes, size_t 
     return true;
 }
 
+/* *is_whole: it is there, and says what was written. */
 static int read_file(struct staged_restart *restart, struct disk *disk,
-                     const uint8_t exchange_id[32])
+                     const uint8_t exchange_id[32], bool *is_whole)
 {
     uint8_t bytes[FILE_BYTES_MAX + 1]; /* one more, to notice a file that is too long */
     int64_t count = small_file_read(disk, "restart", bytes, sizeof bytes);
 
     memset(restart, 0, sizeof *restart);
+    *is_whole = false;
     if (count < 0)
         return count == -ENOENT ? 0 : (int)count;
-    if (!decode(restart, bytes, (size_t)count, exchange_id)) {
+    *is_whole = decode(restart, bytes, (size_t)count, exchange_id);
+    if (!*is_whole) {
         log_line(LOG_WARN, "restart", "the file restart is damaged: markets keep their states");
         memset(restart, 0, sizeof *restart);
     }
@@ -97,12 +100,23 @@ static const struct staged_restart_market *find(const struct staged_restart *res
     return NULL;
 }
 
+static void doubt(struct staged_restart *restart, const struct row_market *market, uint8_t state)
+{
+    restart->doubtful[restart->doubtful_count++] = market->asset_id;
+    log_line(LOG_ERROR, "restart",
+             "market=%.32s stays %s: the file restart, which would name its state before a staged "
+             "start that did not end, is missing or damaged; if nobody set that, give the "
+             "market its state: perp market state MARKET STATE",
+             market->market, state == MARKET_CANCEL_ONLY ? "CANCEL_ONLY" : "POST_ONLY");
+}
+
 int staged_restart_load(struct staged_restart *restart, const struct engine *engine,
                         struct disk *disk, const uint8_t exchange_id[32], uint64_t last_ns,
                         uint64_t now_ns)
 {
     struct staged_restart last;
-    int failed = read_file(&last, disk, exchange_id);
+    bool is_whole;
+    int failed = read_file(&last, disk, exchange_id, &is_whole);
 
     memset(restart, 0, sizeof *restart);
     if (failed != 0)
@@ -117,8 +131,10 @@ int staged_restart_load(struct staged_restart *restart, const struct engine *eng
         uint8_t state = read_market_state(engine, k);
         read_market(engine, k, &market);
         const struct staged_restart_market *before = find(&last, market.asset_id);
-        bool was_staged =
-            before != NULL && (state == MARKET_CANCEL_ONLY || state == MARKET_POST_ONLY);
+        bool may_be_staged = state == MARKET_CANCEL_ONLY || state == MARKET_POST_ONLY;
+        bool was_staged = before != NULL && may_be_staged;
+        if (!is_whole && may_be_staged)
+            doubt(restart, &market, state);
         if (!was_staged && state >= MARKET_CANCEL_ONLY)
             continue;
         restart->markets[restart->count++] = (struct staged_restart_market){
@@ -127,6 +143,7 @@ int staged_restart_load(struct staged_restart *restart, const struct engine *eng
             .set = MARKET_CANCEL_ONLY,
         };
     }
+    published_set(&restart->doubts, restart->doubtful_count);
     return 0;
 }
 
@@ -161,6 +178,18 @@ void staged_restart_leave(struct staged_restart *restart, uint16_t asset_id)
         if (asset_id != STAGED_RESTART_ALL && restart->markets[i].asset_id != asset_id)
             restart->markets[left++] = restart->markets[i];
     restart->count = left;
+}
+
+void staged_restart_judge(struct staged_restart *restart, uint16_t asset_id)
+{
+    uint32_t left = 0;
+
+    staged_restart_leave(restart, asset_id);
+    for (uint32_t i = 0; i < restart->doubtful_count; i++)
+        if (asset_id != STAGED_RESTART_ALL && restart->doubtful[i] != asset_id)
+            restart->doubtful[left++] = restart->doubtful[i];
+    restart->doubtful_count = left;
+    published_set(&restart->doubts, left);
 }
 
 /* --- the steps -------------------------------------------------------------------------------- */

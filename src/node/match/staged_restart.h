@@ -16,6 +16,7 @@
 #ifndef NODE_MATCH_STAGED_RESTART_H
 #define NODE_MATCH_STAGED_RESTART_H
 
+#include "base/published.h"
 #include "node/match/sequencer.h"
 #include "store/disk.h"
 
@@ -34,11 +35,17 @@ struct staged_restart {
     uint32_t step; /* number of steps done */
     uint32_t count;
     struct staged_restart_market markets[ENGINE_MARKETS_MAX]; /* ascending asset id */
+    /* Markets that may owe their state to a staged start whose file is gone: an operator judges. */
+    uint32_t doubtful_count;
+    uint16_t doubtful[ENGINE_MARKETS_MAX];
+    struct published doubts; /* doubtful_count, for the alarm */
 };
 
 /* Lists the markets that take part in a start at now_ns: those of the file, if the start that wrote
  * it did not finish its steps before last_ns (t of the last command before this start), and those
- * that are open now. 0 or -errno. A damaged file counts as none: its markets keep their states. */
+ * that are open now. 0 or -errno. A damaged file counts as none: its markets keep their states.
+ * Without a file those that are CANCEL_ONLY or POST_ONLY are doubtful, and an error line names each
+ * with what to do. */
 CC_MUST_USE int staged_restart_load(struct staged_restart *restart, const struct engine *engine,
                                     struct disk *disk, const uint8_t exchange_id[32],
                                     uint64_t last_ns, uint64_t now_ns);
@@ -53,6 +60,15 @@ uint16_t staged_restart_next_open(struct staged_restart *restart, const struct e
 
 /* Takes a market out, or all of them (STAGED_RESTART_ALL): its state is set by someone else. */
 void staged_restart_leave(struct staged_restart *restart, uint16_t asset_id);
+
+/* The same when it is the operator who set it: it is not doubtful any more either. */
+void staged_restart_judge(struct staged_restart *restart, uint16_t asset_id);
+
+/* Whether a state that an operator sets concerns it. */
+CC_MUST_USE static inline bool staged_restart_cares(const struct staged_restart *restart)
+{
+    return (restart->count | restart->doubtful_count) != 0;
+}
 
 CC_MUST_USE static inline bool staged_restart_is_due(const struct staged_restart *restart,
                                                      uint64_t now_ns)

@@ -299,8 +299,6 @@ static enum core_opening begin_stages(struct core *core, uint64_t last_ns)
     if (staged_restart_load(restart, core->primary, core->config.disk, core->exchange.exchange_id,
                             last_ns, now_ns) != 0)
         return CORE_DISK_FAILED;
-    if (restart->count == 0)
-        return CORE_OPENED;
     if (staged_restart_store(restart, core->config.disk, core->exchange.exchange_id) != 0)
         return CORE_DISK_FAILED;
     uint16_t asset_id = staged_restart_next_open(restart, core->primary, 0);
@@ -382,10 +380,10 @@ enum core_opening core_open(struct core *core)
                &result);
     author_clock(core);
     enum core_opening opening = CORE_OPENED;
-    if (is_first)
-        opening = define_markets(core);
-    else if (core->config.is_staged)
+    if (core->config.is_staged)
         opening = begin_stages(core, last_ns);
+    if (is_first && opening == CORE_OPENED) /* its markets are new: nothing was interrupted */
+        opening = define_markets(core);
     if (opening == CORE_OPENED && !core->matcher.stopped_clock.is_open)
         disconnect_restart_open(&core->matcher.disconnect_restart,
                                 clock_now_ns(core->config.clock));
