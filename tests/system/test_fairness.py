@@ -12,12 +12,15 @@ import sys
 import time
 
 import client
+import ws_client
 from client import Account, frame, payload_of
 from eip712 import CREATE_PORTFOLIO
 from harness import Suite, Table, perpd_program
 from world import BTC, BTC_PRICE, SLOW_FOLLOWER, USDC, seen
 
 HOSTILE = pathlib.Path(__file__).resolve().parents[2] / "perf/hostile.py"
+FEW_FILES = 1024  # descriptors: a table of 512 connections
+STRANGERS, STREAMS = 40, 16  # addresses, and streams of each: 640
 suite = Suite("fairness")  # how fast the others are beside them: perf/fairness.py
 DONE = "request_completed"
 PORTFOLIOS = 16_384
@@ -135,6 +138,62 @@ for name in ("reads1", "reads16", "reads64", "readers", "missing", "unknown", "b
 case_of("portfolios", prepare=World.many_portfolios)
 case_of("deaf", settles_s=1)
 case_of("idle", settles_s=2)
+
+
+class Few(client.Perpd):
+    """perpd with FEW_FILES descriptors."""
+
+    def arguments(self):
+        return ["sh", "-c", f'ulimit -n {FEW_FILES}; exec "$@"', "sh", *super().arguments()]
+
+
+def strangers_of(exchange):
+    """Their streams that were let in, all that there is room for, and the refused ones closed."""
+    held = []
+    for number in range(STRANGERS * STREAMS):
+        stranger = exchange.open(source=f"127.77.0.{1 + number % STRANGERS}")
+        try:
+            stranger.send(ws_client.handshake())
+            if stranger.receive(body=False).status == 101:
+                held.append(stranger)
+                continue
+        except (OSError, EOFError):  # refused before it asked
+            pass
+        stranger.close()
+    return held
+
+
+@suite.case
+def few_descriptors(world):
+    """W10, Connections: strangers' streams hold the table of 512 of a perpd with 1,024 descriptors,
+    about 12 of each address. 20 newcomers come in, each costing them one; the maker has
+    8 connections at once, more than strangers yield, for he has proved his key."""
+    table = Table()
+    with Few(world.perpd.program, "--net.threads=1", *OPTIONS) as perpd:
+        there = World(perpd)
+        strangers = strangers_of(perpd.exchange)
+        most = 512 - 51 - 25  # less the tenth for proved keys, and what the world had open
+        table.true("streams of strangers", most <= len(strangers) <= 512 - 51, len(strangers))
+        there.others_go_on(table)
+        held = []
+        for number in range(20):
+            newcomer = perpd.exchange.open(source=f"127.88.0.{1 + number}")
+            newcomer.send(client.request_bytes("GET", "/api/v1/time"))
+            table.same("a newcomer", newcomer.receive().status, 200)
+            held.append(newcomer)
+        for number in range(8):
+            maker = perpd.exchange.open(source="127.99.0.1")
+            placed = maker.exchange(perpd.exchange.signed(
+                client.PLACE_LIMIT, client.limit_body(there.maker.id, BTC_PRICE - 3000 - number, 20),
+                there.maker.session))
+            table.true("a connection of the maker's", placed.status == 200 and
+                       placed.json["status"] == DONE, placed)
+            held.append(maker)
+        there.others_go_on(table)
+        for connection in strangers + held:
+            connection.close()
+        table.same("it stops", perpd.stop(), 0)
+    return table.wrong
 
 
 def main():
