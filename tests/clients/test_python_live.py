@@ -395,14 +395,18 @@ async def overrun(table, here):
 async def frames(table, here):
     """RFC 6455: fragments, pings between them, and what closes a connection with which code."""
     from ws_client import BINARY, CLOSE, PING, PONG, TEXT, frame
-    whole = [frame(TEXT, b"a", fin=False, masked=False), frame(PING, b"p", masked=False),
-             frame(0, "é".encode(), fin=True, masked=False)]
-    wrong = {1002: [frame(TEXT, b"x", masked=True), frame(TEXT, b"x", masked=False, rsv=4),
-                    frame(0, b"x", masked=False), frame(3, b"", masked=False),
-                    frame(PING, b"x" * 126, masked=False), frame(PING, b"", False, False),
-                    frame(CLOSE, b"\x03", masked=False), frame(CLOSE, b"\x03\xf7", masked=False),
-                    frame(TEXT, b"x", False, False) + frame(TEXT, b"x", masked=False)],
-             1003: [frame(BINARY, b"x", masked=False)], 1007: [frame(TEXT, b"\xff", masked=False)],
+    whole = [frame(TEXT, b"a\xc3", fin=False, masked=False), frame(PING, b"p", masked=False),
+             frame(0, b"", fin=False, masked=False), frame(0, b"\xa9", fin=True, masked=False)]
+    def sent(opcode, data, **more):
+        return frame(opcode, data, masked=False, **more)
+    no_codes = [(number).to_bytes(2, "big") for number in (999, 1004, 1005, 1006, 1015, 2999)]
+    wrong = {1002: [frame(TEXT, b"x", masked=True), sent(TEXT, b"x", rsv=4), sent(0, b"x"),
+                    sent(3, b""), sent(PING, b"x" * 126), sent(PING, b"", fin=False),
+                    sent(CLOSE, b"\x03"), *(sent(CLOSE, data) for data in no_codes),
+                    sent(TEXT, b"x", fin=False) + sent(TEXT, b"x")],
+             1003: [sent(BINARY, b"x")],
+             1007: [sent(TEXT, b"\xff"), sent(TEXT, b"\xed\xa0\x80"),
+                    sent(TEXT, b"\xc3", fin=False) + sent(0, b"x"), sent(CLOSE, b"\x03\xe8\xff")],
              1009: [b"\x81\x7f" + (1 << 40).to_bytes(8, "big")]}
     heard = []
 
@@ -428,10 +432,11 @@ async def frames(table, here):
 
 
 @case
-async def another_implementation(table, _):
-    """RFC 6455 with python3-websockets as the server: fragments, control frames between them,
-    masks, messages of each length of a head, and its close code."""
+async def other_implementations(table, here):
+    """RFC 6455 with python3-websockets as the server, and with perpd: fragments, control frames
+    between them, masks, messages of each length of a head, close codes."""
     await websockets_python.echoes(table)
+    await websockets_python.with_perpd(table, here)
 
 
 @suite.case

@@ -1,6 +1,8 @@
-"""websockets_python.py - the WebSocket of clients/python with python3-websockets as its server.
+"""websockets_python.py - the WebSocket of clients/python with python3-websockets as its server, and
+with perpd.
 """
 import asyncio
+import json
 import subprocess
 import sys
 
@@ -37,3 +39,37 @@ async def echoes(table):
     finally:
         server.kill()
         await server.wait()
+
+
+async def closed_code(socket):
+    try:
+        while True:
+            await socket.receive()
+    except Closed as closed:
+        return closed.code
+
+
+async def with_perpd(table, here):
+    """perpd reads what the client masks, of each length of a head; a ping of the client comes back
+    before the next answer; each fault ends with its code (W9)."""
+    def opened():
+        return WebSocket.open(Origin(here.url), "/api/v1/stream")
+
+    async def answer(socket, text):
+        await socket.send(text)
+        return json.loads(await socket.receive())
+    socket = await opened()
+    for size in (20, 125, 126, 200, 16_896):
+        op = '{"op":"no","id":7}'
+        table.same(f"{size} bytes", (await answer(socket, op.ljust(size)))["id"], 7)
+    await socket._send(9, "é".encode())
+    said = await answer(socket, '{"op":"subscribe","id":8,"channel":"é"}')
+    table.same("behind a ping", (said["id"], "problem" in said), (8, True))
+    faults = ((1009, 1, b" " * 16_897), (1003, 2, b"x"), (1007, 1, b"\xff"), (1002, 3, b""),
+              (1002, 9, b"x" * 126), (1002, 0, b"x"))
+    for code, opcode, data in faults:
+        peer = await opened()
+        await peer._send(opcode, data)
+        table.same(f"opcode {opcode}, {len(data)} bytes", await closed_code(peer), code)
+    await socket._send(8, (1000).to_bytes(2, "big"))
+    table.same("an echoed close", await closed_code(socket), 1000)

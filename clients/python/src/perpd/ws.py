@@ -15,6 +15,8 @@ from .http import Connection, Origin, read_head
 _GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _CONTINUED, _TEXT, _BINARY, _CLOSE, _PING, _PONG = 0, 1, 2, 8, 9, 10
 _MESSAGE_MAX = 16 << 20
+_NO_CODE = 1005
+_NEVER_SENT = (1004, _NO_CODE, 1006)
 
 
 class Closed(Lost):
@@ -139,11 +141,13 @@ class WebSocket:
             return await self._fail(1007, "no UTF-8")
 
     async def _end_by(self, data: bytes) -> None:
-        code = struct.unpack(">H", data[:2])[0] if len(data) >= 2 else 1005
-        if len(data) == 1 or code != 1005 and not (1000 <= code <= 1014 or 3000 <= code <= 4999):
+        code = struct.unpack(">H", data[:2])[0] if len(data) >= 2 else _NO_CODE
+        if len(data) == 1 or data and not (
+                1000 <= code <= 1014 and code not in _NEVER_SENT or 3000 <= code <= 4999):
             await self._fail(1002, "a close frame of another form")
-        await self.close(1000 if code == 1005 else code)
-        raise Closed(code, data[2:].decode(errors="replace"))
+        reason = await self._text(data[2:])
+        await self.close(1000 if code == _NO_CODE else code)
+        raise Closed(code, reason)
 
     async def _fail(self, code: int, what: str) -> str:
         await self.close(code)
