@@ -10,6 +10,8 @@ CODES = {  # kind of a field: its letters of struct
     "expiry": "Q", "price": "Q", "quantity": "q", "size": "Q", "asset": "H", "length": "H",
 }
 TAILS = ("items", "credential", "document")
+# Whose requests have typed data.
+MASTERS = ("session_or_master", "master", "admin", "new_secp256k1")
 SPECIAL = {  # kind: its codec in body.py and its Python type; every other kind is an integer
     "portfolio": ("PORTFOLIO", "PortfolioId"), "bool": ("BOOL", "bool"),
     "uuid": ("ID", "UUID"), "text": ("text_of", "str"), "length": ("LENGTH", None),
@@ -73,6 +75,17 @@ def literal(name, values):
     return ["", f"{name} = Literal[", wrapped(values, "    ") + ",", "]"]
 
 
+def typed_lines(fields, types):
+    for field in fields:
+        kind = field["kind"]
+        if kind != "pad":
+            line = f'        TypedField("{field["name"]}", "{kind}", "{types[kind]}", ' \
+                f'{field["offset"]}, {field["size"]}'
+            names = field.get("names")
+            yield f"{line})," if not names else \
+                f"{line}, (\n{wrapped(names, ' ' * 12)},\n        )),"
+
+
 def wire(tables):
     classes = enums(tables)
     lines = [f'"""Requests, statuses, reasons, problem codes of perpd. {NOTE}"""',
@@ -80,7 +93,8 @@ def wire(tables):
              "from enum import IntEnum", "from struct import Struct",
              "from typing import ClassVar, Final, Literal", "from uuid import UUID", "",
              "from .body import (BOOL, ID, INTEGER, LENGTH, PORTFOLIO, TAIL, Body, Fields, "
-             "PortfolioId,", "                   bytes_of, enum_of, items_of, text_of)", "",
+             "PortfolioId,",
+             "                   TypedField, bytes_of, enum_of, items_of, text_of)", "",
              "HEADER_VERSION: Final = 1"]
     lines += literal("Status", tables["statuses"])
     lines += literal("Reason", [row["name"] for row in tables["reasons"]])
@@ -97,7 +111,14 @@ def wire(tables):
         fields = row["fields"] or [{"name": "pad", "kind": "pad", "size": row["body_bytes"]}]
         lines += body(pascal(row["name"]), doc, constants, fields, classes)
     lines += ["", "", "REQUESTS: Final[dict[int, type[Body]]] = {"]
-    lines += [f"    {row['code']}: {pascal(row['name'])}," for row in rows] + ["}", ""]
+    lines += [f"    {row['code']}: {pascal(row['name'])}," for row in rows] + ["}"]
+    lines += ["", "# What a wallet shows of each request that a master key on secp256k1 may sign.",
+              "TYPED: Final[dict[int, tuple[TypedField, ...]]] = {"]
+    types = {row["kind"]: row["eip712"] or "" for row in tables["kinds"]}
+    for row in rows:
+        if row["signer"] in MASTERS:
+            lines += [f"    {row['code']}: (", *typed_lines(row["fields"], types), "    ),"]
+    lines += ["}", ""]
     return "\n".join(lines)
 
 

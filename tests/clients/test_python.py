@@ -4,9 +4,11 @@ its types, its wheel. W: wire.md.
 import asyncio
 import base64
 import dataclasses
+import hashlib
 import importlib
 import json
 import pathlib
+import pickle
 import shutil
 import subprocess
 import sys
@@ -24,12 +26,12 @@ from harness import Suite, Table, only  # noqa: E402  (python_library finds the 
 import client_wheel  # noqa: E402
 import packages  # noqa: E402
 
-from perpd import (Amount, Client, Order, PortfolioId, SessionKey, SlowSignerWarning,  # noqa: E402
-                   WrongChecksum, address_of, address_text)
+from perpd import (Amount, Client, MasterKey, Order, PortfolioId, SessionKey,  # noqa: E402
+                   SlowMasterWarning, SlowSignerWarning, WrongChecksum, address_of, address_text)
 from perpd import _wire_gen as wire  # noqa: E402
-from perpd import binary, ed25519, sign, sync  # noqa: E402
+from perpd import binary, ed25519, secp256k1, sign, sync, typed_data  # noqa: E402
 from perpd.book import Book, Fault  # noqa: E402
-from perpd.address import keccak_256  # noqa: E402
+from perpd.keccak import keccak_256  # noqa: E402
 from perpd.ids import Ids, id_time_ms, is_v7  # noqa: E402
 from perpd.trading import Trading  # noqa: E402
 
@@ -119,9 +121,10 @@ def binary_messages(_):
 def bytes_of_the_vectors(_):
     """Each body is read and packed again to the same bytes; a changed one is refused (W1, W3)."""
     table, packed = Table(), 0
-    for vector in vectors("ed25519") + vectors("eip712"):
+    for vector in vectors("ed25519") + vectors("eip712") + vectors("passkey"):
         payload = bytes.fromhex(vector["payload_hex"])
-        kind, request_id = wire.REQUESTS[vector["request_type"]], UUID(bytes=payload[8:24])
+        code = int.from_bytes(payload[2:4], "little")
+        kind, request_id = wire.REQUESTS[code], UUID(bytes=payload[8:24])
         if vector["name"] == "create_session_unknown_scope":
             table.true(vector["name"], raises(ValueError, lambda: kind.unpack(payload[24:])))
             continue
@@ -129,7 +132,7 @@ def bytes_of_the_vectors(_):
         table.same(vector["name"], sign.payload_of(body, request_id, payload[1]), payload)
         table.true("too short", raises(ValueError, lambda: kind.unpack(payload[24:-8])))
         packed += 1
-    table.same("vectors", packed, 62)
+    table.same("vectors", packed, 80)
     limit = wire.PlaceLimitOrder(PortfolioId(7, 0, 0), 1_000_000, -50_000, 2**64 - 1, True, False,
                                  wire.Stp.EXPIRE_TAKER, 1)
     payload = sign.payload_of(limit, UUID("0198c0de-0000-7000-8000-0000000000a1"))
@@ -147,44 +150,104 @@ def bytes_of_the_vectors(_):
     return table.wrong
 
 
+BUILT_IN = "built-in"
+
+
 def envelopes(table, library):
-    """Each good vector is signed to the same envelope by this library."""
+    """Each good vector of a session key is signed to the same envelope by this library."""
     signed = 0
     for vector in vectors("ed25519"):
-        if not vector["valid"] or vector["request_type"] >= 1000:
+        if not vector["valid"]:
             continue
         key = SessionKey(bytes.fromhex(vector["seed"]))
         table.same("library", key.library, library)
         envelope = sign.envelope_of(bytes.fromhex(vector["payload_hex"]), key)
         table.same(vector["name"], json.loads(envelope), vector["envelope"])
         signed += 1
+    table.same("signed", signed, 23)
+
+
+def master_envelopes(table, library):
+    """Likewise of a master key; the signatures of `cryptography` are other ones, and good."""
+    signed = 0
+    for vector in vectors("eip712"):
+        if not vector["valid"]:
+            continue
+        key = MasterKey(bytes.fromhex(vector["private_key"]), vector["exchange_id"])
+        table.same("library", key.library, library)
+        envelope = json.loads(sign.envelope_of(bytes.fromhex(vector["payload_hex"]), key))
+        if library == "cryptography":
+            table.true(vector["name"], secp256k1.verify(
+                key.public, bytes.fromhex(vector["digest"]),
+                base64.b64decode(envelope["signature"])))
+            envelope["signature"] = vector["envelope"]["signature"]
+        table.same(vector["name"], envelope, vector["envelope"])
+        signed += 1
     table.same("signed", signed, 21)
 
 
-@suite.case
-def signatures(_):
-    """Every library that is here, and the built-in one, makes the vectors' signatures."""
-    table, hidden = Table(), []
-    for module, library in (("nacl", "PyNaCl"), ("cryptography", "cryptography")):
+def by_each_library(table, envelopes_of, libraries):
+    """Every library that is here makes the signatures, then the built-in one with all hidden:
+    the categories of what it warns of."""
+    hidden = []
+    for module, library in libraries:
         with Hidden(*hidden):
             try:
                 importlib.import_module(module)
             except ImportError:
                 print(f"{library} is not installed: not tried")
             else:
-                envelopes(table, library)
+                envelopes_of(table, library)
         hidden.append(module)
     with Hidden(*hidden), warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        envelopes(table, "built-in")
-    table.true("the warning", heard and heard[0].category is SlowSignerWarning, heard)
+        envelopes_of(table, BUILT_IN)
+    return {one.category for one in heard}
+
+
+@suite.case
+def signatures(_):
+    """W4: every library that is here, and the built-in one with PyNaCl, cryptography and coincurve
+    hidden, makes the vectors' signatures; each vector is accepted or refused as it says."""
+    table = Table()
+    heard = by_each_library(table, envelopes, (("nacl", "PyNaCl"),
+                                               ("cryptography", "cryptography")))
+    table.same("the warning", heard, {SlowSignerWarning})
     for vector in vectors("ed25519"):
-        key = base64.b64decode(vector["envelope"]["public_key"])
-        if vector["request_type"] >= 1000 or len(key) != 32 or "small_order" in vector["name"]:
+        key, payload, signature = (base64.b64decode(vector["envelope"][name])
+                                   for name in ("public_key", "payload", "signature"))
+        table.same(vector["name"], ed25519.verify(key, payload, signature), vector["valid"])
+    heard = by_each_library(table, master_envelopes, (("coincurve", "coincurve"),
+                                                      ("cryptography", "cryptography")))
+    table.same("the warning", heard, {SlowMasterWarning})
+    return table.wrong
+
+
+@suite.case
+def documents(_):
+    """W4: what a wallet shows of each vector, its hashes and its digest; signatures that are
+    refused; the challenges that passkeys sign."""
+    table = Table()
+    for vector in vectors("eip712"):
+        typed = typed_data.typed_data(bytes.fromhex(vector["payload_hex"]), vector["exchange_id"])
+        digest = typed_data.digest_of(typed)
+        table.same(vector["name"], secp256k1.verify(
+            bytes.fromhex(vector["public_key"]), digest, bytes.fromhex(vector["signature"])),
+            vector["valid"])
+        if not vector["valid"]:
             continue
-        table.same(vector["name"], ed25519.verify(
-            key, base64.b64decode(vector["envelope"]["payload"]),
-            base64.b64decode(vector["envelope"]["signature"])), vector["valid"])
+        table.same(vector["name"], typed, vector["typed_data"])
+        for name, kind, values in (("domain_separator", "EIP712Domain", typed["domain"]),
+                                   ("struct_hash", typed["primaryType"], typed["message"])):
+            table.same(f"{vector['name']}: {name}",
+                       typed_data.hash_struct(typed, kind, values).hex(), vector[name])
+        table.same(vector["name"], digest.hex(), vector["digest"])
+    for vector in vectors("passkey"):
+        digest = hashlib.sha256(bytes.fromhex(vector["payload_hex"])).digest()
+        table.same(vector["name"], base64.urlsafe_b64encode(digest).decode().rstrip("="),
+                   vector["challenge_b64url"])
+    order = bytes.fromhex(vectors("ed25519")[0]["payload_hex"])
+    table.true("an order", raises(ValueError, lambda: typed_data.typed_data(order, "00" * 32)))
     return table.wrong
 
 
@@ -207,8 +270,16 @@ def secrets(_):
     table.same("by a function", SessionKey.load(lambda: text).public, key.public)
     table.true("no Base64", raises(ValueError, lambda: SessionKey.load(lambda: "secret = ***")))
     table.true("repr", text not in repr(key) and text not in str(vars(SessionKey)), repr(key))
-    import pickle
     table.true("pickle", raises(TypeError, lambda: pickle.dumps(key)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SlowMasterWarning)
+        master = MasterKey.load(lambda: text, "ab" * 32)
+    shown = repr(master) + str([getattr(master, name) for name in ("public", "exchange_id")])
+    table.true("of a master key", text not in shown and seed.hex() not in shown, shown)
+    table.true("not pickled", raises(TypeError, lambda: pickle.dumps(master)))
+    for wrong in (lambda: MasterKey.load(lambda: text), lambda: MasterKey(bytes(32), "ab" * 32),
+                  lambda: MasterKey.load(lambda: f"secret = {text}\nexchange = 00", "ab" * 32)):
+        table.true("no exchange, no key, another exchange", raises(ValueError, wrong))
     return table.wrong
 
 

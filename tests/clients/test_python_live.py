@@ -112,6 +112,17 @@ async def of_another_exchange(table, here):
 
 
 @case
+async def master_key(table, here):
+    """What a master key signs is what the exchange reads (W4); it signs no order."""
+    key = perpd.MasterKey(bytes(here.rich.master._secret),
+                          here.exchange.get("/api/v1/exchange").json["exchange_id"])
+    async with perpd.connect(here.url, key=key, api_key=here.secrets["api_key"]) as ex:
+        done = await ex.withdraw("1", bytes(range(20)))
+        table.same("withdraws", done.status, "request_completed")
+        table.true("no order", await raised(ValueError, ex.cancel_all()))
+
+
+@case
 async def executed_once(table, here):
     """B3: behind a proxy that loses requests and answers each intent is executed at most once, and
     what the library says of it is what GET /requests/{id} says."""

@@ -90,6 +90,15 @@ async def of_another_exchange(table, here):
 
 
 @case
+async def master_key(table, here):
+    """What a master key signs is what the exchange reads (W4); it signs no order."""
+    words = (bytes(here.rich.master._secret).hex(),
+             here.exchange.get("/api/v1/exchange").json["exchange_id"], here.secrets["api_key"])
+    table.same("withdraws", await said("master", here.url, *words),
+               [["request_completed", "RangeError", False]])
+
+
+@case
 async def executed_once(table, here):
     """B3: behind a proxy that loses requests and answers each intent is executed at most once, and
     what the library says of it is what GET /requests/{id} says."""

@@ -1,5 +1,6 @@
 // typescript.mjs DIST VECTORS - clients/ts as it was compiled into DIST, against VECTORS, a folder
 // of vectors. Prints what is wrong, one line each; the last line counts what was looked at.
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
@@ -31,9 +32,11 @@ const hex = (bytes) => Buffer.from(bytes).toString("hex");
 const vectors = (name) => JSON.parse(readFileSync(`${folder}/${name}.json`, "utf8")).vectors;
 
 // W3, W4: each body is read and packed again to the same bytes, and signed to the same envelope.
-for (const vector of [...vectors("ed25519"), ...vectors("eip712")]) {
+const ALL = ["ed25519", "eip712", "passkey"].flatMap(vectors);
+const codeOf = (payload) => payload.readUInt16LE(2);
+for (const vector of ALL) {
   const payload = Buffer.from(vector.payload_hex, "hex");
-  const name = NAMES.get(vector.request_type);
+  const name = NAMES.get(codeOf(payload));
   if (vector.name === "create_session_unknown_scope") {
     refused(vector.name, RangeError, () => perpd.unpackBody(name, payload.subarray(24)));
     continue;
@@ -42,13 +45,44 @@ for (const vector of [...vectors("ed25519"), ...vectors("eip712")]) {
   const id = perpd.idText(payload.subarray(8, 24));
   same(vector.name, hex(perpd.payloadOf(name, body, id, payload[1])), hex(payload));
   refused("too short", RangeError, () => perpd.unpackBody(name, payload.subarray(24, -8)));
-  if (vector.seed !== undefined && vector.valid && vector.request_type < 1000) {
+  if (vector.seed !== undefined && vector.valid) {
     const key = await SessionKey.ofSeed(Buffer.from(vector.seed, "hex"));
     const { payload: text, public_key, signature } = vector.envelope;
     same(`${vector.name} signed`, JSON.parse(await perpd.envelopeOf(payload, key)),
       { payload: text, public_key, signature });
   }
 }
+for (const { name, valid, envelope } of vectors("ed25519")) {
+  const [key, payload, signature] = ["public_key", "payload", "signature"]
+    .map((member) => Buffer.from(envelope[member], "base64"));
+  same(name, await perpd.verify(key, payload, signature), valid);
+}
+// W4: what a wallet shows, its digest, and the signature of the master key; those that are refused.
+const { hashStruct } = await import(pathToFileURL(`${dist}/typed_data.js`).href);
+const secp = await import(pathToFileURL(`${dist}/secp256k1.js`).href);
+for (const vector of vectors("eip712")) {
+  const payload = Buffer.from(vector.payload_hex, "hex");
+  const typed = perpd.typedDataOf(payload, vector.exchange_id);
+  const digest = perpd.digestOf(typed);
+  same(vector.name, secp.verifyDigest(Buffer.from(vector.public_key, "hex"), digest,
+    Buffer.from(vector.signature, "hex")), vector.valid);
+  if (!vector.valid) continue;
+  same(vector.name, Object.entries(typed).sort(), Object.entries(vector.typed_data).sort());
+  same(vector.name, hex(hashStruct(typed, "EIP712Domain", typed.domain)), vector.domain_separator);
+  same(vector.name, hex(hashStruct(typed, typed.primaryType, typed.message)), vector.struct_hash);
+  same(vector.name, hex(digest), vector.digest);
+  const master = new perpd.MasterKey(Buffer.from(vector.private_key, "hex"), vector.exchange_id);
+  same(vector.name, JSON.parse(await perpd.envelopeOf(payload, master)), {
+    payload: vector.envelope.payload, public_key: vector.envelope.public_key,
+    signature: vector.envelope.signature });
+}
+for (const vector of vectors("passkey")) {
+  const payload = Buffer.from(vector.payload_hex, "hex");
+  same(vector.name, createHash("sha256").update(payload).digest("base64url"),
+    vector.challenge_b64url);
+}
+refused("an order", RangeError, () => perpd.typedDataOf(
+  Buffer.from(vectors("ed25519")[0].payload_hex, "hex"), "00".repeat(32)));
 const place = { account_id: 7n, subaccount_index: 0, portfolio_index: 0 };
 const limit = { portfolio_id: place, price: 1_000_000n, quantity: -50_000n, expiry: 2n ** 64n - 1n,
   post_only: true, reduce_only: false, stp: "EXPIRE_TAKER", asset: 1 };
@@ -105,7 +139,7 @@ same("equal", Amount.of("1.50").equals(Amount.of("1.5")), true);
 refused("too fine", RangeError, () => Amount.of("0.05").at(1));
 
 // F8: the spellings that EIP-55 gives as examples; other letters are refused, with both.
-const { keccak256 } = await import(pathToFileURL(`${dist}/address.js`).href);
+const { keccak256 } = await import(pathToFileURL(`${dist}/keccak.js`).href);
 const { Trading } = await import(pathToFileURL(`${dist}/trading.js`).href);
 same("Keccak-256 of nothing", hex(keccak256(new Uint8Array(0))),
   "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470");

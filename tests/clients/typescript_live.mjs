@@ -93,6 +93,14 @@ const CASES = {
     say(["a file for all", (await failed(readSecret(words[3]))).name]);
   },
 
+  async master(url, secret, exchangeId, apiKey) {
+    const key = new perpd.MasterKey(Buffer.from(secret, "hex"), exchangeId);
+    const ex = await perpd.connect(url, { key, apiKey: await readSecret(apiKey) });
+    say([(await ex.withdraw("1", `0x${"11".repeat(20)}`)).status,
+      (await failed(ex.cancelAll())).name, inspect(key, { showHidden: true }).includes(secret)]);
+    ex.close();
+  },
+
   async once(url, key, apiKey, count, from) {
     const ex = await signing(url, key, apiKey, { timeoutMs: 2000 });
     const market = await ex.market("BTC-PERP");

@@ -12,6 +12,7 @@ export * from "./errors.js";
 export * from "./ids.js";
 export * from "./json.js";
 export { Market } from "./market.js";
+export { MasterKey } from "./master.js";
 export { Order } from "./order.js";
 export type { Change, Direction, Replacement } from "./order.js";
 export type { Outcome, Pending, Request, Waiting } from "./requests.js";
@@ -21,6 +22,8 @@ export { Stream } from "./stream.js";
 export type { Event, StreamOptions } from "./stream.js";
 export type { LimitOptions, MarketOptions, Placement, Sending, TimeInForce, Trigger,
   TriggerOptions } from "./trading.js";
+export { digestOf, typedDataOf } from "./typed_data.js";
+export type { TypedData } from "./typed_data.js";
 export type * as records from "./types.gen.js";
 export type { Bbo, Mark, Trade } from "./views.js";
 export * as wire from "./wire.gen.js";

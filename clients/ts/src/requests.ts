@@ -105,7 +105,7 @@ export class Sender {
   async begin<Name extends keyof Bodies>(name: Name, body: Bodies[Name], how: Beginning = {})
     : Promise<Pending> {
     const make = async (id: string): Promise<Pick<Request, "id" | "payload" | "envelope">> => {
-      const payload = payloadOf(name, body, id);
+      const payload = payloadOf(name, body, id, this.signer.signatureType);
       const envelope = await envelopeOf(payload, this.signer);
       this.sources.onIntent(id, envelope);
       return { id, payload, envelope };

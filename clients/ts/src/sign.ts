@@ -1,5 +1,7 @@
 // Session keys and the signed envelope of a request (W3, W4). Ed25519 is WebCrypto's.
 
+import { hexOf, numberOf } from "./hex.js";
+
 const PKCS8 = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 const SEED_BYTES = 32;
 
@@ -11,12 +13,28 @@ export function fromBase64(text: string): Uint8Array {
   return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 }
 
-/** What signs requests: a SessionKey, or a device of one's own. What it signs names no exchange;
- * `exchangeId` (hex), where it is there, is the only one it signs for. */
+/** What signs requests: a SessionKey, a MasterKey, or a device of one's own. `exchangeId` (hex), where it
+ * is there, is the only one it signs for: what a session key signs names no exchange. `signatureType` is that
+ * of the header: 0, Ed25519, where it is not there. */
 export interface Signer {
+  readonly signatureType?: number;
   readonly publicKey: Uint8Array;
   readonly exchangeId?: string | undefined;
   sign(message: Uint8Array): Promise<Uint8Array>;
+}
+
+/** The secret bytes and the exchange of a key file's text; RangeError for no Base64. */
+export function partsOfKey(text: string)
+  : { readonly secret: Uint8Array; readonly exchange?: string } {
+  const parts = new Map([...text.matchAll(/^(\w+) = (.*)$/gm)]
+    .map((match) => [match[1] ?? "", (match[2] ?? "").trim()]));
+  const exchange = parts.get("exchange");
+  try {
+    const secret = fromBase64(parts.get("secret") ?? text.trim());
+    return exchange === undefined ? { secret } : { secret, exchange };
+  } catch {
+    throw new RangeError("the key is no Base64 of its secret");
+  }
 }
 
 /** An Ed25519 key of WebCrypto. Its secret cannot be read again. */
@@ -47,15 +65,8 @@ export class SessionKey implements Signer {
 
   /** Of the text of a file that `perp keys new ed25519` writes, or of the seed in Base64. */
   static async ofText(text: string): Promise<SessionKey> {
-    const parts = new Map([...text.matchAll(/^(\w+) = (.*)$/gm)]
-      .map((match) => [match[1] ?? "", (match[2] ?? "").trim()]));
-    let seed: Uint8Array;
-    try {
-      seed = fromBase64(parts.get("secret") ?? text.trim());
-    } catch {
-      throw new RangeError("the session key is no Base64 of a seed");
-    }
-    return SessionKey.ofSeed(seed, parts.get("exchange"));
+    const { secret, exchange } = partsOfKey(text);
+    return SessionKey.ofSeed(secret, exchange);
   }
 
   async sign(message: Uint8Array): Promise<Uint8Array> {
@@ -73,8 +84,29 @@ export async function envelopeOf(payload: Uint8Array, signer: Signer): Promise<s
 const HEAD_BYTES = 8;
 const ID_END = 24;
 
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+const PRIME = 2n ** 255n - 19n;
+const Y8 = 0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd83d3d706a17c7n;
+/** y of the points whose order divides 8, without the sign of x. */
+const SMALL: ReadonlySet<bigint> = new Set([0n, 1n, PRIME - 1n, Y8, PRIME - Y8]);
+
+const yOf = (bytes: Uint8Array): bigint =>
+  numberOf(Uint8Array.from(bytes.subarray(0, SEED_BYTES)).reverse()) & (1n << 255n) - 1n;
+
+/** Whether an Ed25519 signature is good by the five rules of signatures.md. */
+export async function verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array)
+  : Promise<boolean> {
+  const [a, r] = [yOf(publicKey), yOf(signature)];
+  if (publicKey.length !== SEED_BYTES || a >= PRIME || SMALL.has(a) || SMALL.has(r % PRIME)) {
+    return false;
+  }
+  try {
+    const key = await crypto.subtle.importKey("raw", new Uint8Array(publicKey), "Ed25519", false,
+      ["verify"]);
+    return await crypto.subtle.verify("Ed25519", key, new Uint8Array(signature),
+      new Uint8Array(message));
+  } catch {
+    return false; // no point of the curve
+  }
 }
 
 /** For a signature that the exchange refuses: whether it is good here, and the bytes that were signed.
@@ -82,14 +114,11 @@ function hex(bytes: Uint8Array): string {
 export async function explained(payload: Uint8Array, envelope: string): Promise<string> {
   const parts = JSON.parse(envelope) as { readonly public_key: string; readonly signature: string };
   const publicKey = fromBase64(parts.public_key);
-  const key = await crypto.subtle.importKey("raw", new Uint8Array(publicKey), "Ed25519", false,
-    ["verify"]);
-  const isGood = await crypto.subtle.verify("Ed25519", key,
-    new Uint8Array(fromBase64(parts.signature)), new Uint8Array(payload));
+  const isGood = await verify(publicKey, payload, fromBase64(parts.signature));
   const rows: [name: string, bytes: Uint8Array][] = [["header", payload.subarray(0, HEAD_BYTES)],
     ["request_id", payload.subarray(HEAD_BYTES, ID_END)], ["body", payload.subarray(ID_END)],
     ["public_key", publicKey]];
   return [isGood ? "the signature is good for these bytes under this key"
     : "the signature is not of these bytes under this key: the signer is at fault",
-    ...rows.map(([name, bytes]) => `${name.padEnd(11)} ${hex(bytes)}`)].join("\n");
+    ...rows.map(([name, bytes]) => `${name.padEnd(11)} ${hexOf(bytes)}`)].join("\n");
 }

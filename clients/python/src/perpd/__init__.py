@@ -8,6 +8,7 @@ from .client import Client, connect
 from .errors import (Lost, NotExecuted, NotOnGrid, Overrun, PerpdError, Problem, Rejected,
                      WrongChecksum, WrongExchange)
 from .market import Market
+from .master import MasterKey, SlowMasterWarning
 from .order import Direction, Order
 from .requests import Outcome, OutcomePending
 from .sign import SessionKey, SlowSignerWarning
@@ -16,7 +17,8 @@ from .trading import Placement
 from .views import Bbo, Mark, Trade
 
 __all__ = ["AddressLike", "Amount", "Bbo", "Book", "Client", "Direction", "Event", "Lost", "Mark",
-           "Market", "NotExecuted", "NotOnGrid", "Order", "Outcome", "OutcomePending", "Overrun",
-           "PerpdError", "Placement", "PortfolioId", "Problem", "Rejected", "Rounding",
-           "SessionKey", "Side", "SlowSignerWarning", "Stp", "Trade", "TriggerSource",
-           "WrongChecksum", "WrongExchange", "address_of", "address_text", "connect"]
+           "Market", "MasterKey", "NotExecuted", "NotOnGrid", "Order", "Outcome",
+           "OutcomePending", "Overrun", "PerpdError", "Placement", "PortfolioId", "Problem",
+           "Rejected", "Rounding", "SessionKey", "Side", "SlowMasterWarning", "SlowSignerWarning",
+           "Stp", "Trade", "TriggerSource", "WrongChecksum", "WrongExchange", "address_of",
+           "address_text", "connect"]

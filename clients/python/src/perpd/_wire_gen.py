@@ -8,7 +8,7 @@ from typing import ClassVar, Final, Literal
 from uuid import UUID
 
 from .body import (BOOL, ID, INTEGER, LENGTH, PORTFOLIO, TAIL, Body, Fields, PortfolioId,
-                   bytes_of, enum_of, items_of, text_of)
+                   TypedField, bytes_of, enum_of, items_of, text_of)
 
 HEADER_VERSION: Final = 1
 
@@ -1031,4 +1031,120 @@ REQUESTS: Final[dict[int, type[Body]]] = {
     1009: SetFeeTier,
     1010: IndexAccept,
     1011: ClockConfirm,
+}
+
+# What a wallet shows of each request that a master key on secp256k1 may sign.
+TYPED: Final[dict[int, tuple[TypedField, ...]]] = {
+    9: (
+        TypedField("from", "portfolio", "", 0, 16),
+        TypedField("to", "portfolio", "", 16, 16),
+        TypedField("amount", "amount", "string", 32, 8),
+    ),
+    10: (
+        TypedField("portfolio_id", "portfolio", "", 0, 16),
+        TypedField("amount", "amount", "string", 16, 8),
+        TypedField("destination", "address", "address", 24, 20),
+    ),
+    11: (
+        TypedField("session_pub", "key", "bytes", 0, 32),
+        TypedField("session_expires_at", "time", "string", 32, 8),
+        TypedField("label", "text", "string", 40, 32),
+        TypedField("session_scope", "enum", "string", 72, 1, (
+            "FULL_ACCESS", "TRADING_ONLY",
+        )),
+    ),
+    13: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+        TypedField("session_pub", "key", "bytes", 8, 32),
+        TypedField("expires_at", "time", "string", 40, 8),
+        TypedField("subaccount_pin", "pin", "string", 48, 4),
+        TypedField("scope", "enum", "string", 52, 1, (
+            "FULL_ACCESS", "TRADING_ONLY",
+        )),
+    ),
+    14: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+        TypedField("session_pub", "key", "bytes", 8, 32),
+    ),
+    15: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+    ),
+    16: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+        TypedField("public_key", "key", "bytes", 8, 33),
+    ),
+    17: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+        TypedField("public_key", "key", "bytes", 8, 33),
+    ),
+    19: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+        TypedField("public_key", "key", "bytes", 8, 33),
+        TypedField("credential_id_len", "length", "", 42, 2),
+        TypedField("credential_id", "credential", "bytes", 44, None),
+    ),
+    20: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+        TypedField("public_key", "key", "bytes", 8, 33),
+    ),
+    22: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+    ),
+    23: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+        TypedField("subaccount_index", "index", "uint32", 8, 4),
+    ),
+    24: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+        TypedField("subaccount_index", "index", "uint32", 8, 4),
+        TypedField("name", "text", "string", 16, 32),
+    ),
+    28: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+        TypedField("subaccount_index", "pin", "string", 8, 4),
+        TypedField("scope", "enum", "string", 12, 1, (
+            "FULL_ACCESS", "TRADING_ONLY",
+        )),
+        TypedField("public_key", "key", "bytes", 16, 33),
+    ),
+    29: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+        TypedField("public_key", "key", "bytes", 8, 33),
+    ),
+    30: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+        TypedField("subaccount_index", "pin", "string", 8, 4),
+        TypedField("scope", "enum", "string", 12, 1, (
+            "FULL_ACCESS", "TRADING_ONLY",
+        )),
+        TypedField("public_key", "key", "bytes", 16, 33),
+        TypedField("credential_id_len", "length", "", 50, 2),
+        TypedField("credential_id", "credential", "bytes", 52, None),
+    ),
+    31: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+        TypedField("public_key", "key", "bytes", 8, 33),
+    ),
+    32: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+    ),
+    33: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+        TypedField("expires_at", "time", "string", 8, 8),
+        TypedField("subaccount_pin", "pin", "string", 16, 4),
+    ),
+    34: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+        TypedField("subaccount_pin", "pin", "string", 8, 4),
+        TypedField("scope", "enum", "string", 12, 1, (
+            "READ", "READ_WRITE",
+        )),
+        TypedField("label", "text", "string", 16, 32),
+    ),
+    35: (
+        TypedField("account_id", "account", "uint64", 0, 8),
+        TypedField("api_key_id", "uuid", "string", 8, 16),
+    ),
+    36: (
+    ),
 }

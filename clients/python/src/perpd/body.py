@@ -31,6 +31,17 @@ class Codec(NamedTuple):
 Fields = tuple[tuple[str, Codec], ...]
 
 
+class TypedField(NamedTuple):
+    """A field as typed data shows it: `size` None is of what a length before it counts; `type` is
+    that of EIP-712, and empty where there is none."""
+    name: str
+    kind: str
+    type: str
+    offset: int
+    size: int | None
+    names: tuple[str, ...] = ()
+
+
 def _one(encode: Callable[[Any], object], decode: Callable[[Any], object]) -> Codec:
     def encoded(value: Any) -> tuple[object]:
         return (encode(value),)

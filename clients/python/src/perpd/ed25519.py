@@ -109,12 +109,23 @@ def sign(seed: bytes, public: bytes, message: bytes) -> bytes:
     return point + ((nonce + _hash(point, public, message) * scalar) % _L).to_bytes(32, "little")
 
 
+# y of the points whose order divides 8, without the sign of x.
+_Y8 = int.from_bytes(bytes.fromhex(
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"), "little")
+_SMALL = frozenset((0, 1, _P - 1, _Y8, _P - _Y8))
+
+
+def _is_small(data: bytes) -> bool:
+    return (int.from_bytes(data, "little") & (1 << 255) - 1) % _P in _SMALL
+
+
 def verify(public: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether the signature is good: signatures.md, rules 1 and 3 to 5; small orders are not
-    looked at, which no own signature has."""
+    """Whether the signature is good by the five rules of signatures.md."""
     key = _decode(public)
     s = int.from_bytes(signature[32:], "little")
     if key is None or len(signature) != 64 or s >= _L:
+        return False
+    if _is_small(public) or _is_small(signature[:32]):
         return False
     h = _hash(signature[:32], public, message) % _L
     minus = (_P - key[0], key[1], 1, _P - key[3])

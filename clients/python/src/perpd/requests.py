@@ -82,7 +82,7 @@ class Sender:
 
     def _make(self, body: Body, request_id: UUID | None) -> Request:
         made = request_id or self.new_id()
-        payload = payload_of(body, made)
+        payload = payload_of(body, made, self._signer.signature_type)
         request = Request(made, body, payload, envelope_of(payload, self._signer),
                           request_id is not None)
         self._on_intent(request.id, request.envelope)

@@ -27,9 +27,17 @@ class SlowSignerWarning(UserWarning):
 
 
 class Signer(Protocol):
-    """What signs requests: a SessionKey, or a device of one's own."""
-    public: bytes
-    exchange_id: str | None
+    """What signs requests: a SessionKey, a MasterKey, or a device of one's own. The type is that of
+    the header: 0 Ed25519, 1 secp256k1."""
+
+    @property
+    def public(self) -> bytes: ...
+
+    @property
+    def exchange_id(self) -> str | None: ...
+
+    @property
+    def signature_type(self) -> int: ...
 
     def sign(self, message: bytes) -> bytes: ...
 
@@ -58,6 +66,7 @@ def _backend(seed: bytes) -> tuple[bytes, Callable[[bytes], bytes], str]:
 class SessionKey:
     """An Ed25519 key that signs requests. The secret is in no repr, log or pickle. What it signs
     names no exchange; `exchange_id` (hex), where it is not None, is the only one it signs for."""
+    signature_type = 0
     __slots__ = ("public", "library", "exchange_id", "_sign")
 
     def __init__(self, seed: bytes, exchange_id: str | None = None) -> None:
@@ -74,14 +83,7 @@ class SessionKey:
     def load(cls, secret: Secret) -> SessionKey:
         """From a file as `perp keys new ed25519` writes it, from `env:NAME`, or from a function:
         the Base64 of the seed, alone or after `secret = `; `exchange = ` binds the key."""
-        text = read_secret(secret)
-        parts = {name: value for name, equals, value in
-                 (line.partition(" = ") for line in text.splitlines()) if equals}
-        try:
-            seed = base64.b64decode(parts.get("secret", text).strip(), validate=True)
-        except ValueError:
-            raise ValueError("the session key is no Base64 of a seed") from None
-        return cls(seed, parts.get("exchange"))
+        return cls(*parts_of_key(secret))
 
     def sign(self, message: bytes) -> bytes:
         return self._sign(message)
@@ -106,6 +108,18 @@ def read_secret(source: Secret) -> str:
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise PermissionError(f"{path} holds a secret and is open to others: chmod 600 {path}")
     return path.read_text()
+
+
+def parts_of_key(source: Secret) -> tuple[bytes, str | None]:
+    """The secret bytes and the exchange of a key file's text; ValueError for no Base64."""
+    text = read_secret(source)
+    parts = {name: value for name, equals, value in
+             (line.partition(" = ") for line in text.splitlines()) if equals}
+    try:
+        data = base64.b64decode(parts.get("secret", text).strip(), validate=True)
+    except ValueError:
+        raise ValueError("the key is no Base64 of its secret") from None
+    return data, parts.get("exchange")
 
 
 def payload_of(body: Body, request_id: UUID, signature_type: int = 0) -> bytes:
