@@ -179,7 +179,7 @@ void entrance_refuse(struct context *context, struct conn *conn)
     char text[ENTRANCE_REFUSAL_BYTES];
     size_t count = entrance_refusal(context, text);
     conn->last = true;
-    conn->phase = CONN_HEAD;
+    conn_phase_move(&conn->phase, CONN_HEAD);
     if (output_fits(&context->outputs, &conn->output, count))
         output_append(&context->outputs, &conn->output, text, count, context->now_ns);
     context_mark_dirty(context, conn);

@@ -200,7 +200,7 @@ static void attend(struct net *net, struct conn *conn)
     const uint8_t *bytes;
     if (protocol->context.draining && is_between_requests(conn)) {
         conn->last = true;
-        conn->phase = CONN_HEAD;
+        conn_phase_move(&conn->phase, CONN_HEAD);
     }
     if (!conn->broken)
         secure_seal(&net->secure, conn);
@@ -304,7 +304,7 @@ static void on_accept(struct net *net, const struct io_uring_cqe *cqe, uint32_t 
     conn->file = cqe->res;
     conn->address = address;
     if (listener == PUBLIC && peer_list_has(&protocol->config.proxies, &peer)) {
-        conn->phase = CONN_PROXY;
+        conn_phase_move(&conn->phase, CONN_PROXY);
     } else if (listener == PUBLIC && !entrance_admit(&protocol->context, conn)) {
         turn_away(net, conn);
         return;

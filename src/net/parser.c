@@ -13,7 +13,7 @@ void parser_refuse(struct protocol *protocol, struct conn *conn,
                    const struct problem_detail *problem)
 {
     conn->last = true;
-    conn->phase = CONN_HEAD;
+    conn_phase_move(&conn->phase, CONN_HEAD);
     protocol->context.metrics.counters.requests++;
     pipeline_refuse(&protocol->pipeline, conn, problem, conn->allow);
 }
@@ -137,7 +137,7 @@ static bool accept_head(struct protocol *protocol, struct conn *conn, const char
     conn->body_bytes = 0;
     conn->complete_bytes = 0;
     conn->body_limit = BODY_MAX;
-    conn->phase = CONN_BODY;
+    conn_phase_move(&conn->phase, CONN_BODY);
     if (!head->keep_alive)
         conn->last = true;
     if ((head->method == HTTP_GET || head->method == HTTP_HEAD) && has_body(head)) {
@@ -331,7 +331,7 @@ static enum progress read_body(struct protocol *protocol, struct conn *conn, cha
         return PROGRESS_BLOCKED;
     *used = conn->complete_bytes;
     conn->complete_bytes = 0;
-    conn->phase = conn->stream != NULL ? CONN_STREAM : CONN_HEAD;
+    conn_phase_move(&conn->phase, conn->stream != NULL ? CONN_STREAM : CONN_HEAD);
     conn->scanned = 0;
     return PROGRESS_DONE;
 }

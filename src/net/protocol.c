@@ -54,7 +54,7 @@ struct conn *protocol_open(struct protocol *protocol, bool admin)
 
 void protocol_await(struct protocol *protocol, struct conn *conn)
 {
-    conn->phase = conn->secure ? CONN_HANDSHAKE : CONN_HEAD;
+    conn_phase_move(&conn->phase, conn->secure ? CONN_HANDSHAKE : CONN_HEAD);
     conn_time_start(&protocol->context.conns, conn,
                     conn->secure ? CONN_TIME_HANDSHAKE : CONN_TIME_IDLE, protocol->context.now_ns);
 }
@@ -64,7 +64,7 @@ void protocol_abandon(struct protocol *protocol, struct conn *conn)
     pipeline_drop(&protocol->pipeline, conn);
     conn_input_consume(&protocol->context.conns, conn, conn_input_bytes(conn));
     conn->last = true;
-    conn->phase = CONN_HEAD;
+    conn_phase_move(&conn->phase, CONN_HEAD);
     conn->blocked = false;
     conn->continue_due = false;
     conn->reads_held = false;
@@ -131,7 +131,7 @@ void protocol_end_of_input(struct protocol *protocol, struct conn *conn)
     conn->ended = true;
     if (!conn->blocked) { /* an incomplete request will not be completed */
         conn->last = true;
-        conn->phase = CONN_HEAD;
+        conn_phase_move(&conn->phase, CONN_HEAD);
         conn_input_consume(&protocol->context.conns, conn, conn_input_bytes(conn));
     }
     context_mark_dirty(&protocol->context, conn);
@@ -323,7 +323,7 @@ static void time_out(struct protocol *protocol, struct conn *conn, enum conn_tim
                                  ? "the head was not complete 10 s after its first byte"
                                  : "the body was not complete 30 s after the head");
     conn_input_consume(&protocol->context.conns, conn, conn_input_bytes(conn));
-    conn->phase = CONN_HEAD;
+    conn_phase_move(&conn->phase, CONN_HEAD);
     conn->allow = NULL;
     conn->origin = ORIGIN_NONE;
     conn_time_start(&protocol->context.conns, conn, CONN_TIME_IDLE, protocol->context.now_ns);

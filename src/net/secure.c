@@ -309,7 +309,7 @@ static void shake(struct secure *secure, struct conn *conn)
     end_handshake(secure, conn);
     conn_time_start(&context->conns, conn, CONN_TIME_IDLE, context->now_ns);
     if (secure->wire.count == 0) {
-        conn->phase = CONN_HEAD;
+        conn_phase_move(&conn->phase, CONN_HEAD);
         return;
     }
     /* The turn's signatures are verified already: what follows is of the next turn. */
@@ -334,7 +334,7 @@ void secure_begin(struct secure *secure)
         if (!conn->open || conn->phase != CONN_HANDSHAKE || conn->handshaking)
             continue;
         size_t count = move_input(secure, conn);
-        conn->phase = CONN_HEAD;
+        conn_phase_move(&conn->phase, CONN_HEAD);
         show_bytes(secure, conn, secure->raw, count);
         read_records(secure, conn);
         end_if_ended(secure, conn);

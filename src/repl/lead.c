@@ -4,6 +4,20 @@
 
 #include "repl/etcd_call.h"
 
+/* The only writer of the state. The table must allow the move (INVARIANT). */
+static void move(struct lead *lead, enum lead_state next)
+{
+#define TO(name)             (1U << LEAD_##name)
+#define X(name, next_states) next_states,
+    static const unsigned allowed[LEAD_STATE_COUNT] = { LEAD_STATE_LIST(X) };
+#undef X
+#undef TO
+
+    INVARIANT((unsigned)lead->state < LEAD_STATE_COUNT && (unsigned)next < LEAD_STATE_COUNT);
+    INVARIANT((allowed[lead->state] >> next & 1U) != 0);
+    lead->state = next;
+}
+
 void lead_begin(struct lead *lead, struct etcd *etcd, const char *cluster, int64_t epoch,
                 uint64_t last)
 {
@@ -56,7 +70,7 @@ static void fail(struct lead *lead, const char *text)
 {
     if (lead->state != LEAD_GOES)
         return;
-    lead->state = LEAD_FAILED;
+    move(lead, LEAD_FAILED);
     lead->text = text;
 }
 
@@ -103,7 +117,7 @@ static void advance(struct lead *lead)
 static void accept_answer(struct lead *lead, struct lead_frame *frame, const struct etcd_done *done)
 {
     if (!done->succeeded && !is_mine(frame, done)) {
-        lead->state = LEAD_LOST;
+        move(lead, LEAD_LOST);
         return;
     }
     lead->found_there += !done->succeeded;

@@ -20,10 +20,19 @@ enum { LEAD_FRAMES_MAX = 16 };
 
 #define LEAD_SPACE_RETRY_NS UINT64_C(1000000000)
 
+/* clang-format off */
+/*    state      may become */
+#define LEAD_STATE_LIST(X)                                                                         \
+    X(GOES,   TO(LOST) | TO(FAILED))                                                               \
+    X(LOST,   0) /* another leads, or nobody: nothing more is sent, for ever */                    \
+    X(FAILED, 0) /* etcd refuses this client: `text` */
+/* clang-format on */
+
 enum lead_state {
-    LEAD_GOES,
-    LEAD_LOST,  /* another leads, or nobody: nothing more is sent, for ever */
-    LEAD_FAILED /* etcd refuses this client: `text` */
+#define X(name, next) LEAD_##name,
+    LEAD_STATE_LIST(X)
+#undef X
+        LEAD_STATE_COUNT
 };
 
 struct lead_frame {

@@ -4,6 +4,20 @@
 
 enum { PAGE_ROWS = 128 };
 
+/* The only writer of the state. The table must allow the move (INVARIANT). */
+static void move(struct retain *retain, enum retain_state next)
+{
+#define TO(name)             (1U << RETAIN_##name)
+#define X(name, next_states) next_states,
+    static const unsigned allowed[RETAIN_STATE_COUNT] = { RETAIN_STATE_LIST(X) };
+#undef X
+#undef TO
+
+    INVARIANT((unsigned)retain->state < RETAIN_STATE_COUNT && (unsigned)next < RETAIN_STATE_COUNT);
+    INVARIANT((allowed[retain->state] >> next & 1U) != 0);
+    retain->state = next;
+}
+
 void retain_begin(struct retain *retain, struct etcd *etcd, const char *cluster, int64_t epoch,
                   uint64_t keep_bytes)
 {
@@ -143,12 +157,12 @@ void retain_step(struct retain *retain, uint64_t landed, uint64_t now_ns)
     if (retain->is_asked || now_ns < retain->again_ns)
         return;
     if (retain->state == RETAIN_RESTS && retain->is_offered)
-        retain->state = RETAIN_PUTS;
+        move(retain, RETAIN_PUTS);
     else if (retain->state == RETAIN_RESTS && retain->goes.last_frame != 0 && goes(retain, landed))
-        retain->state = RETAIN_DELETES;
+        move(retain, RETAIN_DELETES);
     else if (retain->state == RETAIN_RESTS && retain->goes.last_frame == 0 &&
              may_go(retain, landed))
-        retain->state = RETAIN_LOOKS;
+        move(retain, RETAIN_LOOKS);
     switch (retain->state) {
     case RETAIN_LOWEST:
         ask_lowest(retain);
@@ -169,6 +183,7 @@ void retain_step(struct retain *retain, uint64_t landed, uint64_t now_ns)
         ask_compaction(retain);
         return;
     case RETAIN_RESTS:
+    case RETAIN_STATE_COUNT:
         return;
     }
 }
@@ -190,7 +205,7 @@ static void accept_segments(struct retain *retain, const struct etcd_done *done,
     }
     retain->page_from = retain->has_newest ? retain->newest.segment + 1 : 0;
     if (!done->more)
-        retain->state = RETAIN_RESTS;
+        move(retain, RETAIN_RESTS);
 }
 
 /* The fence held, or another leads, which `lead` finds out by itself: then nothing was done. */
@@ -208,12 +223,12 @@ static void accept_put(struct retain *retain)
     retain->newest = retain->offer;
     retain->has_newest = true;
     retain->is_offered = false;
-    retain->state = RETAIN_RESTS;
+    move(retain, RETAIN_RESTS);
 }
 
 static void accept_pointer(struct retain *retain, const struct etcd_done *done, uint64_t now_ns)
 {
-    retain->state = RETAIN_RESTS;
+    move(retain, RETAIN_RESTS);
     if (done->row_count == 1 && cluster_row_segment_decode(&retain->goes, done->rows[0].value) &&
         retain->goes.segment == retain->low)
         return;
@@ -229,14 +244,14 @@ static void accept_delete(struct retain *retain, const struct etcd_done *done)
     retain->lowest = end;
     retain->revision = done->revision;
     if (retain->lowest > retain->goes.last_frame)
-        retain->state = RETAIN_COMPACTS;
+        move(retain, RETAIN_COMPACTS);
 }
 
 static void end_segment(struct retain *retain)
 {
     retain->low = retain->goes.segment + 1;
     retain->goes = (struct cluster_segment){ 0 };
-    retain->state = RETAIN_RESTS;
+    move(retain, RETAIN_RESTS);
 }
 
 static void accept(struct retain *retain, const struct etcd_done *done, uint64_t now_ns)
@@ -245,7 +260,7 @@ static void accept(struct retain *retain, const struct etcd_done *done, uint64_t
     case RETAIN_LOWEST:
         retain->lowest =
             done->row_count == 0 ? 1 : repl_key_number(retain->cluster, done->rows[0].key);
-        retain->state = RETAIN_SEGMENTS;
+        move(retain, RETAIN_SEGMENTS);
         return;
     case RETAIN_SEGMENTS:
         accept_segments(retain, done, now_ns);
@@ -265,6 +280,7 @@ static void accept(struct retain *retain, const struct etcd_done *done, uint64_t
         end_segment(retain);
         return;
     case RETAIN_RESTS:
+    case RETAIN_STATE_COUNT:
         return;
     }
 }

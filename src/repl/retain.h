@@ -23,14 +23,23 @@ enum {
 
 #define RETAIN_RETRY_NS UINT64_C(1000000000)
 
+/* clang-format off */
+/*    state      may become */
+#define RETAIN_STATE_LIST(X)                                                                       \
+    X(LOWEST,   TO(SEGMENTS)) /* which is the lowest frame of the log? */                          \
+    X(SEGMENTS, TO(RESTS)) /* which segments has the vault? */                                     \
+    X(RESTS,    TO(PUTS) | TO(LOOKS) | TO(DELETES))                                                \
+    X(PUTS,     TO(RESTS)) /* a pointer */                                                         \
+    X(LOOKS,    TO(RESTS)) /* at the pointer of the next segment to go */                          \
+    X(DELETES,  TO(COMPACTS)) /* its frames */                                                     \
+    X(COMPACTS, TO(RESTS))
+/* clang-format on */
+
 enum retain_state {
-    RETAIN_LOWEST,   /* which is the lowest frame of the log? */
-    RETAIN_SEGMENTS, /* which segments has the vault? */
-    RETAIN_RESTS,
-    RETAIN_PUTS,    /* a pointer */
-    RETAIN_LOOKS,   /* at the pointer of the next segment to go */
-    RETAIN_DELETES, /* its frames */
-    RETAIN_COMPACTS
+#define X(name, next) RETAIN_##name,
+    RETAIN_STATE_LIST(X)
+#undef X
+        RETAIN_STATE_COUNT
 };
 
 struct retain {

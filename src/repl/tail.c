@@ -4,6 +4,20 @@
 
 #include "repl/etcd_call.h"
 
+/* The only writer of the state. The table must allow the move (INVARIANT). */
+static void move(struct tail *tail, enum tail_state next)
+{
+#define TO(name)             (1U << TAIL_##name)
+#define X(name, next_states) next_states,
+    static const unsigned allowed[TAIL_STATE_COUNT] = { TAIL_STATE_LIST(X) };
+#undef X
+#undef TO
+
+    INVARIANT((unsigned)tail->state < TAIL_STATE_COUNT && (unsigned)next < TAIL_STATE_COUNT);
+    INVARIANT((allowed[tail->state] >> next & 1U) != 0);
+    tail->state = next;
+}
+
 static struct tail_frame *slot_of(struct tail *tail, uint64_t number)
 {
     return &tail->frames[number % TAIL_FRAMES_MAX];
@@ -57,7 +71,7 @@ void tail_end(struct tail *tail)
 static void fail(struct tail *tail, const char *text)
 {
     forget_request(tail);
-    tail->state = TAIL_FAILED;
+    move(tail, TAIL_FAILED);
     tail->text = text;
 }
 
@@ -66,7 +80,7 @@ static void begin_again(struct tail *tail, uint64_t now_ns)
 {
     forget_request(tail);
     drop_all(tail);
-    tail->state = TAIL_IDLE;
+    move(tail, TAIL_IDLE);
     tail->is_settled = true;
     tail->revision = 0;
     tail->page_from = 0;
@@ -80,7 +94,7 @@ static bool ask(struct tail *tail, const struct etcd_request *request, enum tail
 {
     if (etcd_submit(tail->etcd, request, repl_tag(REPL_TAIL, tail->tag)) != 0)
         return false; /* asked again in the next step */
-    tail->state = state;
+    move(tail, state);
     return true;
 }
 
@@ -173,7 +187,7 @@ static void accept_page(struct tail *tail, const struct etcd_done *done, uint64_
 {
     uint64_t first = 0, last = 0;
 
-    tail->state = TAIL_IDLE;
+    move(tail, TAIL_IDLE);
     for (uint32_t i = 0; i < done->row_count; i++) {
         last = repl_key_number(tail->cluster, done->rows[i].key);
         first = i == 0 ? last : first;
@@ -185,7 +199,7 @@ static void accept_page(struct tail *tail, const struct etcd_done *done, uint64_
     if (tail->page_from == 0)
         tail->has_gap = first > tail->next;
     if (is_gone(tail, last)) {
-        tail->state = TAIL_GONE;
+        move(tail, TAIL_GONE);
         return;
     }
     for (uint32_t i = 0; i < done->row_count; i++)
@@ -201,7 +215,7 @@ static void accept_page(struct tail *tail, const struct etcd_done *done, uint64_
     }
     tail->page_from = UINT64_MAX;
     if (tail->finishes)
-        tail->state = TAIL_FINISHED;
+        move(tail, TAIL_FINISHED);
 }
 
 static void accept_events(struct tail *tail, const struct etcd_done *done, uint64_t now_ns)
@@ -238,7 +252,7 @@ void tail_done(struct tail *tail, const struct etcd_done *done, uint64_t now_ns)
         fail(tail, "a frame of the log is longer than an answer may be");
         return;
     }
-    tail->state = TAIL_IDLE; /* it has ended: nothing to cancel */
+    move(tail, TAIL_IDLE); /* it has ended: nothing to cancel */
     if (done->result == ETCD_TOO_LARGE)
         tail->page_rows = (tail->page_rows + 1) / 2;
     begin_again(tail, now_ns + TAIL_RETRY_NS);

@@ -25,13 +25,24 @@ enum {
 
 #define TAIL_RETRY_NS UINT64_C(100000000)
 
+/* clang-format off */
+/*    state      may become */
+#define TAIL_STATE_LIST(X)                                                                         \
+    /* begins with a range in the next step */                                                     \
+    X(IDLE,     TO(IDLE) | TO(READS) | TO(WATCHES) | TO(FINISHED) | TO(GONE) | TO(FAILED))         \
+    X(READS,    TO(IDLE) | TO(FAILED)) /* a range is asked for */                                  \
+    X(WATCHES,  TO(IDLE) | TO(FAILED))                                                             \
+    X(FINISHED, TO(IDLE)) /* nothing more comes */                                                 \
+    /* the next frame is not in etcd, and one that a leader sent later is */                       \
+    X(GONE,     0)                                                                                 \
+    X(FAILED,   0) /* `text` */
+/* clang-format on */
+
 enum tail_state {
-    TAIL_IDLE,  /* begins with a range in the next step */
-    TAIL_READS, /* a range is asked for */
-    TAIL_WATCHES,
-    TAIL_FINISHED, /* nothing more comes */
-    TAIL_GONE,     /* the next frame is not in etcd, and one that a leader sent later is */
-    TAIL_FAILED    /* `text` */
+#define X(name, next) TAIL_##name,
+    TAIL_STATE_LIST(X)
+#undef X
+        TAIL_STATE_COUNT
 };
 
 struct tail_frame {

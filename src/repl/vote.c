@@ -2,18 +2,38 @@
 
 #include "repl/etcd_call.h"
 
-void vote_end(struct vote *vote)
+/* The only writer of the state. The table must allow the move (INVARIANT). */
+static void move(struct vote *vote, enum vote_state next)
+{
+#define TO(name)             (1U << VOTE_##name)
+#define X(name, next_states) next_states,
+    static const unsigned allowed[VOTE_STATE_COUNT] = { VOTE_STATE_LIST(X) };
+#undef X
+#undef TO
+
+    INVARIANT((unsigned)vote->state < VOTE_STATE_COUNT && (unsigned)next < VOTE_STATE_COUNT);
+    INVARIANT((allowed[vote->state] >> next & 1U) != 0);
+    vote->state = next;
+}
+
+/* The request under way counts no more. */
+static void forget_request(struct vote *vote)
 {
     if (vote->is_asked)
         (void)etcd_cancel(vote->etcd, repl_tag(REPL_VOTE, vote->tag));
     vote->is_asked = false;
-    vote->state = VOTE_NONE;
+}
+
+void vote_end(struct vote *vote)
+{
+    forget_request(vote);
+    move(vote, VOTE_NONE);
 }
 
 void vote_begin(struct vote *vote, uint64_t sequence, const uint8_t hash[32], uint64_t now_ns)
 {
     vote_end(vote);
-    vote->state = VOTE_OPEN;
+    move(vote, VOTE_OPEN);
     vote->sequence = sequence;
     memcpy(vote->hash, hash, sizeof vote->hash);
     vote->began_ns = vote->again_ns = now_ns;
@@ -24,8 +44,8 @@ void vote_step(struct vote *vote, uint64_t now_ns)
     if (vote->state != VOTE_OPEN)
         return;
     if (now_ns - vote->began_ns >= VOTE_WAIT_NS) {
-        vote_end(vote);
-        vote->state = VOTE_AGREED; /* a 2015 that a node does not have ends that node */
+        forget_request(vote);
+        move(vote, VOTE_AGREED); /* a 2015 that a node does not have ends that node */
         return;
     }
     if (vote->is_asked || now_ns < vote->again_ns)
@@ -90,7 +110,7 @@ void vote_done(struct vote *vote, const struct etcd_done *done)
     if (done->result != ETCD_OK)
         return;
     if (is_odd(vote, done))
-        vote->state = VOTE_ODD;
+        move(vote, VOTE_ODD);
     else if (!is_awaited(vote, done))
-        vote->state = VOTE_AGREED;
+        move(vote, VOTE_AGREED);
 }

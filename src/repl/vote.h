@@ -18,7 +18,21 @@
 #define VOTE_WAIT_NS  UINT64_C(500000000)
 #define VOTE_AGAIN_NS UINT64_C(5000000)
 
-enum vote_state { VOTE_NONE, VOTE_OPEN, VOTE_AGREED, VOTE_ODD };
+/* clang-format off */
+/*    state      may become */
+#define VOTE_STATE_LIST(X)                                                                         \
+    X(NONE,   TO(NONE) | TO(OPEN))                                                                 \
+    X(OPEN,   TO(NONE) | TO(AGREED) | TO(ODD))                                                     \
+    X(AGREED, TO(NONE)) /* or nobody else came to this sequence in time */                         \
+    X(ODD,    TO(NONE)) /* two others have another state */
+/* clang-format on */
+
+enum vote_state {
+#define X(name, next) VOTE_##name,
+    VOTE_STATE_LIST(X)
+#undef X
+        VOTE_STATE_COUNT
+};
 
 struct vote {
     struct etcd *etcd;

@@ -137,7 +137,7 @@ void conn_retire(struct conn_table *table, struct conn *conn)
     conn_input_consume(table, conn, conn_input_bytes(conn));
     if (conn->phase == CONN_HEAD || conn->phase == CONN_BODY) {
         conn->last = true;
-        conn->phase = CONN_HEAD;
+        conn_phase_move(&conn->phase, CONN_HEAD);
         conn->blocked = false;
         conn->continue_due = false;
         conn->complete_bytes = 0;

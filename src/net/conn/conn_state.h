@@ -6,6 +6,7 @@
 #define NET_CONN_CONN_STATE_H
 
 #include "base/client_rate.h"
+#include "net/conn/conn_phase.h"
 #include "net/conn/output.h"
 #include "net/http/http.h"
 #include "net/http/problem_detail.h"
@@ -25,10 +26,6 @@ enum conn_time {
 #define CONN_SECOND_NS UINT64_C(1000000000)
 #define CONN_DEAF_NS   (75 * CONN_SECOND_NS) /* a peer that reads nothing for so long is gone */
 
-/* CONN_PROXY: before all else, the header of a proxy (net.proxy_from). CONN_HANDSHAKE: of TLS; the
- * input keeps what the peer sends, as it is. CONN_STREAM: frames of a WebSocket. */
-enum conn_phase { CONN_HEAD, CONN_BODY, CONN_PROXY, CONN_HANDSHAKE, CONN_STREAM };
-
 struct ssl_st;
 struct stream;
 
@@ -44,7 +41,7 @@ struct conn {
     uint32_t body_limit;
     uint32_t complete_bytes; /* not 0: the whole request is in the input and waits for room */
     uint32_t scanned;        /* bytes of the head that were scanned */
-    uint8_t phase;           /* enum conn_phase */
+    uint8_t phase;           /* enum conn_phase, written by conn_phase_move() */
 
     bool open;
     bool admin;               /* accepted from admin.listen */

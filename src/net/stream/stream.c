@@ -77,7 +77,7 @@ static void note_end(struct stream *stream)
     struct conn *conn = stream->conn;
     stream->ended = true;
     conn->last = true;
-    conn->phase = CONN_HEAD;
+    conn_phase_move(&conn->phase, CONN_HEAD);
     conn->blocked = false;
     context_mark_dirty(stream->owner->pipeline->context, conn);
 }
