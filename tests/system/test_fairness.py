@@ -183,9 +183,9 @@ def few_descriptors(world):
             held.append(newcomer)
         for number in range(8):
             maker = perpd.exchange.open(source="127.99.0.1")
-            placed = maker.exchange(perpd.exchange.signed(
-                client.PLACE_LIMIT, client.limit_body(there.maker.id, BTC_PRICE - 3000 - number, 20),
-                there.maker.session))
+            order = client.limit_body(there.maker.id, BTC_PRICE - 3000 - number, 20)
+            placed = maker.exchange(
+                perpd.exchange.signed(client.PLACE_LIMIT, order, there.maker.session))
             table.true("a connection of the maker's", placed.status == 200 and
                        placed.json["status"] == DONE, placed)
             held.append(maker)
