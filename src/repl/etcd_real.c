@@ -353,3 +353,12 @@ int etcd_real_create(struct etcd **etcd, const struct etcd_real_config *config,
     *etcd = &real->etcd;
     return 0;
 }
+
+void etcd_real_renew(struct etcd *etcd, struct link_tls *tls)
+{
+    struct etcd_channel *channel = &real_of(etcd)->channel;
+
+    INVARIANT(channel->tls != NULL);
+    link_tls_destroy(channel->tls); /* a session that is open keeps what it has of it */
+    channel->tls = tls;
+}

@@ -25,4 +25,8 @@ struct etcd_real_config {
 CC_MUST_USE int etcd_real_create(struct etcd **etcd, const struct etcd_real_config *config,
                                  char why[ETCD_TEXT_BYTES]);
 
+/* Connections that open from now on have these certificates, which the client owns then; what is
+ * open goes on. Of a client that has certificates. */
+void etcd_real_renew(struct etcd *etcd, struct link_tls *tls);
+
 #endif

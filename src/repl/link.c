@@ -25,8 +25,9 @@ static const char *tls_reason(void)
     return reason == NULL ? "no reason given" : reason;
 }
 
-int link_tls_create(struct link_tls **tls, const char *ca, const char *certificate, const char *key,
-                    char why[ETCD_TEXT_BYTES])
+/* NULL, with a sentence in `why`. */
+static SSL_CTX *read_files(const char *ca, const char *certificate, const char *key,
+                           char why[ETCD_TEXT_BYTES])
 {
     static const uint8_t h2[] = { 2, 'h', '2' };
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
@@ -41,14 +42,27 @@ int link_tls_create(struct link_tls **tls, const char *ca, const char *certifica
     else if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1 ||
              SSL_CTX_check_private_key(context) != 1)
         wrong = key;
-    *tls = wrong == NULL ? malloc(sizeof **tls) : NULL;
-    if (*tls == NULL) {
-        (void)snprintf(why, ETCD_TEXT_BYTES, "%s: %s", wrong == NULL ? "TLS" : wrong, tls_reason());
+    if (wrong != NULL) {
+        (void)snprintf(why, ETCD_TEXT_BYTES, "%s: %s", wrong, tls_reason());
         SSL_CTX_free(context);
-        return -EINVAL;
+        return NULL;
     }
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    return context;
+}
+
+int link_tls_create(struct link_tls **tls, const char *ca, const char *certificate, const char *key,
+                    char why[ETCD_TEXT_BYTES])
+{
+    SSL_CTX *context = read_files(ca, certificate, key, why);
+    *tls = context == NULL ? NULL : calloc(1, sizeof **tls);
+    if (*tls == NULL) {
+        if (context != NULL)
+            (void)snprintf(why, ETCD_TEXT_BYTES, "TLS: no memory");
+        SSL_CTX_free(context);
+        return -EINVAL;
+    }
     (*tls)->context = context;
     return 0;
 }

@@ -20,7 +20,8 @@ struct link_endpoint {
 /* The certificates of this side and the authority of the other's. */
 struct link_tls;
 
-/* Reads the PEM files. 0, or -EINVAL and a sentence in `why`. TLS 1.2 or later, ALPN h2. */
+/* Reads the PEM files, on any thread. 0, or -EINVAL and a sentence in `why`. TLS 1.2 or later, ALPN
+ * h2. */
 CC_MUST_USE int link_tls_create(struct link_tls **tls, const char *ca, const char *certificate,
                                 const char *key, char why[ETCD_TEXT_BYTES]);
 void link_tls_destroy(struct link_tls *tls);

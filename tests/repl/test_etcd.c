@@ -14,7 +14,7 @@
 #include "repl/etcd_ask.h"
 #include "repl/etcd_real.h"
 
-enum { FRAMES = 400, WINDOW = 4, FRAME_BYTES = 4096, STRIKE_EACH = 100 };
+enum { FRAMES = 400, WINDOW = 4, ROTATED = 200, FRAME_BYTES = 4096, STRIKE_EACH = 100 };
 
 static const uint64_t ASK_NS = UINT64_C(1000000000);
 static struct etcd_server server;
@@ -201,7 +201,8 @@ static void strangers(void)
 
 /* ---- certificates ---------------------------------------------------------------------------- */
 
-/* A folder with an authority, a server of 127.0.0.1, a client; and another authority and name. */
+/* A folder with an authority, a server of 127.0.0.1, a client; another authority and name; and in
+ * next/ all of it anew, by the authority that follows. */
 static void make_certificates(char *folder, size_t room)
 {
     char command[2048];
@@ -216,9 +217,10 @@ static void make_certificates(char *folder, size_t room)
         "-out $1.csr -subj /CN=$1 && printf \"subjectAltName=$2\\n\" >$1.ext && "
         "openssl x509 -req -in $1.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 "
         "-extfile $1.ext -out $1.pem; }\n"
-        "{ $n -keyout ca.key -out ca.pem -subj /CN=ca && "
-        "$n -keyout other.key -out other.pem -subj /CN=other && "
-        "s server IP:127.0.0.1 && s client DNS:client; } >log 2>&1",
+        "all() { $n -keyout ca.key -out ca.pem -subj /CN=$1 && s server IP:127.0.0.1 && "
+        "s client DNS:client; }\n"
+        "{ all ca && $n -keyout other.key -out other.pem -subj /CN=other && mkdir next && cd next "
+        "&& all next; } >log 2>&1",
         folder);
     CHECK(system(command) == 0);
 }
@@ -228,8 +230,11 @@ static void refused(struct etcd *etcd, const char *text)
 {
     struct etcd_done done;
     struct etcd_health health;
-    CHECK(etcd_ask_key(etcd, etcd_text("k"), ASK_NS, &done) != 0);
-    etcd_health(etcd, &health);
+    uint64_t end = now_ns() + 60 * UINT64_C(1000000000);
+    do {
+        CHECK(etcd_ask_key(etcd, etcd_text("k"), ASK_NS, &done) != 0);
+        etcd_health(etcd, &health);
+    } while (strstr(health.text, text) == NULL && now_ns() < end);
     if (strstr(health.text, text) == NULL)
         fprintf(stderr, "%s\n", health.text);
     CHECK(strstr(health.text, text) != NULL && !health.is_connected);
@@ -302,6 +307,56 @@ static void certificates(void)
     CHECK(system(command) == 0);
 }
 
+/* All certificates are signed anew by another authority while a window of frames goes on: the
+ * client connects again once it has read the files again, and each frame lands once. */
+static void rotation(void)
+{
+    char folder[64], command[160], names[3][96], why[ETCD_TEXT_BYTES];
+    struct etcd_health health = { 0 };
+    struct etcd_done done;
+    make_certificates(folder, sizeof folder);
+    etcd_server_start(&server, 1, "33554432", folder);
+    struct etcd *etcd = connect_with(1, 400, folder, "ca");
+    (void)snprintf(names[0], sizeof names[0], "%s/ca.pem", folder);
+    (void)snprintf(names[1], sizeof names[1], "%s/client.pem", folder);
+    (void)snprintf(names[2], sizeof names[2], "%s/client.key", folder);
+    int sent = 0, landed = 0;
+    bool is_exchanged = false, is_renewed = false;
+    uint64_t end = now_ns() + 60 * UINT64_C(1000000000);
+    while (landed < ROTATED) {
+        CHECK(now_ns() < end);
+        while (sent < ROTATED && sent - landed < WINDOW)
+            send_frame(etcd, ++sent);
+        while (etcd_reap(etcd, &done, 1) == 1) {
+            CHECK(done.result == ETCD_OK && (done.succeeded || done.is_resent));
+            landed++;
+        }
+        if (!is_exchanged && landed > ROTATED / 2) {
+            etcd_server_kill(&server, 0);
+            (void)snprintf(command, sizeof command, "cd '%s' && cp next/*.pem next/*.key .",
+                           folder);
+            CHECK(system(command) == 0);
+            etcd_server_run(&server, 0);
+            is_exchanged = true;
+        }
+        etcd_health(etcd, &health);
+        if (is_exchanged && !is_renewed && strstr(health.text, "certificate") != NULL) {
+            struct link_tls *tls = NULL;
+            CHECK(link_tls_create(&tls, names[0], names[1], "/nowhere", why) != 0 &&
+                  strstr(why, "/nowhere") != NULL);
+            CHECK(link_tls_create(&tls, names[0], names[1], names[2], why) == 0);
+            etcd_real_renew(etcd, tls);
+            is_renewed = true;
+        }
+        CHECK(etcd_wait(etcd, -1, 1000 * 1000) == 0);
+    }
+    CHECK(is_renewed);
+    etcd_close(etcd);
+    etcd_server_stop(&server);
+    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    CHECK(system(command) == 0);
+}
+
 /* What cannot be configured. */
 static void configurations(void)
 {
@@ -339,5 +394,6 @@ int main(void)
     failover();
     etcd_server_stop(&server);
     certificates();
+    rotation();
     return 0;
 }

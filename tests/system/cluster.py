@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import shutil
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -48,8 +49,9 @@ def until(look, what, seconds=WAIT_S):
 class Etcd:
     """Members of one etcd, each with a folder and a log below `folder`."""
 
-    def __init__(self, folder, count=3, quota=0):
+    def __init__(self, folder, count=3, quota=0, certificates=None):
         self.folder, self.quota = folder, quota  # 0: etcd's own
+        self.certificates = certificates  # None: plain; else cluster_certificates.py
         self.clients = [free_port() for _ in range(count)]
         self.peers = [free_port() for _ in range(count)]
         self.processes = [None] * count
@@ -59,7 +61,12 @@ class Etcd:
 
     def start(self, number):
         urls = [f"m{i}=http://127.0.0.1:{port}" for i, port in enumerate(self.peers)]
-        mine, peer = (f"http://127.0.0.1:{ports[number]}" for ports in (self.clients, self.peers))
+        mine = f"{self.scheme()}://127.0.0.1:{self.clients[number]}"
+        peer = f"http://127.0.0.1:{self.peers[number]}"
+        secure = [] if self.certificates is None else [
+            f"--cert-file={self.certificates.path('server.pem')}", "--client-cert-auth",
+            f"--key-file={self.certificates.path('server.key')}",
+            f"--trusted-ca-file={self.certificates.path('ca.pem')}"]
         with open(self.folder / f"etcd{number}.log", "ab") as log:
             self.processes[number] = subprocess.Popen(
                 ["etcd", f"--name=m{number}", f"--data-dir={self.folder / f'etcd{number}'}",
@@ -67,14 +74,28 @@ class Etcd:
                  f"--listen-peer-urls={peer}", f"--initial-advertise-peer-urls={peer}",
                  f"--initial-cluster={','.join(urls)}", "--heartbeat-interval=50",
                  "--election-timeout=500", "--snapshot-count=5000",
-                 f"--quota-backend-bytes={self.quota}"],
+                 f"--quota-backend-bytes={self.quota}", *secure],
                 stdout=log, stderr=log)
 
+    def scheme(self):
+        return "http" if self.certificates is None else "https"
+
     def ask(self, number, path, body):
-        request = urllib.request.Request(f"http://127.0.0.1:{self.clients[number]}{path}",
-                                         json.dumps(body).encode())
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        url = f"{self.scheme()}://127.0.0.1:{self.clients[number]}{path}"
+        request, context = urllib.request.Request(url, json.dumps(body).encode()), None
+        if self.certificates is not None:
+            context = ssl.create_default_context(cafile=self.certificates.path("ca.pem"))
+            context.load_cert_chain(self.certificates.path("client.pem"),
+                                    self.certificates.path("client.key"))
+        with urllib.request.urlopen(request, timeout=10, context=context) as answer:
             return json.load(answer)
+
+    def options(self):
+        """What perpd needs to know of it, but for its addresses."""
+        if self.certificates is None:
+            return []
+        return [f"--cluster.etcd_{name}={self.certificates.path(file)}" for name, file in
+                (("ca", "ca.pem"), ("certificate", "client.pem"), ("key", "client.key"))]
 
     def leader(self):
         """The number of the member that leads; None: no member knows one."""
@@ -183,7 +204,7 @@ class Node:
                      f"--cluster.vault=file:{self.cluster.vault}", "--cluster.retain=64K",
                      "--cluster.etcd_quota=48M", "--cluster.disk_stall_ms=60000",
                      "--cluster.give_up_ms=1000", "--node.follower_lag_max=1000",
-                     *self.cluster.node_options, *more]
+                     *self.cluster.etcd.options(), *self.cluster.node_options, *more]
         with open(self.folder.parent / f"{self.name}.log", "ab") as log:
             self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=log,
                                             env=dict(os.environ, **self.environment))
@@ -264,7 +285,7 @@ class Cluster:
     """`origin` was a perpd alone: its directory is copied to every node."""
 
     def __init__(self, program, prepare, *options, count=3, environment=lambda name: {},
-                 node_options=(), etcd_quota=0):
+                 node_options=(), etcd_quota=0, certificates=lambda home: None):
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="perpd-cluster-"))
         self.name = "drill"
         self.environment, self.node_options = environment, node_options
@@ -275,7 +296,7 @@ class Cluster:
         self.prepared = prepare(self.origin.start())
         assert self.origin.stop() == 0, self.origin.log()
         client.forget_memory(self.origin.folder)
-        self.etcd = Etcd(self.home, quota=etcd_quota)
+        self.etcd = Etcd(self.home, quota=etcd_quota, certificates=certificates(self.home))
         self.vault = self.home / "vault"
         self.vault.mkdir()
         for number in range(count):

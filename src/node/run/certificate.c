@@ -98,15 +98,19 @@ static void reload(struct certificate *certificate, const struct config *options
     look_at_end(certificate, options, clock);
 }
 
-void certificate_step(struct certificate *certificate, const struct config *options,
+bool certificate_step(struct certificate *certificate, const struct config *options,
                       const struct clock *clock, struct certificate_mail *const *mails,
                       uint32_t count)
 {
-    if (atomic_exchange_explicit(&certificate->asked, false, memory_order_relaxed)) /* as ask */
+    bool is_asked =
+        atomic_exchange_explicit(&certificate->asked, false, memory_order_relaxed); /* as ask */
+
+    if (is_asked)
         reload(certificate, options, clock, mails, count);
     else if (certificate->server != NULL &&
              clock_monotonic_ns(clock) - certificate->warned_ns >= SECONDS_A_DAY * NS_PER_S)
         look_at_end(certificate, options, clock);
+    return is_asked;
 }
 
 void certificate_deliver(struct certificate_mail *mail, struct net *net)

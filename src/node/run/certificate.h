@@ -38,8 +38,8 @@ void certificate_close(struct certificate *certificate);
 void certificate_ask(struct certificate *certificate);
 
 /* Reads the files again if that was asked for, and mails the result to `count` net threads; warns
- * once a day of an end that is near. */
-void certificate_step(struct certificate *certificate, const struct config *options,
+ * once a day of an end that is near. Gives whether it was asked for. */
+bool certificate_step(struct certificate *certificate, const struct config *options,
                       const struct clock *clock, struct certificate_mail *const *mails,
                       uint32_t count);
 

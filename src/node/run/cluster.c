@@ -140,8 +140,49 @@ int cluster_open(struct node *node)
     };
     if (etcd_real_create(&etcd, &config, why) != 0)
         return refuse(why);
+    node->etcd = etcd;
     code = make_replicator(node, etcd);
     return code != 0 ? code : make_steward(node, config);
+}
+
+void cluster_renew(struct node *node)
+{
+    const char *ca = config_text(node->options, OPTION_cluster_etcd_ca);
+    const char *certificate = config_text(node->options, OPTION_cluster_etcd_certificate);
+    const char *key = config_text(node->options, OPTION_cluster_etcd_key);
+    uint32_t count = 2 + node->steward.each_count, made = 0;
+    struct link_tls *all[NODE_ETCD_MAX];
+    char why[ETCD_TEXT_BYTES];
+
+    if (node->replicator == NULL || ca[0] == '\0')
+        return;
+    while (made < count && link_tls_create(&all[made], ca, certificate, key, why) == 0)
+        made++;
+    for (uint32_t i = 0; i < made; i++) {
+        if (made == count)
+            etcd_mail_send(&node->etcd_mails[i], all[i]);
+        else
+            link_tls_destroy(all[i]);
+    }
+    if (made == count)
+        log_line(LOG_INFO, "cluster",
+                 "SIGHUP: etcd's certificates were read again, for new connections");
+    else
+        log_line(LOG_ERROR, "cluster", "SIGHUP: %s; etcd's certificates in force stay", why);
+}
+
+void cluster_take_mail(struct node *node)
+{
+    etcd_mail_take(&node->etcd_mails[0], node->etcd);
+}
+
+void cluster_take_steward_mail(struct node *node)
+{
+    struct steward *steward = &node->steward;
+
+    etcd_mail_take(&node->etcd_mails[1], steward->any);
+    for (uint32_t i = 0; i < steward->each_count; i++)
+        etcd_mail_take(&node->etcd_mails[2 + i], steward->each[i]);
 }
 
 const uint8_t *cluster_page_id(const struct node *node, uint8_t out[HASH_BYTES])
@@ -189,4 +230,12 @@ int cluster_begin(struct node *node)
         return 0;
     log_line(LOG_ERROR, "start", "the cluster's file: %s", strerror(-failed));
     return NODE_EXIT_FAILED;
+}
+
+void cluster_close(struct node *node)
+{
+    for (uint32_t i = 0; i < CC_COUNT(node->etcd_mails); i++)
+        etcd_mail_drop(&node->etcd_mails[i]);
+    replicator_destroy(node->replicator);
+    steward_end(&node->steward);
 }

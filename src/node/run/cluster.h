@@ -1,6 +1,6 @@
 /* cluster.h - what a start makes for cluster.name: the client of etcd, and the replicator on it.
  *
- * Owner. start.c, before any thread runs. */
+ * Owner. start.c, before any thread runs; but for SIGHUP's. */
 #ifndef NODE_RUN_CLUSTER_H
 #define NODE_RUN_CLUSTER_H
 
@@ -17,7 +17,18 @@ const uint8_t *cluster_page_id(const struct node *node, uint8_t out[HASH_BYTES])
 /* The durability of the journal. */
 CC_MUST_USE enum journal_durability cluster_durability(const struct config *options);
 
+/* SIGHUP: reads the certificates for etcd again, for connections that open from now on, and logs
+ * what came of it; those in force stay when the files cannot be used. The background thread. */
+void cluster_renew(struct node *node);
+
+/* Gives the clients what cluster_renew has read. The thread of the replicator; the steward's. */
+void cluster_take_mail(struct node *node);
+void cluster_take_steward_mail(struct node *node);
+
 /* Begins to speak for the node, once it listens. 0 or an exit code. */
 CC_MUST_USE int cluster_begin(struct node *node);
+
+/* Ends the clients; the threads have ended. */
+void cluster_close(struct node *node);
 
 #endif

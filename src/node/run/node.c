@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "node/run/cluster.h"
 #include "node/run/divergence.h"
 #include "node/run/lifecycle.h"
 #include "node/run/notify.h"
@@ -48,8 +49,9 @@ static void step_certificate(struct node *node)
 
     for (uint32_t i = 0; i < node->topology.net_count; i++)
         mails[i] = &node->nets[i].certificate;
-    certificate_step(&node->certificate, node->options, &node->clock, mails,
-                     node->topology.net_count);
+    if (certificate_step(&node->certificate, node->options, &node->clock, mails,
+                         node->topology.net_count))
+        cluster_renew(node);
 }
 
 static void *background_main(void *context)
@@ -149,9 +151,11 @@ static void *steward_main(void *context)
     pthread_setname_np(pthread_self(), "perpd-steward");
     if (topology_bind(&node->topology, false) != 0)
         lifecycle_fail(node, NODE_EXIT_CONFIGURATION);
-    while (phase_now(&node->phase) <= PHASE_OPEN)
+    while (phase_now(&node->phase) <= PHASE_OPEN) {
+        cluster_take_steward_mail(node);
         if (steward_step(&node->steward) == 0)
             usleep(STEWARD_IDLE_US);
+    }
     return NULL;
 }
 

@@ -27,11 +27,12 @@
 #include "node/run/certificate.h"
 #include "node/run/core.h"
 #include "node/run/duty.h"
+#include "node/run/etcd_mail.h"
 #include "node/run/phase.h"
 #include "node/run/throttle.h"
 #include "node/run/topology.h"
 
-enum { NODE_PATH_BYTES = 4096 };
+enum { NODE_PATH_BYTES = 4096, NODE_ETCD_MAX = 2 + ETCD_MEMBERS_MAX };
 
 /* One net thread's rings and reply buffers. */
 struct node_net {
@@ -63,10 +64,12 @@ struct node {
     struct disk *disk;
     uint64_t events_woken; /* events and books shown when net threads were woken for them */
     struct core core;
-    struct replicator *replicator;             /* NULL: not in a cluster */
-    char cluster_node[CLUSTER_NODE_BYTES + 1]; /* this node's name in it */
-    struct archive_copy archive_copy;          /* of store.archive_copy */
-    struct disk *vault_disk;                   /* NULL: not in a cluster */
+    struct replicator *replicator;              /* NULL: not in a cluster */
+    struct etcd *etcd;                          /* the replicator's client */
+    struct etcd_mail etcd_mails[NODE_ETCD_MAX]; /* to it, to the steward's `any` and its `each` */
+    char cluster_node[CLUSTER_NODE_BYTES + 1];  /* this node's name in it */
+    struct archive_copy archive_copy;           /* of store.archive_copy */
+    struct disk *vault_disk;                    /* NULL: not in a cluster */
     struct vault_keeper vault_keeper;
     bool vault_hangs; /* its thread did not end */
     struct steward steward;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "node/run/cluster.h"
 #include "node/run/lifecycle.h"
 
 #define MATCHER_TURN_NS UINT64_C(500000000)
@@ -237,6 +238,7 @@ uint32_t standby_replicate(struct node *node, enum phase_name phase)
         .is_alive = threads_turn(node),
     };
     uint64_t agreed = agreed_hash(node);
+    cluster_take_mail(node);
     int work = replicator_step(replicator, &words);
 
     if (work < 0)

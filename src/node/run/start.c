@@ -577,8 +577,7 @@ void start_undo(struct node *node)
     run_folder_close(&node->run_folder);
     address_claims_free(&node->connections_of);
     address_claims_free(&node->streams_of);
-    replicator_destroy(node->replicator);
-    steward_end(&node->steward);
+    cluster_close(node);
     core_destroy(&node->core);
     explicit_bzero(&node->core.exchange, sizeof node->core.exchange);
     explicit_bzero(&node->signing, sizeof node->signing);
