@@ -25,6 +25,7 @@ LIMITS = "/api/v1/limits"
 BATCH, BATCH_PATH = 8, "/api/v1/trading/order/batch"
 BID = BTC_PRICE - 1000
 LIMITED = "rejected_rate_limited"
+PORTFOLIO = b'{"subaccount_index":0,"portfolio_index":0}'
 
 
 class World:
@@ -167,6 +168,12 @@ def reads_of_an_address(world):
               ("a bad parameter", read_bytes("/api/v1/markets/BTC-PERP/book?depth=0"), 400),
               ("a signed request's", request_bytes("POST", PATHS[PLACE_LIMIT], b"{", [JSON]), 400),
               ("a wrong signature", order(account, new_id(), is_forged=True), 401),
+              ("a READ key's write", request_bytes("POST", "/api/v1/portfolio/close", PORTFOLIO,
+                                                   [JSON, ("X-API-KEY", account.api_key)]), 403),
+              ("text", request_bytes("POST", PATHS[PLACE_LIMIT], b"{}",
+                                     [("Content-Type", "text/plain")]), 415),
+              ("another host", request_bytes("GET", "/api/v1/time", None,
+                                             [("Host", "evil.example")], host=False), 421),
               ("no key", read_bytes("/api/v1/account"), 401),
               ("an unknown key", read_bytes("/api/v1/account", client.b64(bytes(32))), 401),
               ("allowances", read_bytes(LIMITS), 200))

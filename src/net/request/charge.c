@@ -131,8 +131,13 @@ void charge_mistake(struct context *context, struct conn *conn, struct problem_d
     switch (problem_http_status(problem->code)) {
     case 400:
     case 401:
+    case 403:
     case 404:
     case 405:
+    case 413:
+    case 415:
+    case 421:
+    case 431:
         (void)!charge(context, conn, CLIENT_RATE_PUBLIC, conn->address, 1, problem);
         return;
     default:

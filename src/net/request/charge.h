@@ -38,8 +38,8 @@ void charge_answer(struct context *context, const struct query *query,
                    const struct keyring_key *caller, const struct reply *reply,
                    struct client_rate_state *state);
 
-/* A request is refused with *problem. One that anybody can make for nothing (400, 401, 404, 405)
- * costs its address a public read; if there is none left *problem becomes 429. */
+/* A request is refused with *problem. What is the client's mistake (400, 401, 403, 404, 405, 413,
+ * 415, 421, 431) costs its address a public read; if there is none left *problem becomes 429. */
 void charge_mistake(struct context *context, struct conn *conn, struct problem_detail *problem);
 
 /* Charges the address for one signed request. False: *problem has 429. */
