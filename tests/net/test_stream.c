@@ -500,44 +500,59 @@ static void check_rates(struct fixture *fixture, struct protocol *protocol)
 
 static void send_frame(struct wire *wire, uint8_t first, const char *text)
 {
-    uint8_t frame[64] = { first, (uint8_t)(0x80 | strlen(text)) };
+    uint8_t frame[128] = { first, (uint8_t)(0x80 | strlen(text)) };
     memcpy(frame + 6, text, strlen(text));
     wire_send(wire, frame, 6 + strlen(text), 0);
 }
 
-/* W8: what is never refused, op ping, ping, pong and a piece of a message, costs the address a
- * public read: of five the handshake takes one; ten without a token, and the stream waits for one
- * before it is read on. */
+/* W8: what is never refused, op ping, ping, pong, a piece of a message, a login, and of a key
+ * without a token the ops that cost it one, costs the address a public read: of five the handshake
+ * takes one, a login the next; ten without a token, and the stream waits for one before it is read
+ * on. */
 static void check_free(struct fixture *fixture, struct protocol *protocol)
 {
-    static const struct {
+    static const char unsubscribe[] = "{\"op\":\"unsubscribe\",\"channel\":\"status\"}";
+    static const char subscribe[] = "{\"op\":\"subscribe\",\"channel\":\"status\"}";
+    char login[122];
+    (void)snprintf(login, sizeof login, "{\"op\":\"login\",\"api_key\":\"%s\"}", fixture->api_key);
+    const struct {
         uint8_t begins, first, ends;
-        const char *text;
-    } kinds[] = { { 0, 0x81, 0x81, "{\"op\":\"ping\"}" },
-                  { 0, 0x89, 0x81, "" },
-                  { 0, 0x8A, 0x81, "" },
-                  { 0x01, 0x00, 0x80, "" } };
+        const char *text, *answer; /* what each gets; NULL: no text */
+        unsigned paid;             /* of the same op, by others than the address */
+    } kinds[] = { { 0, 0x81, 0x81, "{\"op\":\"ping\"}", "{\"op\":\"ping\",\"time_ns\"", 0 },
+                  { 0, 0x89, 0x81, "", NULL, 0 },
+                  { 0, 0x8A, 0x81, "", NULL, 0 },
+                  { 0x01, 0x00, 0x80, "", NULL, 0 },
+                  { 0, 0x81, 0x81, login, "{\"op\":\"login\",\"account_id\"", 0 },
+                  { 0, 0x81, 0x81, unsubscribe, "{\"op\":\"unsubscribe\",\"channel\"", 2 },
+                  { 0, 0x81, 0x81, subscribe, "{\"op\":\"subscribe\",\"", 2 } };
     const struct client_rate_limit limits[CLIENT_RATE_KINDS] = {
         [CLIENT_RATE_PUBLIC] = { 1, 5 },
         [CLIENT_RATE_SIGNATURE] = { 1, 1 },
         [CLIENT_RATE_CREATION] = { 1, 1 },
         [CLIENT_RATE_READ] = { 1, 2 },
     };
-    for (unsigned kind = 0; kind < 4; kind++) {
+    for (unsigned kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
         struct wire stream;
         struct client_rate *rates;
+        bool is_logged_in = kinds[kind].paid != 0;
+        unsigned count = 4 + CHARGE_PATIENCE + kinds[kind].paid - is_logged_in;
         CHECK(client_rate_create(&rates, limits, fixture->config.hash_key) == 0);
         protocol->config.client_rates = rates;
         open_stream(&stream, fixture, protocol);
+        if (is_logged_in) {
+            send_frame(&stream, 0x81, login);
+            CHECK(has_come(&stream, "{\"op\":\"login\",\"account_id\""));
+        }
         if (kinds[kind].begins != 0)
             send_frame(&stream, kinds[kind].begins, "");
-        for (unsigned i = 0; i < 4 + CHARGE_PATIENCE; i++)
+        for (unsigned i = 0; i < count; i++)
             send_frame(&stream, kinds[kind].first, kinds[kind].text);
-        for (unsigned i = 0; kind == 0 && i < 4 + CHARGE_PATIENCE; i++)
-            CHECK(has_come(&stream, "{\"op\":\"ping\",\"time_ns\""));
+        for (unsigned i = 0; kinds[kind].answer != NULL && i < count; i++)
+            CHECK(has_come(&stream, kinds[kind].answer));
         send_frame(&stream, kinds[kind].ends, "{\"op\":\"ping\"}");
         wire_turn(&stream);
-        CHECK(!has_come(&stream, "{"));
+        CHECK(!has_come(&stream, "{\"op\":\"ping\""));
         clock_advance(&fixture->clock, 2 * SECOND_NS);
         wire_turn(&stream);
         CHECK(has_come(&stream, "{\"op\":\"ping\",\"time_ns\""));

@@ -83,7 +83,10 @@ bool charge_subscription(struct context *context, struct conn *conn,
 {
     if (login->kind == 0)
         return charge(context, conn, CLIENT_RATE_PUBLIC, conn->address, 1, problem);
-    return charge(context, conn, CLIENT_RATE_READ, client_rate_of_key(login->bytes), 1, problem);
+    if (charge(context, conn, CLIENT_RATE_READ, client_rate_of_key(login->bytes), 1, problem))
+        return true;
+    charge_frame(context, conn);
+    return false;
 }
 
 void charge_frame(struct context *context, struct conn *conn)

@@ -20,14 +20,15 @@ CC_MUST_USE bool charge_read(struct context *context, struct conn *conn,
                              struct problem_detail *problem);
 
 /* Charges a subscription of a stream, one read, to the key of its login, to its address where
- * *login has kind 0. False: *problem has 429. */
+ * *login has kind 0. False: *problem has 429; if it was the key's, the address has paid for it as
+ * for a frame (charge_frame), so that the connection waits once that has refused too often. */
 CC_MUST_USE bool charge_subscription(struct context *context, struct conn *conn,
                                      const struct keyring_key *login,
                                      struct problem_detail *problem);
 
 /* Charges the address for what a stream gets for nothing, one public read: a control frame, a piece
- * of a message, the op ping. Nothing is refused for it: the connection waits once the bucket has
- * refused too often. */
+ * of a message, the ops ping and login. Nothing is refused for it: the connection waits once the
+ * bucket has refused too often. */
 void charge_frame(struct context *context, struct conn *conn);
 
 /* Charges a list that has been answered, to the bucket of its read: one for each full 100 rows

@@ -367,6 +367,7 @@ static void login(struct stream *stream, const struct op *op)
         refuse(stream, op_names[OP_LOGIN], op, &problem);
         return;
     }
+    charge_frame(stream->owner->pipeline->context, stream->conn);
     stream->login = (struct stream_login){
         .key = row.key,
         .account_id = row.account_id,
