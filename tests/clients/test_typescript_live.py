@@ -13,7 +13,7 @@ from random import Random
 import typescript_library
 from python_library import ROOT
 from harness import Suite, Table  # noqa: E402  (python_library finds the folders)
-from peers import BTC, FATES, BookFaults, FakeStream, Proxy, move  # noqa: E402
+from peers import BTC, FATES, BinaryPeer, BookFaults, FakeStream, Proxy, move  # noqa: E402
 from peers import quotes_follow, refuse, run_live, trade  # noqa: E402
 import client  # noqa: E402
 import world  # noqa: E402
@@ -163,60 +163,86 @@ async def machine_clock(table, here):
     table.same("accepted", await said("clock", here.url, *here.secrets.values()), ["OPEN", "OPEN"])
 
 
-@case
-async def book_and_trades(table, here):
-    """The book equals REST's at the same seq; no trade is missing or comes twice, through a kill -9
-    and a start (J9)."""
-    here.rich.cancel_all()
-    here.other.cancel_all()
-    shown = here.exchange.get("/api/v1/markets/BTC-PERP/trades?limit=1").json["trades"]
-    first = shown[0]["trade_seq"] if shown else 0
-    follower = await begun(SCRIPT, FOLDER[0], "follow", here.url)
+class Follower:
+    """A node that keeps the book and the trades of BTC-PERP, and shows them when it is asked."""
 
-    async def look():
-        follower.stdin.write(b"\n")
-        return json.loads(await follower.stdout.readline())
+    def __init__(self, here, form):
+        self.here, self.form = here, form
 
-    async def as_rest():
-        """What the follower shows once its book is at REST's seq."""
+    async def __aenter__(self):
+        self.process = await begun(SCRIPT, FOLDER[0], "follow", self.here.url, self.form)
+        assert json.loads(await self.process.stdout.readline()) == "live"
+        return self
+
+    async def __aexit__(self, *_):
+        if self.process.returncode is None:
+            self.process.kill()
+
+    async def look(self):
+        self.process.stdin.write(b"\n")
+        return json.loads(await self.process.stdout.readline())
+
+    async def as_rest(self):
+        """What it shows once its book is at REST's seq. A mark, or an order below its depth, raises
+        that alone: then its best bid changes too."""
         while True:
-            rest = here.exchange.get("/api/v1/markets/BTC-PERP/book?depth=10").json
+            rest = self.here.exchange.get("/api/v1/markets/BTC-PERP/book?depth=10").json
             for _ in range(20):
-                seen = await look()
+                seen = await self.look()
                 if seen["isLive"] and seen["seq"] == rest["seq"]:
                     return seen, rest
                 await asyncio.sleep(0.02)
-    try:
-        table.same("begun", json.loads(await follower.stdout.readline()), "live")
-        for number in range(3):
-            await move(here, Random(number), 40)
-            seen, rest = await as_rest()
-            table.same("the book", [seen["bids"], seen["asks"]], [rest["bids"], rest["asks"]])
-            if number == 1:
-                here.restart()
-        newest = here.exchange.get("/api/v1/markets/BTC-PERP/trades?limit=1").json["trades"]
-        while (seen := await look())["trades"][-1:] != [newest[0]["trade_seq"]]:
+            best = rest["bids"][0][0] if rest["bids"] else "99990"
+            self.here.rich.limit(round(float(best) * 10), 20)
+
+    async def judge(self, table, first, newest):
+        """The trades between, each once; it ends without a gap."""
+        while (seen := await self.look())["trades"][-1:] != [newest]:
             await asyncio.sleep(0.02)
-        table.same("trades", seen["trades"], list(range(first + 1, newest[0]["trade_seq"] + 1)))
+        table.same(f"{self.form}: trades", seen["trades"], list(range(first + 1, newest + 1)))
         table.true("it came back", seen["reconnections"] >= 1, seen["reconnections"])
         table.same("the checksum", seen["faults"], 0)
-        follower.stdin.close()
-        table.same("no gap", json.loads(await follower.stdout.readline()),
+        self.process.stdin.close()
+        table.same("no gap", json.loads(await self.process.stdout.readline()),
                    ["the stream is left", False])
-        table.same("it ends", await follower.wait(), 0)
-    finally:
-        if follower.returncode is None:
-            follower.kill()
+        table.same("it ends", await self.process.wait(), 0)
+
+
+@case
+async def book_and_trades(table, here):
+    """The book equals REST's at the same seq; no trade is missing or comes twice, through a kill -9
+    and a start, as texts (J9) and as binary messages (W9)."""
+    def newest():
+        rows = here.exchange.get("/api/v1/markets/BTC-PERP/trades?limit=1").json["trades"]
+        return rows[0]["trade_seq"] if rows else 0
+
+    here.rich.cancel_all()
+    here.other.cancel_all()
+    first = newest()
+    async with Follower(here, "text") as text, Follower(here, "binary") as binary:
+        for number in range(3):
+            await move(here, Random(number), 40)
+            for follower in (text, binary):
+                seen, rest = await follower.as_rest()
+                table.same(f"{follower.form}: the book", [seen["bids"], seen["asks"]],
+                           [rest["bids"], rest["asks"]])
+            if number == 1:
+                here.restart()
+        for follower in (text, binary):
+            await follower.judge(table, first, newest())
 
 
 @case
 async def faults_of_a_book(table, here):
     """A gap, a wrong checksum, a crossed book and a deletion of nothing each bring a new snapshot,
     and the consumer never sees the fault."""
-    faults = BookFaults()
-    async with FakeStream(faults.play) as fake:
-        shown, = await said("faults", here.url, fake.url)
-    faults.judge(table, shown, fake)
+    for form, kind in (("text", lambda peer: peer), ("binary", BinaryPeer)):
+        faults = BookFaults()
+        async with FakeStream(lambda peer: faults.play(kind(peer))) as fake:
+            shown, = await said("faults", here.url, fake.url, form)
+        faults.judge(table, shown, fake)
+    table.same("no binary messages of it", await said("absent", here.url),
+               [["RangeError", True], ["Problem", 400]])
 
 
 @case

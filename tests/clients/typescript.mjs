@@ -207,4 +207,27 @@ for (const [number, { frame, expect, crc }] of whole.steps.entries()) {
   if (expect === "ok") same(`${number}: crc`, book.crc(), crc);
 }
 same("steps", met, { ok: 959, gap: 21, fault: 20 });
+
+// W9, Binary messages: what each says, with what a newer exchange adds; what is none.
+const { Malformed, readMessage } = perpd.binary;
+const kinds = { frames: 0, acks: 0, refused: 0 };
+const sorted = (one) => Object.fromEntries(Object.entries(one).sort().map(([name, value]) =>
+  [name, value instanceof Uint8Array ? hex(value) : value]));
+const shown = (one) => ("data" in one ? { ...one, data: one.data.map(sorted) } : one);
+for (const { name, hex: digits, message: want } of
+  perpd.parseJson(readFileSync(`${folder}/stream_binary.json`, "utf8")).vectors) {
+  const raw = new Uint8Array(Buffer.from(digits, "hex"));
+  kinds[want === undefined ? "refused" : "data" in want ? "frames" : "acks"] += 1;
+  if (want === undefined) {
+    refused(name, Malformed, () => readMessage(raw));
+    continue;
+  }
+  const got = readMessage(raw);
+  same(name, shown(got), shown(want));
+  for (let cut = 0; cut < raw.length; cut += 1) {
+    if (cut >= 48 && cut % 8 === 0) continue;
+    refused(`${name}: ${cut}`, Malformed, () => readMessage(raw.slice(0, cut)));
+  }
+}
+same("messages", kinds, { frames: 32, acks: 2, refused: 12 });
 console.log(looked);

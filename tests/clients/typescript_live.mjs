@@ -32,10 +32,11 @@ const signing = async (url, key, apiKey, more = {}) => perpd.connect(url,
   { key: await readKey(key), apiKey: await readSecret(apiKey), WebSocket, ...more });
 
 /** A client of `url` whose stream is the one at `far`. */
-async function withStream(url, far, options = {}) {
+async function withStream(url, far, options = {}, form = "text") {
   const ex = await perpd.connect(url, { WebSocket });
-  return new perpd.Client(ex.session, new perpd.Stream(
-    `${far.replace("http", "ws")}/api/v1/stream`, { WebSocket, ...options }));
+  const how = [`${far.replace("http", "ws")}/api/v1/stream`, { WebSocket, ...options }];
+  return new perpd.Client(ex.session, form === "text" ? new perpd.Stream(...how)
+    : new perpd.BinaryStream(...how, (name) => ex.session.markets.get(name)));
 }
 
 const texts = (levels) => levels.map((level) => level.map(String));
@@ -165,8 +166,8 @@ const CASES = {
   },
 
   /** Follows until the input ends; a line of input asks for what is shown. */
-  async follow(url) {
-    const ex = await perpd.connect(url, { WebSocket });
+  async follow(url, form) {
+    const ex = await perpd.connect(url, { WebSocket, binary: form === "binary" });
     const market = await ex.market("BTC-PERP");
     const stop = new AbortController();
     const how = { signal: stop.signal };
@@ -192,8 +193,18 @@ const CASES = {
     ex.close();
   },
 
-  async faults(url, far) {
-    const ex = await withStream(url, far);
+  async absent(url) {
+    const ex = await perpd.connect(url, { WebSocket, binary: true });
+    const market = await ex.market("BTC-PERP");
+    const mark = await failed(ex.watchMark(market).next());
+    say([mark.name, mark.message.includes("binary: true")]);
+    const depth = await failed(ex.watchBook(market, 7).next());
+    say([depth.name, depth.http]);
+    ex.close();
+  },
+
+  async faults(url, far, form) {
+    const ex = await withStream(url, far, {}, form);
     const shown = [];
     for await (const book of ex.watchBook(await ex.market("BTC-PERP"), 10)) {
       shown.push([book.isLive, ...[book.bids(), book.asks()].map((side) =>

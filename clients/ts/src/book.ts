@@ -23,6 +23,11 @@ export function crc32c(data: Uint8Array): number {
 export class Fault extends Error {}
 
 type Level = readonly [price: bigint, size: bigint];
+type Given = string | bigint; // a decimal, or the raw integer of a binary stream
+
+function raw(value: Given, decimals: number): bigint {
+  return typeof value === "bigint" ? value : Amount.of(value).at(decimals);
+}
 
 /** The levels of one side: raw prices, best first, with their raw sizes. */
 class Side {
@@ -103,9 +108,8 @@ export class Book {
   }
 
   #set(side: Side, levels: unknown): void {
-    for (const [price, size] of (levels ?? []) as readonly (readonly [string, string])[]) {
-      side.set(Amount.of(price).at(this.market.priceDecimals),
-        Amount.of(size).at(this.market.sizeDecimals));
+    for (const [price, size] of (levels ?? []) as readonly (readonly [Given, Given])[]) {
+      side.set(raw(price, this.market.priceDecimals), raw(size, this.market.sizeDecimals));
     }
   }
 

@@ -2,6 +2,7 @@
 
 import type { AmountLike } from "./amount.js";
 import { Amount } from "./amount.js";
+import { BinaryStream } from "./binary_stream.js";
 import { Book } from "./book.js";
 import type { Market } from "./market.js";
 import type { Outcome } from "./requests.js";
@@ -14,7 +15,7 @@ import type { Event } from "./stream.js";
 import { Trading } from "./trading.js";
 import type * as records from "./types.gen.js";
 import { bboOf, markOf, tradeOf } from "./views.js";
-import type { Bbo, Frame, Mark, Trade, TradeData } from "./views.js";
+import type { Bbo, Frame, Mark, Trade, TradeData, Traded } from "./views.js";
 import { Consumer } from "./wait.js";
 
 const PAGE = 1000;
@@ -30,6 +31,9 @@ export interface Options {
   readonly timeoutMs?: number;
   /** Gets the id and the bytes of each request before it is sent. */
   readonly onIntent?: (requestId: string, envelope: string) => void;
+  /** Streams are of the subprotocol perps.bin.v1, which has books, best prices and trades; another watch
+   * throws RangeError then. */
+  readonly binary?: boolean;
   /** The class of WebSockets; Node 20 has none of its own. */
   readonly WebSocket?: SocketClass | undefined;
   /** The monotonic clock, for tests. */
@@ -63,8 +67,11 @@ export async function connect(address: string, options: Options = {}): Promise<C
     session.close();
     throw error;
   }
-  return new Client(session, new Stream(session.origin.stream(`${API}/stream`),
-    { WebSocket: options.WebSocket }));
+  const target = session.origin.stream(`${API}/stream`);
+  const how = { WebSocket: options.WebSocket };
+  return new Client(session, options.binary === true
+    ? new BinaryStream(target, how, (name) => session.markets.get(name))
+    : new Stream(target, how));
 }
 
 /** One exchange, one portfolio. Amounts come as decimal strings in records (json.md) and as Amount
@@ -254,7 +261,7 @@ export class Client extends Trading {
     : AsyncGenerator<Trade, void, undefined> {
     const subscription = this.stream.subscribe("trades", market.name,
       () => new Trades((last) => this.#tradesAfter(market, last)));
-    const consumer = new Consumer<TradeData>(watching.room ?? TRADES_ROOM);
+    const consumer = new Consumer<Traded>(watching.room ?? TRADES_ROOM);
     const { consumers } = subscription.sink as Trades;
     consumers.add(consumer);
     try {

@@ -4,6 +4,8 @@ export { addressOf, addressText } from "./address.js";
 export type { AddressLike } from "./address.js";
 export * from "./amount.js";
 export * from "./body.js";
+export * as binary from "./binary.js";
+export { BinaryStream } from "./binary_stream.js";
 export { Book, crc32c } from "./book.js";
 export { Client, connect } from "./client.js";
 export type { Options, Paging, Watching } from "./client.js";

@@ -1,11 +1,12 @@
-// A WebSocket as a queue of texts. It is the browser's, Node's, or a class of the same shape.
+// A WebSocket as a queue of messages. It is the browser's, Node's, or a class of the same shape.
 
 import { Lost } from "./errors.js";
 
 /** What is used of a WebSocket class: browsers and Node 22 have one, the package `ws` another. */
-export type SocketClass = new (address: string) => SocketLike;
+export type SocketClass = new (address: string, subprotocol?: string) => SocketLike;
 
 export interface SocketLike {
+  binaryType?: string;
   onopen: ((event: never) => void) | null;
   onmessage: ((event: never) => void) | null;
   onclose: ((event: never) => void) | null;
@@ -14,22 +15,23 @@ export interface SocketLike {
   close(code?: number): void;
 }
 
-const INBOX_MAX = 65_536; // texts; who reads slower than that loses the connection
+const INBOX_MAX = 65_536; // messages; who reads slower than that loses the connection
 
-/** One connection. `receive` waits for one text at a time. */
+/** One connection. `receive` waits for one message at a time. */
 export class Socket {
-  readonly #inbox: string[] = [];
+  readonly #inbox: (string | Uint8Array)[] = [];
   #ended: Lost | undefined;
   #wake: (() => void) | undefined;
 
   private constructor(private readonly socket: SocketLike) {
-    socket.onmessage = ((event: { data: unknown }) => {
-      if (typeof event.data !== "string" || this.#inbox.length === INBOX_MAX) {
-        this.#end(new Lost("a message that is no text, or too many of them", true));
+    socket.binaryType = "arraybuffer";
+    socket.onmessage = ((event: { data: string | ArrayBuffer }) => {
+      if (this.#inbox.length === INBOX_MAX) {
+        this.#end(new Lost("too many messages", true));
         socket.close(4000);
         return;
       }
-      this.#inbox.push(event.data);
+      this.#inbox.push(typeof event.data === "string" ? event.data : new Uint8Array(event.data));
       this.#wake?.();
     }) as SocketLike["onmessage"];
     socket.onerror = () => this.#end(new Lost("the connection broke", true));
@@ -38,9 +40,12 @@ export class Socket {
     }) as SocketLike["onclose"];
   }
 
-  /** An open connection; Lost when there is none within so many ms. */
-  static async open(kind: SocketClass, address: string, timeoutMs: number): Promise<Socket> {
-    const socket = new Socket(new kind(address));
+  /** An open connection, whose server agrees to the subprotocol if there is one; Lost when there is none
+   * within so many ms. */
+  static async open(kind: SocketClass, address: string, timeoutMs: number, subprotocol?: string)
+    : Promise<Socket> {
+    const socket = new Socket(subprotocol === undefined ? new kind(address)
+      : new kind(address, subprotocol));
     let isOpen = false;
     socket.socket.onopen = () => {
       isOpen = true;
@@ -75,8 +80,8 @@ export class Socket {
     }
   }
 
-  /** The next text. undefined when none came in time; Lost when the connection has ended. */
-  async receive(timeoutMs: number): Promise<string | undefined> {
+  /** The next message. undefined when none came in time; Lost when the connection has ended. */
+  async receive(timeoutMs: number): Promise<string | Uint8Array | undefined> {
     if (this.#inbox.length === 0) {
       let isLate = false;
       const timer = setTimeout(() => {

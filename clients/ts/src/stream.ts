@@ -7,7 +7,7 @@ import { Closed, Lost, PerpdError, Problem } from "./errors.js";
 import { parseJson } from "./json.js";
 import { Socket } from "./socket.js";
 import type { SocketClass } from "./socket.js";
-import type { Frame, TradeData } from "./views.js";
+import type { Frame, TradeData, Traded } from "./views.js";
 import { pause, Signal } from "./wait.js";
 import type { Consumer } from "./wait.js";
 
@@ -79,7 +79,7 @@ export class BookSink implements Sink {
 /** The sink of trades: none is missing or comes twice, also across reconnections. `older` reads the
  * trades after a number from REST, oldest first. */
 export class Trades implements Sink {
-  readonly consumers = new Set<Consumer<TradeData>>();
+  readonly consumers = new Set<Consumer<Traded>>();
   #last: bigint | undefined;
 
   constructor(private readonly older: (last: bigint) => Promise<readonly TradeData[]>) {}
@@ -93,9 +93,10 @@ export class Trades implements Sink {
       this.#last = newest?.trade_seq ?? 0n;
       return;
     }
-    if (first !== undefined && first.trade_seq > this.#last + 1n) {
-      for (const trade of await this.older(this.#last)) this.#give(trade);
-    }
+    // Those of a binary stream have no sequence: REST has it.
+    const isMissed = newest?.sequence === null ? newest.trade_seq > this.#last
+      : first !== undefined && first.trade_seq > this.#last + 1n;
+    if (isMissed) for (const trade of await this.older(this.#last)) this.#give(trade);
     for (const trade of shown) this.#give(trade);
   }
 
@@ -103,8 +104,10 @@ export class Trades implements Sink {
     const last = this.#last ?? 0n;
     if (trade.trade_seq <= last) return;
     if (trade.trade_seq !== last + 1n) throw new Fault(`trade ${last + 1n} is missing`);
+    const { sequence } = trade;
+    if (sequence === null) throw new Fault(`trade ${last + 1n} is not in REST yet`);
     this.#last = trade.trade_seq;
-    for (const consumer of this.consumers) consumer.put(trade);
+    for (const consumer of this.consumers) consumer.put({ ...trade, sequence });
   }
 
   lose(isOther = false): void {
@@ -158,7 +161,7 @@ export class Stream {
   #socket: Socket | undefined;
   #task: Promise<void> | undefined;
 
-  constructor(private readonly address: string, private readonly options: StreamOptions = {}) {
+  constructor(protected readonly address: string, private readonly options: StreamOptions = {}) {
     this.#silenceMs = options.silenceMs ?? SILENCE_MS;
     this.#firstWaitMs = options.firstWaitMs ?? FIRST_WAIT_MS;
   }
@@ -230,7 +233,7 @@ export class Stream {
         if (kind === undefined) {
           throw new PerpdError("no WebSocket here: connect(url, { WebSocket })");
         }
-        this.#socket = await Socket.open(kind, this.address, this.#silenceMs);
+        this.#socket = await this.open(kind, this.#silenceMs);
         if (this.#closing.signal.aborted) {
           this.#socket.close();
           return;
@@ -261,6 +264,19 @@ export class Stream {
     }
   }
 
+  protected open(kind: SocketClass, timeoutMs: number): Promise<Socket> {
+    return Socket.open(kind, this.address, timeoutMs);
+  }
+
+  /** A reply or a frame as in json.md J9. */
+  protected read(message: string | Uint8Array): Readonly<Record<string, unknown>> {
+    const shown = typeof message === "string" ? parseJson(message) : null;
+    if (typeof shown === "object" && shown !== null && !Array.isArray(shown)) {
+      return shown as Readonly<Record<string, unknown>>;
+    }
+    throw new Lost("a message that is no object", true);
+  }
+
   /** The next message; Lost when a subscription was silent for too long. */
   async #message(socket: Socket): Promise<Readonly<Record<string, unknown>>> {
     for (;;) {
@@ -269,14 +285,8 @@ export class Stream {
         if (oldest === undefined || one.heardMs < oldest.heardMs) oldest = one;
       }
       const heardMs = oldest?.heardMs ?? performance.now();
-      const text = await socket.receive(heardMs + this.#silenceMs - performance.now());
-      if (text !== undefined) {
-        const message = parseJson(text);
-        if (typeof message === "object" && message !== null && !Array.isArray(message)) {
-          return message as Readonly<Record<string, unknown>>;
-        }
-        throw new Lost("a message that is no object", true);
-      }
+      const message = await socket.receive(heardMs + this.#silenceMs - performance.now());
+      if (message !== undefined) return this.read(message);
       if (oldest === undefined || this.#subscriptions.get(oldest.key) !== oldest ||
         oldest.heardMs > heardMs) continue;
       this.#tell("stale", oldest);

@@ -78,11 +78,15 @@ export interface TradeData {
   readonly taker_side: "LONG" | "SHORT";
   readonly liquidation: boolean;
   readonly trade_seq: bigint;
-  readonly sequence: bigint;
+  /** null: of a snapshot of a binary stream, which has none. */
+  readonly sequence: bigint | null;
   readonly time_ns: bigint;
 }
 
-export function tradeOf(data: TradeData): Trade {
+/** A trade whose place is known. */
+export type Traded = TradeData & { readonly sequence: bigint };
+
+export function tradeOf(data: Traded): Trade {
   return { price: Amount.of(data.price), size: Amount.of(data.size), takerSide: data.taker_side,
     isLiquidation: data.liquidation, tradeSeq: data.trade_seq, sequence: data.sequence,
     timeNs: data.time_ns };
