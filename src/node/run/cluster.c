@@ -171,18 +171,18 @@ void cluster_renew(struct node *node)
         log_line(LOG_ERROR, "cluster", "SIGHUP: %s; etcd's certificates in force stay", why);
 }
 
-void cluster_take_mail(struct node *node)
+void cluster_accept_mail(struct node *node)
 {
-    etcd_mail_take(&node->etcd_mails[0], node->etcd);
+    etcd_mail_accept(&node->etcd_mails[0], node->etcd);
 }
 
-void cluster_take_steward_mail(struct node *node)
+void cluster_accept_steward_mail(struct node *node)
 {
     struct steward *steward = &node->steward;
 
-    etcd_mail_take(&node->etcd_mails[1], steward->any);
+    etcd_mail_accept(&node->etcd_mails[1], steward->any);
     for (uint32_t i = 0; i < steward->each_count; i++)
-        etcd_mail_take(&node->etcd_mails[2 + i], steward->each[i]);
+        etcd_mail_accept(&node->etcd_mails[2 + i], steward->each[i]);
 }
 
 const uint8_t *cluster_page_id(const struct node *node, uint8_t out[HASH_BYTES])

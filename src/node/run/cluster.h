@@ -22,8 +22,8 @@ CC_MUST_USE enum journal_durability cluster_durability(const struct config *opti
 void cluster_renew(struct node *node);
 
 /* Gives the clients what cluster_renew has read. The thread of the replicator; the steward's. */
-void cluster_take_mail(struct node *node);
-void cluster_take_steward_mail(struct node *node);
+void cluster_accept_mail(struct node *node);
+void cluster_accept_steward_mail(struct node *node);
 
 /* Begins to speak for the node, once it listens. 0 or an exit code. */
 CC_MUST_USE int cluster_begin(struct node *node);

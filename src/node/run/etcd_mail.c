@@ -4,12 +4,12 @@
 
 void etcd_mail_send(struct etcd_mail *mail, struct link_tls *tls)
 {
-    /* acq_rel: the client's thread reads what this one wrote (pairs: etcd_mail_take), and what it
+    /* acq_rel: the client's thread reads what this one wrote (pairs: etcd_mail_accept), and what it
      * did not take is freed here. */
     link_tls_destroy(atomic_exchange_explicit(&mail->next, tls, memory_order_acq_rel));
 }
 
-void etcd_mail_take(struct etcd_mail *mail, struct etcd *etcd)
+void etcd_mail_accept(struct etcd_mail *mail, struct etcd *etcd)
 {
     /* relaxed: a look; the exchange that follows orders. */
     if (CC_LIKELY(atomic_load_explicit(&mail->next, memory_order_relaxed) == NULL))

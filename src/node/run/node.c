@@ -152,7 +152,7 @@ static void *steward_main(void *context)
     if (topology_bind(&node->topology, false) != 0)
         lifecycle_fail(node, NODE_EXIT_CONFIGURATION);
     while (phase_now(&node->phase) <= PHASE_OPEN) {
-        cluster_take_steward_mail(node);
+        cluster_accept_steward_mail(node);
         if (steward_step(&node->steward) == 0)
             usleep(STEWARD_IDLE_US);
     }

@@ -238,7 +238,7 @@ uint32_t standby_replicate(struct node *node, enum phase_name phase)
         .is_alive = threads_turn(node),
     };
     uint64_t agreed = agreed_hash(node);
-    cluster_take_mail(node);
+    cluster_accept_mail(node);
     int work = replicator_step(replicator, &words);
 
     if (work < 0)
