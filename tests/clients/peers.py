@@ -51,9 +51,9 @@ class LiveWorld(world.World):
 
 
 @contextlib.contextmanager
-def live_world(*options):
-    """A LiveWorld of a perpd of its own."""
-    process = client.Perpd(world.perpd_program(), "--exchange.oracle_max_age_ms=0",
+def live_world(*options, program="perpd"):
+    """A LiveWorld of a perpd of its own, or of another program of the build folder."""
+    process = client.Perpd(world.perpd_program().parent / program, "--exchange.oracle_max_age_ms=0",
                            "--exchange.testnet=on", *options, *client.SMALL_TABLES)
     with process, tempfile.TemporaryDirectory() as folder:
         yield LiveWorld(process, folder)

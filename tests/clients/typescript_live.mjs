@@ -102,6 +102,26 @@ const CASES = {
     ex.close();
   },
 
+  async retry(url, key, apiKey, count, atOnce) {
+    const ex = await signing(url, key, apiKey, { timeoutMs: 2000 });
+    const market = await ex.market("BTC-PERP");
+    let next = 0;
+    const worker = async () => {
+      while (next < Number(count)) {
+        const size = new Amount(BigInt(100 + next++), 5);
+        try {
+          const order = await ex.place(market, "buy", size, "98000", { postOnly: true });
+          say([String(size), order.id, "request_completed"]);
+        } catch (error) {
+          say([String(size), error.requestId, error instanceof perpd.NotExecuted ? null :
+            error.status ?? String(error)]);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: Number(atOnce) }, worker));
+    ex.close();
+  },
+
   async once(url, key, apiKey, count, from) {
     const ex = await signing(url, key, apiKey, { timeoutMs: 2000 });
     const market = await ex.market("BTC-PERP");

@@ -13,6 +13,7 @@ interface Sample {
  * round trip at most. Milliseconds with a fraction: a double holds them to a microsecond. */
 export class Clock {
   #samples: Sample[] = [];
+  #isOld = true;
   newestMs = -Infinity;
 
   constructor(readonly monotonicMs: () => number = () => performance.now()) {}
@@ -20,21 +21,24 @@ export class Clock {
   /** A time that the exchange told between two moments of the monotonic clock. */
   add(serverNs: bigint, sentMs: number, gotMs: number): void {
     const serverMs = Number(serverNs / 1000n) * 1000 / NS_PER_MS;
+    if (this.#isOld) this.#samples = [];
+    this.#isOld = false;
     this.#samples.push({ roundTripMs: gotMs - sentMs, offsetMs: serverMs - (sentMs + gotMs) / 2 });
     if (this.#samples.length > KEPT) this.#samples.shift();
     this.newestMs = gotMs;
   }
 
+  /** What is known holds until the next time that is told, for who asks in between. */
   forget(): void {
-    this.#samples = [];
+    this.#isOld = true;
   }
 
   get isSet(): boolean {
-    return this.#samples.length > 0;
+    return !this.#isOld;
   }
 
   #best(): Sample[] {
-    if (!this.isSet) throw new RangeError("the exchange's time is not known yet");
+    if (this.#samples.length === 0) throw new RangeError("the exchange's time is not known yet");
     return [...this.#samples].sort((a, b) => a.roundTripMs - b.roundTripMs).slice(0, BEST);
   }
 

@@ -22,6 +22,7 @@ class Clock:
     def __init__(self, monotonic_ns: Callable[[], int] = time.monotonic_ns) -> None:
         self._monotonic_ns = monotonic_ns
         self._samples: deque[Sample] = deque(maxlen=_KEPT)
+        self._is_old = True
         self.newest_ns = 0
 
     def monotonic_ns(self) -> int:
@@ -29,11 +30,15 @@ class Clock:
 
     def add(self, server_ns: int, sent_ns: int, got_ns: int) -> None:
         """A time that the exchange told between two moments of the monotonic clock."""
+        if self._is_old:
+            self._samples.clear()
+            self._is_old = False
         self._samples.append(Sample(got_ns - sent_ns, server_ns - (sent_ns + got_ns) // 2))
         self.newest_ns = got_ns
 
     def forget(self) -> None:
-        self._samples.clear()
+        """What is known holds until the next time that is told, for who asks in between."""
+        self._is_old = True
 
     def _best(self) -> list[Sample]:
         if not self._samples:
@@ -42,7 +47,7 @@ class Clock:
 
     @property
     def is_set(self) -> bool:
-        return bool(self._samples)
+        return not self._is_old
 
     @property
     def offset_ns(self) -> int:
