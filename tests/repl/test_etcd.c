@@ -201,8 +201,8 @@ static void strangers(void)
 
 /* ---- certificates ---------------------------------------------------------------------------- */
 
-/* A folder with an authority, a server of 127.0.0.1, a client; another authority and name; and in
- * next/ all of it anew, by the authority that follows. */
+/* A folder with an authority, a server of 127.0.0.1 (late: its certificate is over), a client;
+ * another authority and name; and in next/ all of it anew, by the authority that follows. */
 static void make_certificates(char *folder, size_t room)
 {
     char command[2048];
@@ -215,12 +215,12 @@ static void make_certificates(char *folder, size_t room)
         "2'\n"
         "s() { openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $1.key "
         "-out $1.csr -subj /CN=$1 && printf \"subjectAltName=$2\\n\" >$1.ext && "
-        "openssl x509 -req -in $1.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 "
+        "openssl x509 -req -in $1.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days ${3:-2} "
         "-extfile $1.ext -out $1.pem; }\n"
         "all() { $n -keyout ca.key -out ca.pem -subj /CN=$1 && s server IP:127.0.0.1 && "
         "s client DNS:client; }\n"
         "{ all ca && $n -keyout other.key -out other.pem -subj /CN=other && mkdir next && cd next "
-        "&& all next; } >log 2>&1",
+        "&& all next && cd .. && s late IP:127.0.0.1 0; } >log 2>&1",
         folder);
     CHECK(system(command) == 0);
 }
@@ -270,7 +270,7 @@ static void full(struct contract *contract)
 
 static void certificates(void)
 {
-    char folder[64], command[96], why[ETCD_TEXT_BYTES];
+    char folder[64], command[192], why[ETCD_TEXT_BYTES];
     struct etcd_done done;
     make_certificates(folder, sizeof folder);
     etcd_server_start(&server, 1, "33554432", folder);
@@ -302,6 +302,15 @@ static void certificates(void)
     CHECK(etcd_real_create(&etcd, &config, why) == 0);
     CHECK(etcd_ask_key(etcd, etcd_text("k"), ASK_NS, &done) != 0);
     etcd_close(etcd);
+    /* A server whose certificate is over. */
+    (void)snprintf(command, sizeof command,
+                   "cd '%s' && cp late.pem server.pem && cp late.key "
+                   "server.key",
+                   folder);
+    etcd_server_kill(&server, 0);
+    CHECK(system(command) == 0);
+    etcd_server_run(&server, 0);
+    refused(connect_with(1, 1000, folder, "ca"), "expired");
     etcd_server_stop(&server);
     (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
     CHECK(system(command) == 0);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """heavy_cluster_figures.py BUILD [COUNT] - the figures of docs/performance.md, A cluster: how long
 orders stand still when the leader or etcd's leader is killed and at a handover, COUNT times each
-(20); how old a standby's reads are; orders/s and latency of a cluster, and of one perpd with
-durability local in the same run.
+(20); how old a standby's reads are; how fast one that was away catches up; orders/s and latency of
+a cluster, and of one perpd with durability local in the same run.
 
 All members of etcd, all nodes and the load share this machine. Without etcd-server it says so and
 ends with 77, skipped.
@@ -19,7 +19,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
 
 import client
 import test_cluster
-from cluster import Cluster, Node
+from cluster import Cluster, Node, until
 from harness import perpd_program
 from world import BTC_PRICE
 
@@ -43,17 +43,21 @@ def key_file(path, key):
     return path
 
 
-def bench(name, ports, perpd):
-    """Both loads, each three times, to the nodes of these ports; the medians."""
+def load_of(ports, perpd, words):
+    """perp bench run to the nodes of these ports."""
     keys = ["--operator-key", key_file(perpd.folder / "bench-operator.key", perpd.operator),
             "--oracle-key", key_file(perpd.folder / "bench-oracle.key", perpd.oracle)]
+    return subprocess.run(
+        [perpd_program().with_name("perp"), "bench", "run", "-o", "json", "--url",
+         ",".join(f"http://127.0.0.1:{port}" for port in ports), *keys, "--mix",
+         "place=1,cancel=1", *words], capture_output=True, text=True, check=False)
+
+
+def bench(name, ports, perpd):
+    """Both loads, each three times; the medians."""
     found = {}
     for load, words in LOADS:
-        done = subprocess.run(
-            [perpd_program().with_name("perp"), "bench", "run", "-o", "json", "--url",
-             ",".join(f"http://127.0.0.1:{port}" for port in ports), *keys, "--seconds", "4",
-             "--repeats", "3", "--mix", "place=1,cancel=1", *words],
-            capture_output=True, text=True, check=False)
+        done = load_of(ports, perpd, ["--seconds", "4", "--repeats", "3", *words])
         if not done.stdout:
             print(f"{name}, {load}: no figures: {done.stderr}")
             continue
@@ -74,6 +78,24 @@ def alone():
         return bench("alone, local", [exchange.port], perpd)
     finally:
         perpd.remove()
+
+
+def catch_up(cluster):
+    """A standby that was away for a load, most of which the vault alone has by then, applies what
+    it lacks: records a second from its first line on, with its connection and all looks."""
+    away = next(node for node in cluster.nodes if node is not cluster.leader())
+    first = until(lambda: away.metric("follower_applied_sequence"), away.whereabouts)
+    away.kill()
+    load_of([node.listen for node in cluster.nodes], cluster.origin,
+            ["--schedule", "closed", "--pipeline", "4", "--seconds", "20"])
+    last = until(lambda: cluster.leader().metric("journal_durable_sequence"), "the leader's end")
+    away.start()
+    until(lambda: away.state, away.whereabouts)
+    begun = time.monotonic()
+    until(lambda: away.metric("follower_applied_sequence") >= last, away.whereabouts)
+    took = time.monotonic() - begun
+    print(f"catching up: {max(0, last - first)} records in {took:.2f} s, "
+          f"{max(0, last - first) / took:.0f} a second")
 
 
 def stalls(world):
@@ -132,6 +154,8 @@ def main():
             print("cluster : alone, {}: answers/s {:.2f}, p50 {:.2f}, p99 {:.2f}".format(
                 load, *(many[load][i] / one[load][i] for i in range(3))))
         time.sleep(3)
+        staleness(world, "of an idle cluster")
+        catch_up(cluster)
         world.begin()
         staleness(world, "at about 200 orders/s")
         stalls(world)
