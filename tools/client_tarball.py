@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import pathlib
+import shutil
 import subprocess
 import tarfile
 import tempfile
@@ -16,12 +17,25 @@ class NoCompiler(Exception):
     """TypeScript is not installed."""
 
 
-def compiled(folder, target, compiler):
+def copy(folder, target, packages, *names):
+    """Copies the library's sources into `target`, where they find what they need, and the packages
+    `names`, in the folder `packages` of tools/setup --browser."""
+    shutil.copytree(folder, target, ignore=shutil.ignore_patterns("dist", "node_modules"))
+    for name in (*json.loads((folder / "package.json").read_text())["dependencies"], *names):
+        link = target / "node_modules" / name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(packages / name)
+
+
+def compiled(folder, target, packages):
     """Compiles the library of `folder` into `target`."""
+    compiler = packages / ".bin/tsc"
     if not compiler.exists():
         raise NoCompiler(f"{compiler} is missing: tools/setup --browser installs it")
-    done = subprocess.run([compiler, "-p", folder, "--outDir", target], capture_output=True,
-                          text=True)
+    with tempfile.TemporaryDirectory() as name:
+        copy(folder, pathlib.Path(name, "ts"), packages)
+        done = subprocess.run([compiler, "-p", pathlib.Path(name, "ts"), "--outDir", target],
+                              capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stdout)
 
@@ -47,9 +61,9 @@ def archive(folder, licence, dist, target):
     return path
 
 
-def pack(folder, licence, compiler, target):
+def pack(folder, licence, packages, target):
     """Compiles and writes the tarball; its path, or NoCompiler."""
     with tempfile.TemporaryDirectory() as name:
         dist = pathlib.Path(name)
-        compiled(folder, dist, compiler)
+        compiled(folder, dist, packages)
         return archive(folder, licence, dist, target)

@@ -2,6 +2,7 @@
 test as skipped where tools/setup --browser was not called.
 """
 import contextlib
+import json
 import pathlib
 import shutil
 import subprocess
@@ -26,12 +27,10 @@ def said_by_tsc(project):
 @contextlib.contextmanager
 def library():
     """A copy of clients/ts whose dist is compiled; its examples find the package `ws`."""
-    packages.skip_without("typescript", "ws")
+    packages.skip_without("typescript", "ws", "@noble/curves")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name, "ts")
-        shutil.copytree(SOURCE / "clients/ts", folder, ignore=shutil.ignore_patterns("dist"))
-        (folder / "node_modules").mkdir()
-        (folder / "node_modules/ws").symlink_to(packages.FOLDER / "node_modules/ws")
+        client_tarball.copy(SOURCE / "clients/ts", folder, packages.FOLDER / "node_modules", "ws")
         for project in (folder, folder / "examples"):
             if said := said_by_tsc(project):
                 sys.exit(f"failed: {said}")
@@ -39,13 +38,23 @@ def library():
 
 
 def installed(compiled, target):
-    """A folder with the tarball of the compiled library, installed by npm without a registry, and
-    with the compiled examples, which find nothing else but `ws`."""
+    """A folder with the tarball of the compiled library and those of the packages that it requires,
+    installed by npm without a registry, and with the compiled examples, which find nothing else
+    but `ws`."""
     tarball = client_tarball.archive(SOURCE / "clients/ts", SOURCE / "LICENSE", compiled / "dist",
                                      target)
-    subprocess.run(["npm", "install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund",
-                    "--silent", "--cache", target / "cache", "--prefix", target, tarball],
-                   check=True, cwd=target, env={**ENVIRONMENT, "HOME": str(target)})
+
+    def npm(*words):
+        words = ["npm", *words, "--offline", "--ignore-scripts", "--silent"]
+        return subprocess.run([*words, "--cache", target / "cache"], check=True, cwd=target,
+                              stdout=subprocess.PIPE, text=True,
+                              env={**ENVIRONMENT, "HOME": str(target)}).stdout
+
+    package = json.loads((SOURCE / "clients/ts/package.json").read_text())
+    required = [npm("pack", packages.FOLDER / "node_modules" / name).strip()
+                for name in package["dependencies"]]
+    npm("install", "--no-audit", "--no-fund", "--prefix", target, tarball,
+        *(target / name for name in required))
     (target / "node_modules/ws").symlink_to(packages.FOLDER / "node_modules/ws")
     shutil.copytree(compiled / "dist/examples", target / "examples")
     (target / "examples/package.json").write_text('{"type": "module"}\n')

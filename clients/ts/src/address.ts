@@ -2,7 +2,7 @@
 
 import { WrongChecksum } from "./errors.js";
 import { hexOf } from "./hex.js";
-import { keccak256 } from "./keccak.js";
+import { keccak_256 as keccak256 } from "@noble/hashes/sha3.js";
 
 export type AddressLike = string | Uint8Array;
 

@@ -1,7 +1,9 @@
-// Master keys on secp256k1: they open accounts and let session keys and API keys in.
+// Master keys on secp256k1: they open accounts and let session keys and API keys in. BigInt is not constant
+// time: a secret that an attacker of this machine may time belongs into a wallet.
+
+import { secp256k1 } from "@noble/curves/secp256k1.js";
 
 import { bytesOfHex } from "./hex.js";
-import { publicKeyOf, signDigest } from "./secp256k1.js";
 import { partsOfKey } from "./sign.js";
 import type { Signer } from "./sign.js";
 import { digestOf, typedDataOf } from "./typed_data.js";
@@ -16,8 +18,11 @@ export class MasterKey implements Signer {
   /** RangeError for bytes that are no key of secp256k1, or no id of an exchange (hexadecimal). */
   constructor(secret: Uint8Array, readonly exchangeId: string) {
     if (bytesOfHex(exchangeId).length !== 32) throw new RangeError("an exchange's id has 32 bytes");
+    if (!secp256k1.utils.isValidSecretKey(secret)) {
+      throw new RangeError("the secret is no key of secp256k1");
+    }
     this.#secret = new Uint8Array(secret);
-    this.publicKey = publicKeyOf(secret);
+    this.publicKey = secp256k1.getPublicKey(secret, true);
   }
 
   static generate(exchangeId: string): MasterKey {
@@ -34,8 +39,10 @@ export class MasterKey implements Signer {
     return new MasterKey(secret, exchange);
   }
 
-  /** The 64-byte signature of a payload; RangeError for one that no master key signs. */
+  /** The 64-byte signature of a payload, by RFC 6979 and with the lower s; RangeError for one that no
+   * master key signs. */
   async sign(payload: Uint8Array): Promise<Uint8Array> {
-    return signDigest(this.#secret, digestOf(typedDataOf(payload, this.exchangeId)));
+    return secp256k1.sign(digestOf(typedDataOf(payload, this.exchangeId)), this.#secret,
+      { prehash: false, lowS: true });
   }
 }

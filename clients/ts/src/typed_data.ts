@@ -4,7 +4,7 @@
 import { Amount } from "./amount.js";
 import { bytesOfHex, hexOf, joined, wordOf } from "./hex.js";
 import { idText, idTimeMs } from "./ids.js";
-import { keccak256 } from "./keccak.js";
+import { keccak_256 as keccak256 } from "@noble/hashes/sha3.js";
 import { KINDS, REQUESTS } from "./wire.gen.js";
 import type { Field, RequestType } from "./wire.gen.js";
 
