@@ -138,6 +138,17 @@ def paths(root, path):
             yield f"{path.relative_to(root)}: `{name}` is not there"
 
 
+def tests_named(root, path):
+    """A test that a document names is a file of tests/."""
+    for name in set(re.findall(r"`((?:test|heavy)_\w+)`", prose_of(path.read_text()))):
+        kind, _, rest = name.removesuffix("_dedicated").partition("_")
+        folder = next((one.name for one in (root / "tests").glob("*/")
+                       if rest.startswith(one.name + "_") and list(
+                           one.glob(f"{kind}_{rest.removeprefix(one.name + '_')}.*"))), None)
+        if folder is None:
+            yield f"{path.relative_to(root)}: no file of tests/ is the test {name}"
+
+
 def decisions(root):
     before = None
     for path in decision_files(root):
@@ -180,6 +191,9 @@ def main(arguments):
     wrong = [text for name, inner in folders(root) for text in readme(root, name, inner, write)]
     for path in documents(root):
         wrong += paths(root, path)
+    for name in ("docs/console-checks.md", "docs/reliability.md"):
+        if (root / name).exists():
+            wrong += tests_named(root, root / name)
     wrong += examples(root, write)
     wrong += decisions(root)
     wrong += decision_index(root)

@@ -84,6 +84,9 @@ PLANTED = [  # name, file, text, what the check says (None: nothing)
     ("older version complete", "CHANGELOG.md", "# C\n\n## 2\n\nx\n\n" + CHANGES[13:],
      "no heading Performance"),
 
+    ("test that is there", f"docs/reliability{MD}", "`test_engine_turn`\n", None),
+    ("test that is not there", f"docs/reliability{MD}", "`test_engine_gone`\n",
+     "is the test test_engine_gone"),
     ("marks that are there", "src/base/tick.c", code("R2's I1, L1; W3, W3a Operator (J8)"), None),
     ("registers and others", "src/base/tick.c", code("%r14, 0xR9, AB1, W3C"), None),
     ("rule", "src/base/tick.c", code("see R" + "3"), "R" + "3: docs/spec/rules.md has no"),
