@@ -278,17 +278,20 @@ static uint64_t awake_until_ns(const struct matcher *matcher)
 }
 
 /* When a tick is due: at a deadline of the engine, a second after the last command while ids of
- * clients may still come, and when a reader wants to know that time has passed. */
+ * clients may still come, and when a reader wants to know that time has passed. Who leads a cluster
+ * shows its standbys so that what they have is new. */
 static uint64_t tick_due_ns(const struct matcher *matcher)
 {
     const struct engine *engine = matcher->sequencer.engine;
-    uint64_t tick_ns = matcher->sequencer.last_t_ns + MATCHER_TICK_NS;
+    bool leads = matcher->sequencer.vote != NULL; /* a cluster */
+    uint64_t tick_ns =
+        matcher->sequencer.last_t_ns + (leads ? MATCHER_LEADER_TICK_NS : MATCHER_TICK_NS);
     uint64_t due_ns = engine_next_deadline(engine);
 
     if (due_ns <= clock_now_ns(matcher->sequencer.clock))
         due_ns = engine_next_needed(engine);
     /* relaxed: a bool, and a turn late is no harm. */
-    if (tick_ns > awake_until_ns(matcher) &&
+    if (!leads && tick_ns > awake_until_ns(matcher) &&
         !atomic_load_explicit(&matcher->tick_wanted, memory_order_relaxed))
         return due_ns;
     return due_ns < tick_ns ? due_ns : tick_ns;

@@ -30,6 +30,7 @@ enum {
     MATCHER_COMMANDS_A_TURN = 256,
     MATCHER_LINKS_MAX = 64,
     MATCHER_TICK_NS = 1000 * 1000 * 1000,        /* of a primary that nobody asks any more */
+    MATCHER_LEADER_TICK_NS = 100 * 1000 * 1000,  /* of a cluster's leader, asked or not */
     MATCHER_STOPPED_TICK_NS = 100 * 1000 * 1000, /* while the clock is stopped (stopped_clock.h) */
     MATCHER_AWAKE_MS = 10000, /* beside the window of ids: ticks go on after the last command */
 };
