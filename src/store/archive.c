@@ -152,7 +152,7 @@ enum refusal_kind archive_open(struct archive *archive, struct disk *disk,
         enum refusal_kind kind = archive_read_list(archive, disk, exchange, refusal);
         if (kind != REFUSAL_none)
             return kind;
-        int error = archive_folder_check(archive, disk, &missing);
+        int error = archive_folder_check(archive, disk, true, &missing);
         if (error == 0)
             return REFUSAL_none;
         archive_close(archive);
@@ -383,6 +383,9 @@ enum refusal_kind archive_load(const struct archive *archive, struct disk *disk,
         return refusal_set(refusal, REFUSAL_segment_missing,
                            "segment %" PRIu64 " is not in archive/index", segment);
     error = file_load(archive, disk, exchange, row, segment_bytes, out);
+    if ((error == -EBADMSG || error == -ENOENT || error == -EIO) && disk->archive_copy != NULL &&
+        file_load(archive, disk->archive_copy, exchange, row, segment_bytes, out) == 0)
+        error = 0;
     if (error == -EBADMSG || error == -ENOENT)
         return refusal_set(refusal, REFUSAL_archive_damaged,
                            "the file of segment %" PRIu64 " is not what archive/index says of it",

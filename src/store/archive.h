@@ -36,8 +36,9 @@ struct archive {
 };
 
 /* Reads archive/index; no file is an empty list. Refused when a line is malformed, out of order, of
- * another exchange, or names a file that is missing or of another size. archive_load checks the
- * contents. A file that no line names is unfinished and does not count. */
+ * another exchange, or names a file that is missing or of another size, also in the disk's second
+ * place (disk->archive_copy). archive_load checks the contents. A file that no line names is
+ * unfinished and does not count. */
 CC_MUST_USE enum refusal_kind archive_open(struct archive *archive, struct disk *disk,
                                            const struct exchange_file *exchange,
                                            struct refusal *refusal);
@@ -80,7 +81,8 @@ CC_MUST_USE int archive_store(struct archive *archive, struct disk *disk,
                               uint32_t segment_bytes);
 
 /* Restores a segment: writes its `segment_bytes` to `out`, with zeros after the last frame. Refused
- * when the file's hash, its frames or their number differ from the list. */
+ * when the file's hash, its frames or their number differ from the list, and the second place has
+ * none that is right. */
 CC_MUST_USE enum refusal_kind archive_load(const struct archive *archive, struct disk *disk,
                                            const struct exchange_file *exchange, uint64_t segment,
                                            uint32_t segment_bytes, uint8_t *out,

@@ -49,7 +49,8 @@ static void check_visit(void *context, const char *name, uint64_t bytes)
         check->found[row - check->archive->rows] = true;
 }
 
-int archive_folder_check(const struct archive *archive, struct disk *disk, uint64_t *missing)
+int archive_folder_check(const struct archive *archive, struct disk *disk, bool by_copy,
+                         uint64_t *missing)
 {
     struct folder_check check = { .archive = archive };
     int error;
@@ -60,6 +61,8 @@ int archive_folder_check(const struct archive *archive, struct disk *disk, uint6
     if (!check.found)
         return -ENOMEM;
     error = disk_list(disk, "archive", check_visit, &check);
+    if (by_copy && disk->archive_copy != NULL) /* as far as it can be read */
+        (void)!disk_list(disk->archive_copy, "archive", check_visit, &check);
     for (uint64_t i = 0; error == 0 && i < archive->count; i++) {
         *missing = archive->rows[i].segment;
         if (!check.found[i])

@@ -12,9 +12,9 @@
 /* "archive/NNNNNNNNNN.seg.zst", or with ".part" after it while it is being written. */
 void archive_folder_path(char out[DISK_PATH_BYTES], uint64_t number, bool is_part);
 
-/* 0 when each row of the list has a file of its size; -ENOENT with *missing the first segment that
- * has none; or -errno. */
-CC_MUST_USE int archive_folder_check(const struct archive *archive, struct disk *disk,
+/* 0 when each row of the list has a file of its size, here or, `by_copy`, in the archive's second
+ * place; -ENOENT with *missing the first segment that has none; or -errno. */
+CC_MUST_USE int archive_folder_check(const struct archive *archive, struct disk *disk, bool by_copy,
                                      uint64_t *missing);
 
 /* The segments [*first, *end) have a file each; *end - 1 is the highest, *first - 1 has none.

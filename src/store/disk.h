@@ -75,6 +75,9 @@ struct disk_ops {
 struct disk {
     const struct disk_ops *ops;
     uint32_t block_bytes; /* logical block of the device: a power of two, 512..4096 */
+    /* The archive's second place: archive.h reads there what is missing or wrong here. NULL: none.
+     * Set before anything is read, and open as long as this one. */
+    struct disk *archive_copy;
 };
 
 /* Makes a folder (mode 0700); 0 also if it is there. "" makes the data directory itself. */

@@ -102,6 +102,20 @@ static bool has_frames(struct scrub *scrub, uint64_t number)
     return count == DISK_ALIGNMENT && frame_claimed_number(scrub->room) != 0;
 }
 
+/* Opens the list with all its files in archive/ itself. */
+static enum refusal_kind open_own_archive(struct scrub *scrub, struct refusal *refusal)
+{
+    uint64_t missing;
+    enum refusal_kind kind = archive_open(&scrub->archive, scrub->disk, scrub->exchange, refusal);
+
+    if (kind != REFUSAL_none ||
+        archive_folder_check(&scrub->archive, scrub->disk, false, &missing) == 0)
+        return kind;
+    archive_close(&scrub->archive);
+    return refusal_set(refusal, REFUSAL_archive_damaged,
+                       "the file of segment %" PRIu64 " is missing or of another size", missing);
+}
+
 /* The list is read twice before it counts as wrong: a file of it may just have been pruned. What it
  * lacks is taken from the other place. */
 static void open_archive(struct scrub *scrub)
@@ -111,7 +125,7 @@ static void open_archive(struct scrub *scrub)
     uint64_t brought = 0;
 
     for (int i = 0; i < 2 && kind != REFUSAL_none; i++)
-        kind = archive_open(&scrub->archive, scrub->disk, scrub->exchange, &refusal);
+        kind = open_own_archive(scrub, &refusal);
     if (kind == REFUSAL_none)
         return;
     published_add(&scrub->counters.faults, 1);

@@ -151,7 +151,9 @@ static void mends(void)
             hurt(rig.data, rows[i].is_gone);
         if (rows[i].in_second)
             hurt(rig.second, rows[i].is_gone);
+        rig.data->archive_copy = rig.second; /* as in perpd: it hides nothing from the scrub */
         scrub_round(&faults, &mended);
+        rig.data->archive_copy = NULL;
         CHECK_ROW(&rows[i], published_get(&faults) == rows[i].faults);
         CHECK_ROW(&rows[i], published_get(&mended) == rows[i].mended);
         if (rows[i].mended == rows[i].faults || rows[i].is_gone)
@@ -195,6 +197,43 @@ static void starts(void)
     rig.copy.exchange = &stranger;
     CHECK(archive_copy_mend(&rig.copy, &brought, &refusal) == REFUSAL_archive_foreign);
     end();
+}
+
+/* What archive/ has wrong or not at all is read in the second place, by the list of archive/. */
+static void reads_the_other(void)
+{
+    struct refusal refusal;
+    uint8_t *bytes = malloc(segment_bytes), *whole = malloc(segment_bytes);
+
+    CHECK(bytes != NULL && whole != NULL);
+    for (int is_gone = 0; is_gone < 2; is_gone++) {
+        make(6);
+        CHECK(settle() == SEALED);
+        CHECK(archive_load(&rig.archive, rig.data, &exchange, 3, segment_bytes, whole, &refusal) ==
+              REFUSAL_none);
+        hurt(rig.data, is_gone);
+        for (int both = 0; both < 2; both++) {
+            struct archive again;
+            rig.data->archive_copy = NULL;
+            CHECK(archive_run_open(&again, rig.data, &exchange) ==
+                  (is_gone ? REFUSAL_archive_damaged : REFUSAL_none));
+            archive_close(&again);
+            CHECK(archive_load(&rig.archive, rig.data, &exchange, 3, segment_bytes, bytes,
+                               &refusal) == REFUSAL_archive_damaged);
+            rig.data->archive_copy = rig.second;
+            CHECK(archive_run_open(&again, rig.data, &exchange) == REFUSAL_none);
+            archive_close(&again);
+            CHECK(archive_load(&rig.archive, rig.data, &exchange, 3, segment_bytes, bytes,
+                               &refusal) == (both ? REFUSAL_archive_damaged : REFUSAL_none));
+            CHECK(both || memcmp(bytes, whole, segment_bytes) == 0);
+            if (!both)
+                damage(rig.second, "archive/0000000003.seg.zst");
+            refusal_clear(&refusal);
+        }
+        end();
+    }
+    free(bytes);
+    free(whole);
 }
 
 static void lose_in_data(const char *path)
@@ -254,5 +293,6 @@ int main(void)
     mends();
     starts();
     keeps_what_the_list_lost();
+    reads_the_other();
     return 0;
 }

@@ -152,6 +152,51 @@ def second_place(world):
     return table.wrong
 
 
+@suite.case
+def damaged_is_read_from_the_copy(world):
+    """A start that makes a lost history again, perp audit and perp backup read a damaged archived
+    file in the second place; without that they say which file it is."""
+    table, files = Table(), [folder / "archive/0000000000.seg.zst"
+                             for folder in (world.data, world.copy)]
+
+    def perp(*words):
+        return subprocess.run([BUILD / "perp", *words], capture_output=True, text=True,
+                              timeout=WAIT_S)
+
+    where = ("--data", world.data)
+    copy = ("--archive-copy", world.copy)
+    whole = files[0].read_bytes()
+    table.true("both have it", world.wait(lambda: files[1].exists() and
+                                          files[1].read_bytes() == whole))
+    world.stop()
+    flip(files[0], 60)
+    damaged = files[0].read_bytes()
+    refused = perp("audit", *where)
+    table.same("audit alone", (refused.returncode, "archive/index" in refused.stderr), (1, True))
+    table.same("audit with it", perp("audit", *where, *copy).returncode, 0)
+    table.same("and it mends nothing", files[0].read_bytes(), damaged)
+    table.same("of no folder", perp("audit", *where, "--archive-copy", world.data / "x").returncode,
+               3)
+    shutil.rmtree(world.data / "history")
+    world.perpd.options = [option for option in world.perpd.options if "scrub_rate" not in option]
+    # The archive is read first, then a sealed segment, for a quarter of an hour.
+    world.perpd.options.append("--store.scrub_rate=64K")
+    world.exchange = world.perpd.start()
+    table.same("no gap", world.exchange.get("/api/v1/status").json["history_from_sequence"], 1)
+    table.true("mended then", world.wait(lambda: (world.metric("files_total") or 0) >= 2))
+    flip(files[0], 60)
+    admin = ("--admin-url", f"http://127.0.0.1:{world.exchange.admin_port}")
+    refused = perp("backup", world.perpd.folder / "one", *where, *admin)
+    table.same("backup alone", (refused.returncode, "--archive-copy" in refused.stderr), (1, True))
+    done = perp("backup", world.perpd.folder / "two", *where, *admin, *copy)
+    table.same("backup with it", done.returncode, 0)
+    table.same("what it took", (world.perpd.folder / "two/archive/0000000000.seg.zst").read_bytes(),
+               whole)
+    table.same("the backup is whole", perp("audit", "--data",
+                                           world.perpd.folder / "two").returncode, 0)
+    return table.wrong
+
+
 if __name__ == "__main__":
     world = World()
     try:

@@ -68,6 +68,7 @@ static int open_archive_copy(struct node *node)
     }
     if (archive_copy_mend(copy, &brought, &node->refusal) != REFUSAL_none)
         return opening_refuse(node);
+    node->disk->archive_copy = copy->disk;
     brought += archive_copy_lengthen(copy);
     if (brought != 0)
         log_line(LOG_WARN, "archive", "files=%lu were missing, and taken from store.archive_copy",

@@ -7,6 +7,7 @@
 
 #include "crypto/attest.h"
 #include "perp/invocation/exit_code.h"
+#include "store/archive_copy.h"
 #include "store/archive_folder.h"
 #include "store/archive_index.h"
 #include "store/disk_real.h"
@@ -119,15 +120,31 @@ static bool write_index(const struct copy *copy, const struct archive *archive,
     return error == 0 || copy_failed(copy->context, copy->to_path, "archive/index", error);
 }
 
+/* A file that is not what the list says is taken from the archive's second place. */
+static bool copy_archived(const struct copy *copy, const struct archive_row *row)
+{
+    char path[DISK_PATH_BYTES];
+    int error = archive_copy_bring(copy->from, copy->to, row, ".part");
+
+    if (error != 0 && copy->from->archive_copy != NULL &&
+        archive_copy_bring(copy->from->archive_copy, copy->to, row, ".part") == 0)
+        return true;
+    archive_folder_path(path, row->segment, false);
+    if (error == -EBADMSG)
+        return context_fail(copy->context, EXIT_CODE_rejected,
+                            "%s/%s is not what archive/index says of it: give the exchange's "
+                            "second place by --archive-copy, or put the file back from a backup",
+                            copy->from_path, path);
+    return error == 0 || copy_failed(copy->context, copy->from_path, path, error);
+}
+
 bool copy_archive(const struct copy *copy, const struct archive *archive,
                   const struct exchange_file *exchange, uint64_t first)
 {
     if (first == archive->count)
         return true;
     for (uint64_t i = first; i < archive->count; i++) {
-        char path[DISK_PATH_BYTES];
-        archive_folder_path(path, archive->rows[i].segment, false);
-        if (!copy_file(copy, path, archive->rows[i].bytes, NULL))
+        if (!copy_archived(copy, &archive->rows[i]))
             return false;
     }
     return write_index(copy, archive, exchange);

@@ -61,6 +61,27 @@ const char *data_directory_path(const struct context *context)
     return path == NULL || path[0] == '\0' ? option_row(OPTION_store_data)->initial : path;
 }
 
+/* The archive's second place, if one is named. */
+static bool open_archive_copy(struct context *context, struct data_directory *directory)
+{
+    const char *path = context->arguments->values[FLAG_archive_copy];
+    char name[SETTINGS_VALUE_MAX];
+    struct stat status;
+    bool ring_refused;
+    int failed = 0;
+
+    if (path == NULL)
+        return true;
+    int length = snprintf(name, sizeof name, "%s/archive", path);
+    if (length < 0 || (size_t)length >= sizeof name || stat(name, &status) != 0)
+        return context_fail(context, EXIT_CODE_problem, "%s is no second place of an archive: %s",
+                            path, strerror(errno));
+    directory->archive_copy = disk_real_open(path, &failed, &ring_refused);
+    directory->disk->archive_copy = directory->archive_copy;
+    return directory->archive_copy != NULL ||
+           context_fail(context, EXIT_CODE_problem, "%s: %s", path, strerror(-failed));
+}
+
 bool data_directory_open(struct context *context, const char *path,
                          struct data_directory *directory)
 {
@@ -79,7 +100,8 @@ bool data_directory_open(struct context *context, const char *path,
     if (directory->disk == NULL)
         return context_fail(context, EXIT_CODE_problem, "%s: %s", directory->path,
                             strerror(-failed));
-    if (read_exchange(context, directory) && read_segment_bytes(context, directory))
+    if (read_exchange(context, directory) && read_segment_bytes(context, directory) &&
+        open_archive_copy(context, directory))
         return true;
     data_directory_close(directory);
     return false;
@@ -89,7 +111,9 @@ void data_directory_close(struct data_directory *directory)
 {
     if (directory->disk != NULL)
         disk_real_close(directory->disk);
-    directory->disk = NULL;
+    if (directory->archive_copy != NULL)
+        disk_real_close(directory->archive_copy);
+    directory->disk = directory->archive_copy = NULL;
 }
 
 bool data_directory_refused(struct context *context, const struct data_directory *directory,

@@ -14,6 +14,7 @@
 struct data_directory {
     const char *path;
     struct disk *disk;
+    struct disk *archive_copy; /* of --archive-copy; NULL: none */
     struct exchange_file exchange;
     uint32_t segment_bytes; /* of its first segment; the default without one */
 };

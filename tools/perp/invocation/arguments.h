@@ -65,6 +65,7 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(frame,         NULL,       "the bytes are a binary frame: payload, public key, signature") \
     X(exchange_id,   "HEX",      "exchange_id of GET /exchange, by which a Secp256k1 signature is verified") \
     X(data,          "DIR",      "data directory; default PERPD_STORE_DATA, else ./perpd-data; bench: where to make it") \
+    X(archive_copy,  "DIR",      "the store.archive_copy of the exchange: read where archive/ lacks a file or has a wrong one") \
     X(from,          "SEQUENCE", "the first record; follow: default what comes from now on; watch: what comes after this seq") \
     X(to,            "SEQUENCE", "the last record; default the journal's last; restore: or a time")  \
     X(code,          "N",        "only records of this request code") \
