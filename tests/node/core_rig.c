@@ -185,7 +185,8 @@ static void configure(void)
     if (core_rig.more != NULL)
         argv[count++] = core_rig.more;
     CHECK(config_load(&config, (int)count, argv, NULL) == CONFIG_RUN);
-    ptrdiff_t bytes = config_engine_text(&config, core_rig.core.exchange.exchange_id, NULL, body);
+    const uint8_t *key = core_rig.signing != NULL ? core_rig.signing->signer.key : NULL;
+    ptrdiff_t bytes = config_engine_text(&config, core_rig.core.exchange.exchange_id, key, body);
     CHECK(bytes > 0);
     CHECK(core_configure(&core_rig.core, body, (uint32_t)bytes));
     config_free(&config);
@@ -220,6 +221,11 @@ enum refusal_kind core_rig_recover(void)
         config.snapshotter = (struct snapshotter_host){ &core_rig.host, host_begin,  host_poll,
                                                         host_end,       host_wanted, host_memory };
     enum refusal_kind kind = core_create(&core_rig.core, &config, &core_rig.refusal);
+    if (kind == REFUSAL_none && core_rig.signing != NULL) {
+        kind = signing_key_open(core_rig.disk, &core_rig.core.exchange, NULL, core_rig.signing,
+                                &core_rig.refusal);
+        core_rig.core.config.signing = core_rig.signing;
+    }
     if (kind != REFUSAL_none)
         return kind;
     configure();

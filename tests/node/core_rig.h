@@ -69,6 +69,7 @@ struct core_rig {
     uint64_t tail_bytes;
     bool recovers_on_two_threads;
     bool is_staged;
+    struct signing_key *signing; /* read from the disk at a start; NULL: it signs nothing */
     uint64_t archive_keep_ns;
     uint64_t segment_bytes_per_s; /* 0: unbounded */
 };
