@@ -204,6 +204,67 @@ static void check_trade_pages(struct fixture *fixture, struct protocol *protocol
     fixture->trades_more = false;
 }
 
+/* The tokens that the key of the stream's login has left. */
+static uint32_t left_of(const struct wire *wire, const struct client_rate *rates, uint64_t now_ns)
+{
+    uint64_t client = client_rate_of_key(wire->conn->stream->login.key.bytes);
+    return client_rate_state(rates, CLIENT_RATE_READ, client, now_ns).remaining;
+}
+
+/* W9: what happened before a resume costs the key a read for each full 100 events, also those that
+ * memory has; and such trades wait while the client has much unread. */
+static void check_past(struct fixture *fixture, struct protocol *protocol)
+{
+    struct net_config *config = &protocol->config;
+    const struct client_rate_limit limits[CLIENT_RATE_KINDS] = {
+        [CLIENT_RATE_PUBLIC] = { 1, 5 },
+        [CLIENT_RATE_SIGNATURE] = { 1, 1 },
+        [CLIENT_RATE_CREATION] = { 1, 1 },
+        [CLIENT_RATE_READ] = { 1, 20 },
+    };
+    uint32_t backlog = config->stream_backlog;
+    struct client_rate *rates;
+    struct wire stream;
+    char text[96];
+    open_private(&stream, fixture, protocol, fixture->api_key);
+    CHECK(client_rate_create(&rates, limits, config->hash_key) == 0);
+    config->client_rates = rates;
+    fixture->private_from = 101;
+    fixture->private_to = 500;
+    resume_private(&stream, "100");
+    check_updates(&stream, 101, 501); /* 501 has happened since */
+    CHECK(left_of(&stream, rates, protocol->context.now_ns) == 20 - 1 - 4);
+    for (unsigned seq = 2000; seq < 3000; seq++) {
+        const struct event_log_event event = {
+            .seq = seq,
+            .sequence = seq,
+            .asset_id = 1,
+            .kind = EVENT_LOG_TRADE,
+            .trade = { .price = 1, .size = 1, .trade_seq = seq, .sequence = seq },
+        };
+        event_log_add(&fixture->events, &event);
+    }
+    config->stream_backlog = 65536;
+    stream.stuck = true;
+    ask(&stream, RESUME(2000));
+    for (unsigned i = 0; i < 200; i++)
+        wire_turn(&stream);
+    CHECK(stream.conn != NULL && !stream.conn->last && stream.conn->output.bytes < 65536 / 2);
+    stream.stuck = false;
+    for (unsigned i = 0; i < 400; i++)
+        wire_turn(&stream);
+    CHECK(has_come(&stream, "\"from_seq\":2000,\"epoch\":1}"));
+    for (unsigned seq = 2001; seq < 3000; seq++) {
+        (void)snprintf(text, sizeof text, "\"BTC-PERP\",\"seq\":%u,\"prev_seq\":%u,", seq, seq - 1);
+        CHECK(has_come(&stream, text) && has_come(&stream, "\"type\":\"update\""));
+    }
+    CHECK(left_of(&stream, rates, protocol->context.now_ns) == 15 - 1 - 9);
+    config->stream_backlog = backlog;
+    wire_free(&stream);
+    config->client_rates = NULL;
+    client_rate_destroy(rates);
+}
+
 int main(void)
 {
     static struct fixture fixture;
@@ -212,6 +273,7 @@ int main(void)
     struct protocol *protocol = fixture_protocol(&fixture, CONNECTIONS);
     check_private_pages(&fixture, protocol);
     check_trade_pages(&fixture, protocol);
+    check_past(&fixture, protocol);
     fixture_end(&fixture, protocol);
     return 0;
 }

@@ -95,6 +95,19 @@ void charge_frame(struct context *context, struct conn *conn)
     (void)!charge(context, conn, CLIENT_RATE_PUBLIC, conn->address, 1, &unused);
 }
 
+void charge_past(struct context *context, const struct conn *conn, const struct keyring_key *login,
+                 uint32_t *past)
+{
+    bool is_of_key = login->kind != 0;
+    enum client_rate_kind kind = is_of_key ? CLIENT_RATE_READ : CLIENT_RATE_PUBLIC;
+    uint64_t client = is_of_key ? client_rate_of_key(login->bytes) : conn->address;
+
+    if (++*past < SHOWN_A_TOKEN)
+        return;
+    *past = 0;
+    client_rate_owe(context->config->client_rates, kind, client, 1, context->now_ns);
+}
+
 /* What an answer costs beside what was paid before it was asked for. */
 static uint32_t owed_for(const struct query *query, const struct reply *reply)
 {

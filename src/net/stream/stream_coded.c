@@ -1,6 +1,7 @@
 #include "net/stream/stream_coded.h"
 
 #include "net/json/json_field.h"
+#include "net/request/charge.h"
 #include "net/stream/stream.h"
 #include "net/stream/stream_binary.h"
 #include "net/stream/stream_candles.h"
@@ -73,6 +74,9 @@ static bool send(struct stream *stream, const struct stream_coded *coded)
     if (!(stream->is_binary ? send_binary(stream, sub, coded) : send_text(stream, sub, coded)))
         return false;
     sub->seq = coded->seq;
+    if (coded->channel == STREAM_TRADES && coded->number <= stream->past)
+        charge_past(stream->owner->pipeline->context, stream->conn, &stream->login.key,
+                    &stream->past_count);
     return true;
 }
 

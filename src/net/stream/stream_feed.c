@@ -388,7 +388,8 @@ uint32_t stream_feed_run(struct streams *streams)
             stream->beat_ns = UINT64_MAX;
         if (stream->log_count == 0)
             stream->at = end;
-        work += stream_coded_run(stream, streams->coded, write_coded, &stream->at, end);
+        if (!stream_resume_waits(stream))
+            work += stream_coded_run(stream, streams->coded, write_coded, &stream->at, end);
         if (stream->orders_live != 0)
             work += stream_orders_run(stream, streams->orders_seen);
         if (stream->private_events.live)

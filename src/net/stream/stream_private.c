@@ -2,6 +2,7 @@
 
 #include "net/json/json_field.h"
 #include "net/request/api_caller.h"
+#include "net/request/charge.h"
 #include "net/stream/stream.h"
 #include "net/stream/stream_binary.h"
 #include "net/stream/stream_kept.h"
@@ -228,6 +229,9 @@ static enum sent send_next(struct stream *stream, const struct private_event *ev
             return NO_ROOM;
         private_events->seq = coded->seq;
     }
+    if (private_events->at < private_events->begun)
+        charge_past(stream->owner->pipeline->context, stream->conn, &stream->login.key,
+                    &stream->past_count);
     private_events->at++;
     return SENT;
 }

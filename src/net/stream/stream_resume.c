@@ -110,6 +110,7 @@ static bool finish(struct stream *stream, bool is_found)
     answer_once(stream);
     if (!is_found)
         send_gap(stream, sub);
+    stream->past = event_log_count(stream->owner->pipeline->context->config->events);
     stream_subs_follow(stream, sub, is_found ? stream->scan.number : stream->from);
     stream_feed_await_beat(stream);
     return true;
@@ -131,6 +132,11 @@ static bool may_ask(const struct stream *stream)
 static size_t quiet_bytes(const struct stream *stream)
 {
     return stream->owner->pipeline->context->config->stream_backlog / QUIET_PART;
+}
+
+bool stream_resume_waits(const struct stream *stream)
+{
+    return stream->at < stream->past && stream_unsent(stream) > quiet_bytes(stream);
 }
 
 void stream_resume_page(struct stream *stream)

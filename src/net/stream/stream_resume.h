@@ -9,8 +9,8 @@
  *
  * What history has lost is a gap. If it was there when the search began, the search begins again.
  *
- * Wait.  A page waits while a quarter of limits.stream_backlog is unsent, and the stream's input
- *        until the last one is sent.
+ * Wait.  A page, and what happened before the resume and is in the log, waits while a quarter of
+ *        limits.stream_backlog is unsent, and the stream's input until the last page is sent.
  * Bound. The streams of a thread that search share STREAM_RESUME_A_TURN events a turn, but each
  *        looks at STREAM_RESUME_LEAST. */
 #ifndef NET_STREAM_STREAM_RESUME_H
@@ -33,6 +33,9 @@ void stream_resume_page(struct stream *stream);
 /* History has answered with a page, which is sent, or that it has lost what follows: a gap. Without
  * stream->pages the op is over. False without room; nothing has changed. */
 CC_MUST_USE bool stream_resume_older(struct stream *stream, const struct reply *reply);
+
+/* Whether trades that happened before a resume, which the log has, wait for the client. */
+CC_MUST_USE bool stream_resume_waits(const struct stream *stream);
 
 /* The page cannot be read at the moment: it is asked for again. */
 void stream_resume_later(struct stream *stream);

@@ -134,6 +134,8 @@ struct stream {
     uint64_t page_ns;           /* no page is asked for before */
     struct stream_scan scan;
     uint64_t resume_seq;
+    uint64_t past;       /* events of the log below it had happened when it resumed trades */
+    uint32_t past_count; /* of what has happened before a resume, and is not charged yet */
     struct stream_login login;
     struct stream_private private_events;
     struct stream_arm *arms; /* that end with it, and those that are being set */
