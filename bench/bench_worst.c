@@ -16,6 +16,8 @@
  *   worst/mark_move       a mark that moves under 100,000 positions, 64 units with the command
  *   worst/scan_tick       the next 1,024 positions
  *   worst/liquidation     the next 1,024 of them, when each falls below its maintenance margin
+ *   worst/rank            the next 1,024 of 100,000 holders that a run ranks (L3)
+ *   worst/deleverage      the first 1,024 of them give, each its whole position
  *   worst/stops           a mark that satisfies 1,000 stops, 64 units with the command
  *   worst/stop_tick       the next 512 of them, each filled by a maker: 1,024 units
  *   worst/cascade         the next 512 stops of a thousand, each satisfied by the trade of the one
@@ -324,6 +326,26 @@ static void prepare_thin(struct load_venue *venue)
     move_index(venue, LOAD_PRICE - 48000);
 }
 
+/* Every trader is long by 0.001 BTC of what trader 1 is short, with 520,000 USDC: they are gone at
+ * 105,500, and the run begins. */
+static void prepare_rank(struct load_venue *venue)
+{
+    for (uint32_t n = 2; n < 2 + at_most(HOLDERS); n++) {
+        place(venue, TAKER, -100, LOAD_PRICE);
+        place(venue, n, 100, LOAD_PRICE);
+    }
+    move_index(venue, LOAD_PRICE + 55000);
+    while (engine_has_work(venue->engine) && !venue->engine->liquidation.run.ranking)
+        tick(venue, 1);
+}
+
+static void prepare_deleverage(struct load_venue *venue)
+{
+    prepare_rank(venue);
+    while (engine_has_work(venue->engine) && venue->engine->liquidation.run.ranking)
+        tick(venue, 1);
+}
+
 static void place_stop(struct load_venue *venue, uint32_t n, uint64_t trigger, uint8_t source)
 {
     alignas(16) uint8_t slot[LOAD_SLOT_BYTES + MESSAGE_SLOT_BYTES] = { 0 };
@@ -455,6 +477,7 @@ static void command_fall(struct load_venue *venue, struct command *command)
 
 #define THIN         UINT64_C(5000000000)
 #define LEGS_DEPOSIT UINT64_C(3310000000)
+#define RUN_DEPOSIT  UINT64_C(520000000000)
 
 static const struct {
     const char *name;
@@ -474,6 +497,8 @@ static const struct {
     { "worst/mark_move", { HOLDERS + 1, 0, prepare_holders, command_move } },
     { "worst/scan_tick", { HOLDERS + 1, 0, prepare_scan, command_tick } },
     { "worst/liquidation", { HOLDERS + 1, THIN, prepare_thin, command_tick } },
+    { "worst/rank", { HOLDERS + 1, RUN_DEPOSIT, prepare_rank, command_tick } },
+    { "worst/deleverage", { HOLDERS + 1, RUN_DEPOSIT, prepare_deleverage, command_tick } },
     { "worst/stops", { 2 * STOPS + 1, 0, prepare_stops, command_move } },
     { "worst/stop_tick", { 2 * STOPS + 1, 0, prepare_stop_tick, command_tick } },
     { "worst/cascade", { 2 * STOPS + 1, 0, prepare_cascade, command_tick } },

@@ -333,6 +333,51 @@ static void test_other_side_moves(void)
     host_close(&host);
 }
 
+/* Account 1 is short of 0.096, account 6 of 0.095, account 2 is long of 0.001. Account 7 has 167.45
+ * less: E = -50 at 95,400, which its leg has lost since 96,200: d = cdiv(50,000,000, 19,000) =
+ * 2,632 raw. When account 1 has given, account 6 has 0.045 USDC left and buys the 0.001 of account
+ * 2 at the mark for a fee of 0.04293: with less than 2,632 micro-USDC it can give no lot. Its place
+ * is gone, and it was the last. Pass 2 closes what is left at the mark: the fund pays 50 - 0.096 *
+ * 263.2 = 24.7328. */
+static void test_last_place_goes(void)
+{
+    const struct deleverage *run;
+    uint32_t asked = 0, bought = 0;
+
+    open_loser("engine.work_per_command=1\nexchange.oracle_max_age_ms=0\n");
+    run = &host.engine->liquidation.run;
+    (void)trade_rest(&host, 1, -SIZE / 2 - 100, TRADE_MARK);
+    CHECK(trade_tif(&host, OTHER, SIZE / 2, TRADE_MARK, TRADE_IOC) == TRADE_OK);
+    CHECK(trade_tif(&host, 2, 100, TRADE_MARK, TRADE_IOC) == TRADE_OK);
+    for (uint32_t n = 2; n <= 4; n++)
+        (void)trade_rest(&host, n, 1000, 900000);
+    for (uint64_t price = 993000; price >= 954000; price -= price == 993000 ? 7000 : 8000) {
+        while (engine_has_work(host.engine))
+            host_tick(&host, 1000);
+        if (price == 954000)
+            give(LOSER, -167450000);
+        trade_index(&host, price);
+    }
+    for (uint32_t commands = 0; engine_has_work(host.engine); commands++) {
+        bool is_running = host.engine->liquidation.step == LIQUIDATION_RUN;
+        if (is_running && run->from == 3 && asked++ == 0)
+            (void)trade_rest(&host, 2, -100, 954000);
+        if (is_running && !run->ranking && run->next_row == 1 && bought++ == 0) {
+            CHECK(run->row_count == 2 && trade_size(&host, 1) == 0);
+            give(OTHER, 45000 - (int64_t)margin_equity(trade_portfolio(&host, OTHER)));
+            CHECK(trade_reduce(&host, OTHER, 100, 954000, TRADE_IOC) == TRADE_OK);
+            CHECK(trade_size(&host, OTHER) == 100 - SIZE / 2);
+        }
+        host_tick(&host, 1000);
+        check_image();
+        CHECK(commands < 100);
+    }
+    CHECK(asked != 0 && bought != 0);
+    CHECK(trade_size(&host, LOSER) == 0 && trade_size(&host, OTHER) == 0);
+    CHECK(trade_cash(&host, LOSER) == 0 && fund_cash() == -24732800);
+    host_close(&host);
+}
+
 /* Under water while nobody can liquidate it: E = 991.45 - 1,100 = -108.55 with an index that is too
  * old. No order of it is accepted (R11, row 27), what is owed is kept. With the next index it is
  * run: no leg shows the deficit, which is less than a hundredth of 19,000: d = cdiv(108,550,000,
@@ -462,6 +507,7 @@ int main(void)
     test_ranking();
     test_slices();
     test_other_side_moves();
+    test_last_place_goes();
     test_under_water();
     test_unwind();
     test_unwind_image();

@@ -134,8 +134,83 @@ static void test_run_of_fund(void)
     host_close(&host);
 }
 
+/* 281 holders are short of 60 raw each, sold at prices of their own, and account LAST of the rest:
+ * 2,140. The k-th to give is the one with the k-th highest price: 2 raw of it are 1.9 of the score.
+ * The first ranking keeps 256 of them; the 26 that are left need no second scan, unless the mark
+ * moves. */
+enum { HOLDERS = 281, PART = 60, PLACES = 282 };
+
+static uint32_t holder_of(uint32_t k)
+{
+    return LOSER + 1 + k * 37 % HOLDERS;
+}
+
+static void open_crowd(void)
+{
+    trade_open(&host, "exchange.oracle_max_age_ms=0\n");
+    host.skip_audit = true;
+    for (uint32_t n = LOSER; n <= LAST; n++) {
+        CHECK(host_account(&host, n) == n);
+        CHECK(host_deposit(&host, n, n == LOSER ? 1000 * HOST_USDC : TRADE_CASH) == TRADE_OK);
+        if (n != LOSER)
+            (void)trade_rest(&host, n, 1000, 900000);
+    }
+    for (uint32_t k = 0; k < HOLDERS; k++) {
+        uint64_t price = TRADE_MARK + 2 * (HOLDERS - k);
+        (void)trade_rest(&host, holder_of(k), -PART, price);
+        CHECK(trade_tif(&host, LOSER, PART, price, TRADE_IOC) == TRADE_OK);
+    }
+    (void)trade_rest(&host, LAST, -(SIZE - HOLDERS * PART), TRADE_MARK);
+    CHECK(trade_tif(&host, LOSER, SIZE - HOLDERS * PART, TRADE_MARK, TRADE_IOC) == TRADE_OK);
+    host.skip_audit = false;
+}
+
+/* The holders' fills that this command told, the next of which is the `filled`-th. */
+static uint32_t check_fills(uint32_t filled)
+{
+    struct effect_liquidation action;
+    struct effect_position position;
+
+    for (uint32_t i = 0; host_effect(&host, EFFECT_liquidation, i) != NULL; i++, filled++) {
+        memcpy(&action, host_effect(&host, EFFECT_liquidation, i)->bytes, sizeof action);
+        memcpy(&position, host_effect(&host, EFFECT_position, 2 * i)->bytes, sizeof position);
+        CHECK(action.level == 3 && filled < PLACES);
+        CHECK(position.portfolio.account_id == (filled < HOLDERS ? holder_of(filled) : LAST));
+    }
+    return filled;
+}
+
+/* `moves`: the mark moves when the first have given. The next 256 are then found by a scan. */
+static void test_rest(bool moves)
+{
+    const struct deleverage *run;
+    uint32_t filled = 0, commands = 0, scans = 1;
+    bool was_ranking = true;
+
+    open_crowd();
+    run = &host.engine->liquidation.run;
+    sink();
+    while (engine_has_work(host.engine) && !runs())
+        host_tick(&host, 1000);
+    for (; runs(); commands++) {
+        CHECK(commands < COMMANDS_MOST);
+        if (moves && filled != 0 && trade_market(&host)->mark == 952000)
+            CHECK(host_oracle(&host, HOST_BTC, 951000) == TRADE_OK);
+        else
+            host_tick(&host, 1000);
+        filled = check_fills(filled);
+        scans += run->ranking && !was_ranking;
+        was_ranking = run->ranking;
+    }
+    CHECK(filled == PLACES && trade_size(&host, LOSER) == 0);
+    CHECK(scans == (moves ? 2 : 1));
+    host_close(&host);
+}
+
 int main(void)
 {
+    test_rest(false);
+    test_rest(true);
     test_pass_one();
     test_run_of_fund();
     return 0;

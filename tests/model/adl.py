@@ -95,12 +95,24 @@ class Run:
         self.rank()
 
     def rank(self):
-        """Begins a ranking."""
+        """Begins a ranking by a scan."""
         self.cursor, self.ranked, self.ready = 0, [], False
         self.gave = self.left_out = False
+        self.rest = []
+        if self.at < len(self.legs):
+            self.mark = self.legs[self.at].market.mark
 
     def rank_anew(self, nobody):
-        """No place is left: of those who were ranked, or nobody was."""
+        """No place is left: of those who were ranked, or nobody was. The next are of the rest,
+        unless the mark has moved since the scan or nobody has given anything."""
+        if self.rest and (not self.ready or
+                          self.gave and self.mark == self.legs[self.at].market.mark):
+            self.exchange.counts["L3 ranks the rest"] += 1
+            if self.ready:
+                self.fruitless = 0
+            self.ranked, self.rest = self.rest[:HEAP], self.rest[HEAP:]
+            self.ready, self.gave, self.left_out = True, False, bool(self.rest)
+            return
         self.fruitless = 0 if self.gave else self.fruitless + 1
         if (nobody or self.fruitless == FRUITLESS_MOST) and not self.pass_two:
             self.exchange.counts["L3 pass 2"] += 1
@@ -114,6 +126,8 @@ class Run:
             return 1
         leg = self.legs[self.at]
         used = 1
+        if self.ready and not self.ranked and leg.size and liquidation.is_live(self.exchange, leg):
+            self.rank_anew(False)  # the last one has traded
         if liquidation.is_live(self.exchange, leg):
             used = self.fill(leg) if self.ready else self.meet(leg)
             risk.flush(self.exchange)
@@ -145,16 +159,17 @@ class Run:
         return self.meet(leg)
 
     def offer(self, leg, holding):
-        """A place for an opposite holder that can give; the best 256 are kept."""
+        """A place for an opposite holder that can give: among the best 256, or in the rest."""
         if not self.gives(leg, holding, abs(holding.size)):
             return
         owner = holding.portfolio
         score = score_of(holding)
-        insort(self.ranked, ((owner.account == 0, -score, *owner.id()), holding),
-               key=lambda entry: entry[0])
+        entry = (owner.account == 0, -score, *owner.id()), holding
+        among = self.rest if self.rest and self.rest[0][0] < entry[0] else self.ranked
+        insort(among, entry, key=lambda entry: entry[0])
         if len(self.ranked) > HEAP:
-            self.ranked.pop()
-            self.left_out = True
+            self.rest.insert(0, self.ranked.pop())
+        self.left_out |= bool(self.rest)
 
     def ranks(self, market):
         return self.at < len(self.legs) and self.legs[self.at].market is market
@@ -168,6 +183,7 @@ class Run:
         if len(kept) < len(self.ranked):
             self.exchange.counts["L3 rank anew of who moved"] += 1
         self.ranked = kept
+        self.rest = [entry for entry in self.rest if entry[1].portfolio is not portfolio]
         holding = portfolio.holdings.get(leg.market.id)
         if holding is not None and holding.size * leg.size < 0:
             self.offer(leg, holding)

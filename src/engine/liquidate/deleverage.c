@@ -7,8 +7,12 @@
 #include "engine/risk/fund.h"
 #include "engine/risk/margin.h"
 #include "engine/risk/risk.h"
+#include "engine/trade/prefetch.h"
 
-enum { DELEVERAGE_FUND_TIMES = 5 };
+enum {
+    DELEVERAGE_FUND_TIMES = 5,
+    DELEVERAGE_AHEAD = 8, /* rows to prefetch before their turn */
+};
 
 #define DELEVERAGE_PRICE_MAX ((int128)MARKET_RAW_MAX)
 
@@ -74,7 +78,7 @@ static void begin_leg(struct engine *engine)
 
     run->pass = engine->liquidation.portfolio == FUND_PORTFOLIO ? 2 : 1;
     run->fruitless = 0;
-    deleverage_rank_begin(run);
+    deleverage_rank_begin(engine);
 }
 
 void deleverage_begin(struct engine *engine, uint32_t portfolio)
@@ -102,10 +106,26 @@ void deleverage_begin(struct engine *engine, uint32_t portfolio)
 
 /* --- fills ------------------------------------------------------------------------------------ */
 
+/* Prefetches what the fills after the next one read and write: a ranking has no order in memory. */
+static void fetch_ahead(const struct engine *engine)
+{
+    const struct deleverage *run = &engine->liquidation.run;
+    const struct portfolio *portfolios = engine->portfolios.rows;
+    uint32_t far = run->next_row + DELEVERAGE_AHEAD, near = run->next_row + DELEVERAGE_AHEAD / 2;
+
+    if (far >= run->row_count)
+        return;
+    const struct portfolio *portfolio = &portfolios[run->rows[near].portfolio];
+    prefetch_lines(&portfolios[run->rows[far].portfolio], offsetof(struct portfolio, name));
+    prefetch_lines(&engine->holdings.rows[portfolio->holding_head], sizeof(struct holding));
+    prefetch_lines(&engine->accounts.rows[portfolio->account], offsetof(struct account, label));
+}
+
 /* The next of the ranked gives what it can. */
 static void fill_next(struct engine *engine, uint32_t loser, int64_t size)
 {
     struct deleverage *run = &engine->liquidation.run;
+    fetch_ahead(engine);
     uint32_t portfolio = run->rows[run->next_row++].portfolio;
     uint32_t index = holding_find(engine, portfolio, run->legs[run->leg].market);
 
@@ -173,13 +193,16 @@ static bool is_left(const struct engine *engine, uint32_t portfolio)
            market_is_frozen(engine, run->legs[run->leg].market);
 }
 
-/* One holder ranked or one row filled, of the run's leg. */
+/* One holder ranked or one row filled, of the run's leg. The last of the rows may have left its
+ * place by a trade since the last unit. */
 static void step(struct engine *engine, uint32_t portfolio)
 {
     struct deleverage *run = &engine->liquidation.run;
     uint32_t holding;
     int64_t size = deleverage_rank_leg_size(engine, portfolio, &holding);
 
+    if (!run->ranking && run->next_row == run->row_count)
+        deleverage_rank_again(engine);
     while (run->ranking)
         if (deleverage_rank_step(engine, size))
             return;
@@ -198,7 +221,7 @@ bool deleverage_go_on(struct engine *engine, uint32_t portfolio, uint32_t *units
     if (run->leg != run->leg_count && is_left(engine, portfolio))
         next_leg(engine);
     else if (run->leg != run->leg_count && !run->ranking && run->next_row == run->row_count)
-        deleverage_rank_again(run);
+        deleverage_rank_again(engine);
     if (run->leg != run->leg_count)
         return false;
     finish(engine, portfolio);

@@ -1,6 +1,8 @@
 #include "engine/liquidate/liquidation_load.h"
 
 #include "base/money.h"
+#include "engine/risk/deleverage_rank.h"
+#include "engine/table/adl.h"
 #include "engine/table/image_read.h"
 #include "engine/table/image_sink.h"
 #include "engine/table/order_record.h"
@@ -12,6 +14,7 @@
     X(row_count) X(next_row)
 #define LEG_FIELDS(X) X(price) X(market)
 #define PLACE_FIELDS(X) X(score) X(portfolio)
+#define REST_FIELDS(X) X(score) X(portfolio)
 #define OWED_FIELDS(X) X(amount) X(portfolio)
 /* clang-format on */
 
@@ -32,6 +35,22 @@ static void image_order(const struct engine *engine, uint32_t index, struct imag
     }
 }
 
+/* The mark of the scan, and whom it has left out, by portfolio. */
+static void image_rest(const struct engine *engine, struct image_sink *sink)
+{
+    const struct rank_heap *rest = &engine->liquidation.rest;
+
+    image_u64(sink, engine->liquidation.run.mark);
+    image_u64(sink, rest->count);
+    for (uint32_t i = 0, left = rest->count; left != 0; i++) {
+        const struct rank_heap_row *row = rank_heap_find(rest, i);
+        if (row == NULL)
+            continue;
+        REST_FIELDS(IMAGE_FIELD)
+        left--;
+    }
+}
+
 static void image_run(const struct engine *engine, struct image_sink *sink)
 {
     const struct deleverage *run = &engine->liquidation.run;
@@ -48,6 +67,7 @@ static void image_run(const struct engine *engine, struct image_sink *sink)
         const struct deleverage_row *row = &run->rows[i];
         PLACE_FIELDS(IMAGE_FIELD)
     }
+    image_rest(engine, sink);
 }
 
 /* The order that fired and goes on (R3), and the portfolio whose it is. */
@@ -171,6 +191,29 @@ static bool load_rows(struct engine *engine, struct image_read *read)
     return true;
 }
 
+/* An image of a build without the rest has none, and no mark: a scan follows. */
+static bool load_rest(struct engine *engine, struct image_read *read)
+{
+    uint64_t count = 0, next = 0;
+
+    if (read->left == 0)
+        return true;
+    if (!image_read_u64(read, &engine->liquidation.run.mark) || !image_read_u64(read, &count))
+        return false;
+    for (; count != 0; count--) {
+        struct rank_heap_row made, *row = &made;
+        if (read->left < 0 + (size_t)(0 REST_FIELDS(IMAGE_READ_BYTES)))
+            return image_read_refuse(read, "the rest of a ranking is not whole");
+        REST_FIELDS(IMAGE_READ)
+        if (row->portfolio < next || row->portfolio >= engine->portfolios.count ||
+            row->score > (int64_t)ADL_SCORE_MAX || row->score < -(int64_t)ADL_SCORE_MAX)
+            return image_read_refuse(read, "the rest of a ranking cannot be");
+        deleverage_rank_leave_out(engine, &(struct deleverage_row){ row->score, row->portfolio });
+        next = row->portfolio + 1;
+    }
+    return true;
+}
+
 static bool load_run(struct engine *engine, struct image_read *read)
 {
     struct deleverage *run = &engine->liquidation.run;
@@ -192,7 +235,7 @@ static bool load_run(struct engine *engine, struct image_read *read)
             row->price > (uint64_t)MARKET_RAW_MAX)
             return image_read_refuse(read, "a leg of a run that cannot be");
     }
-    return load_rows(engine, read);
+    return load_rows(engine, read) && load_rest(engine, read);
 }
 
 /* The timers that the portfolios keep. */

@@ -49,58 +49,72 @@ uint64_t deleverage_rank_room(const struct engine *engine, const struct holding 
     return deleverage_rank_bearable(engine, holding, deleverage_rank_price(engine));
 }
 
-static uint64_t index_pair(const struct portfolio *portfolio)
+static struct rank_heap_row place_of(const struct engine *engine, const struct deleverage_row *row)
 {
-    return (uint64_t)portfolio->subaccount_index << 32 | portfolio->portfolio_index;
+    const struct portfolio *owner = &engine->portfolios.rows[row->portfolio];
+
+    return (struct rank_heap_row){
+        .score = (int64_t)row->score,
+        .owner = (uint64_t)owner->account << 32 | owner->subaccount_index,
+        .portfolio_index = owner->portfolio_index,
+        .portfolio = row->portfolio,
+    };
 }
 
-/* Score descending; ties by account, subaccount, portfolio; account 0 after all others. */
-static bool ranks_before(const struct engine *engine, const struct deleverage_row *a,
-                         const struct deleverage_row *b)
+static bool ranks_before(const struct engine *engine, const struct rank_heap_row *place,
+                         const struct deleverage_row *row)
 {
-    const struct portfolio *left = &engine->portfolios.rows[a->portfolio];
-    const struct portfolio *right = &engine->portfolios.rows[b->portfolio];
+    const struct rank_heap_row other = place_of(engine, row);
 
-    if ((left->account == 0) != (right->account == 0))
-        return right->account == 0;
-    if (a->score != b->score)
-        return a->score > b->score;
-    if (left->account != right->account)
-        return left->account < right->account;
-    return index_pair(left) < index_pair(right);
+    return rank_heap_before(place, &other);
 }
 
-/* Makes room for one more: drops the rows that were filled, then the last one. False if the row
- * ranks after all that there is room for. */
-static bool make_room(struct engine *engine, const struct deleverage_row *row)
+void deleverage_rank_leave_out(struct engine *engine, const struct deleverage_row *row)
 {
-    struct deleverage *run = &engine->liquidation.run;
+    const struct rank_heap_row place = place_of(engine, row);
 
-    if (run->next_row != 0) {
-        run->row_count -= run->next_row;
-        memmove(run->rows, &run->rows[run->next_row], run->row_count * sizeof run->rows[0]);
-        run->next_row = 0;
-    }
-    if (run->row_count < DELEVERAGE_ROWS)
+    rank_heap_put(&engine->liquidation.rest, &place);
+    engine->liquidation.run.left_out = true;
+}
+
+/* Whether the place is behind the best of the rest, or behind all the rows there may be. */
+static bool is_of_rest(const struct engine *engine, const struct rank_heap_row *place)
+{
+    const struct deleverage *run = &engine->liquidation.run;
+    const struct rank_heap *rest = &engine->liquidation.rest;
+
+    if (rest->count != 0 && !rank_heap_before(place, &rest->rows[1]))
         return true;
-    run->left_out = true;
-    if (!ranks_before(engine, row, &run->rows[DELEVERAGE_ROWS - 1]))
-        return false;
-    run->row_count--;
-    return true;
+    return run->row_count == DELEVERAGE_ROWS &&
+           !ranks_before(engine, place, &run->rows[DELEVERAGE_ROWS - 1]);
 }
 
-/* Adds the row if it is among the best. */
+static void drop_filled(struct deleverage *run)
+{
+    if (run->next_row == 0)
+        return;
+    run->row_count -= run->next_row;
+    memmove(run->rows, &run->rows[run->next_row], run->row_count * sizeof run->rows[0]);
+    run->next_row = 0;
+}
+
+/* Adds the row if it is among the best, else to the rest. */
 static void rank(struct engine *engine, const struct deleverage_row *row)
 {
     struct deleverage *run = &engine->liquidation.run;
+    const struct rank_heap_row place = place_of(engine, row);
 
-    if (!make_room(engine, row))
+    drop_filled(run);
+    if (is_of_rest(engine, &place)) {
+        deleverage_rank_leave_out(engine, row);
         return;
+    }
+    if (run->row_count == DELEVERAGE_ROWS)
+        deleverage_rank_leave_out(engine, &run->rows[--run->row_count]);
     uint32_t low = 0, high = run->row_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (ranks_before(engine, row, &run->rows[middle]))
+        if (ranks_before(engine, &place, &run->rows[middle]))
             high = middle;
         else
             low = middle + 1;
@@ -111,8 +125,11 @@ static void rank(struct engine *engine, const struct deleverage_row *row)
 }
 
 /* Drops the portfolio's row, if it has one that is not filled yet. */
-static void leave_ranks(struct deleverage *run, uint32_t portfolio)
+static void leave_ranks(struct engine *engine, uint32_t portfolio)
 {
+    struct deleverage *run = &engine->liquidation.run;
+
+    rank_heap_remove(&engine->liquidation.rest, portfolio);
     for (uint32_t at = run->next_row; at < run->row_count; at++) {
         if (run->rows[at].portfolio != portfolio)
             continue;
@@ -160,7 +177,7 @@ void deleverage_rank_moved(struct engine *engine, uint32_t portfolio)
 
     if (run->leg == run->leg_count || (run->ranking && portfolio >= run->from))
         return; /* nobody is ranked any more; it is still to be met */
-    leave_ranks(run, portfolio);
+    leave_ranks(engine, portfolio);
     uint32_t index = holding_find(engine, portfolio, run->legs[run->leg].market);
     if (index == HOLDING_NONE)
         return;
@@ -169,23 +186,53 @@ void deleverage_rank_moved(struct engine *engine, uint32_t portfolio)
         offer(engine, state_holding(engine, index));
 }
 
-void deleverage_rank_begin(struct deleverage *run)
+void deleverage_rank_begin(struct engine *engine)
 {
+    struct deleverage *run = &engine->liquidation.run;
+
     run->ranking = true;
     run->from = 0;
     run->row_count = 0;
     run->next_row = 0;
     run->gave = false;
     run->left_out = false;
+    run->mark = engine->markets.rows[run->legs[run->leg].market].mark;
+    rank_heap_clear(&engine->liquidation.rest);
 }
 
-void deleverage_rank_again(struct deleverage *run)
+/* Makes rows of the best of the rest. */
+static void pop_rest(struct engine *engine)
 {
+    struct deleverage *run = &engine->liquidation.run;
+    struct rank_heap *rest = &engine->liquidation.rest;
+
+    run->ranking = false;
+    run->gave = false;
+    run->next_row = 0;
+    for (run->row_count = 0; run->row_count < DELEVERAGE_ROWS && rest->count != 0;) {
+        const struct rank_heap_row best = rank_heap_pop(rest);
+        struct deleverage_row *row = &run->rows[run->row_count++];
+        row->portfolio = best.portfolio;
+        row->score = best.score;
+    }
+    run->left_out = rest->count != 0;
+}
+
+void deleverage_rank_again(struct engine *engine)
+{
+    struct deleverage *run = &engine->liquidation.run;
+    bool is_of_scan = run->mark == engine->markets.rows[run->legs[run->leg].market].mark;
+
+    if (engine->liquidation.rest.count != 0 && (run->ranking || (run->gave && is_of_scan))) {
+        run->fruitless = run->ranking ? run->fruitless : 0;
+        pop_rest(engine);
+        return;
+    }
     run->fruitless = run->gave ? 0 : run->fruitless + 1;
     bool nobody = run->ranking && !run->left_out;
     if (nobody || run->fruitless == DELEVERAGE_FRUITLESS_MAX)
         run->pass = 2;
-    deleverage_rank_begin(run);
+    deleverage_rank_begin(engine);
 }
 
 bool deleverage_rank_step(struct engine *engine, int64_t size)
@@ -200,7 +247,7 @@ bool deleverage_rank_step(struct engine *engine, int64_t size)
         return true;
     }
     if (run->row_count == 0)
-        deleverage_rank_again(run); /* nobody could give */
+        deleverage_rank_again(engine); /* nobody could give */
     else
         run->ranking = false;
     return false;

@@ -7,6 +7,7 @@
 
 #include "engine/state/market.h"
 #include "engine/state/portfolio.h"
+#include "engine/table/rank_heap.h"
 #include "engine/table/timer_heap.h"
 
 enum { DELEVERAGE_ROWS = 256, DELEVERAGE_FRUITLESS_MAX = 4 };
@@ -29,11 +30,12 @@ struct deleverage {
     uint32_t pass;      /* 1, 2 */
     bool ranking;       /* holders are being met; else rows are being filled */
     bool gave;          /* a row of this ranking has given something */
-    bool left_out;      /* more could give than there are rows */
+    bool left_out;      /* more could give than there are rows: they are the rest */
     uint32_t fruitless; /* rankings in a row that gave nothing */
     uint32_t from;      /* portfolio number that the ranking goes on at */
     uint32_t row_count; /* ranked so far */
     uint32_t next_row;  /* the next to fill */
+    uint64_t mark;      /* of the leg's market when the scan began */
     struct deleverage_leg legs[ENGINE_MARKETS_MAX]; /* the fund may have one in each */
     struct deleverage_row rows[DELEVERAGE_ROWS];    /* best first */
 };
@@ -56,6 +58,7 @@ struct liquidation {
     int128 *owed;            /* by portfolio: max(0, -E) at the last check of one IN_LIQUIDATION */
     bool unwind_queued[ENGINE_MARKETS_MAX];
     struct deleverage run;
+    struct rank_heap rest; /* whom the scan of the run's leg has left out of its rows */
 };
 
 struct engine;

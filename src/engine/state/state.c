@@ -24,6 +24,7 @@ struct pieces {
     void *duplicates;
     void *liquidation_waits;
     void *liquidation_owed;
+    void *liquidation_rest;
     void *work;
     uint64_t *holders;
     void *subaccounts;
@@ -103,6 +104,7 @@ static size_t alloc_pieces(struct arena *arena, const struct option_engine *capa
     pieces->work = alloc(arena, work_queue_bytes(capacity));
     pieces->liquidation_waits = alloc(arena, timer_heap_bytes(portfolios));
     pieces->liquidation_owed = alloc(arena, portfolios * sizeof(int128));
+    pieces->liquidation_rest = alloc(arena, rank_heap_bytes(portfolios));
     pieces->holders =
         alloc(arena, ENGINE_MARKETS_MAX * holder_words_market(portfolios) * sizeof(uint64_t));
     size_t resident = arena->used;
@@ -196,6 +198,8 @@ struct engine *state_init(void *memory, size_t bytes, const struct option_engine
     timer_heap_init(&engine->liquidation.waits, pieces.liquidation_waits,
                     slots(capacity, OPTION_engine_portfolios));
     engine->liquidation.owed = pieces.liquidation_owed;
+    rank_heap_init(&engine->liquidation.rest, pieces.liquidation_rest,
+                   slots(capacity, OPTION_engine_portfolios));
     recheck_init(&engine->recheck);
     init_markets(engine, &pieces, slots(capacity, OPTION_engine_ladder_pages));
     samples_init(&engine->samples, pieces.samples);

@@ -8,6 +8,8 @@
 
 #include "base/money.h"
 
+#define ADL_SCORE_MAX ((int128)1 << 62)
+
 /* Returns the score of a position with this profit and cost. The position with the highest score is
  * deleveraged first. */
 int128 adl_score(int128 profit, int64_t cost);

@@ -4,6 +4,7 @@
 #include "engine/risk/rests.h"
 #include "engine/risk/risk.h"
 #include "engine/trade/fill.h"
+#include "engine/trade/prefetch.h"
 #include "engine/trade/resting.h"
 
 #define MATCH_VALUE_MAX (UINT64_C(1) << 60)                       /* R1: N */
@@ -151,12 +152,6 @@ static bool walk_is_over(struct walk *walk)
     return true;
 }
 
-static void fetch_lines(const void *record, size_t bytes)
-{
-    for (size_t line = 0; line < bytes; line += CC_CACHE_LINE)
-        CC_PREFETCH((const char *)record + line);
-}
-
 /* Prefetches for a long walk, which memory latency limits: the line of the order three ahead, the
  * holding and account of the order two ahead, and the portfolio of the order one ahead, as far as
  * the walk reads them. `whole`: all of a record, because the walk refreshes its figures. `at` and
@@ -178,8 +173,8 @@ static void fetch_for_walk(const struct engine *engine, uint32_t at, bool whole)
     if (CC_UNLIKELY(order_tif(&hot[second]) == ORDER_GTT))
         CC_PREFETCH(&engine->orders.cold[second]);
     if (CC_UNLIKELY(whole)) {
-        fetch_lines(holding, sizeof *holding);
-        fetch_lines(portfolio, offsetof(struct portfolio, name));
+        prefetch_lines(holding, sizeof *holding);
+        prefetch_lines(portfolio, offsetof(struct portfolio, name));
     }
 }
 
@@ -196,9 +191,9 @@ static void fetch_for_act(const struct engine *engine, uint32_t met)
     CC_PREFETCH(&hot[far]);
     CC_PREFETCH(&engine->orders.cold[middle]);
     order_map_prefetch_slot(&engine->order_map, &hot[middle]);
-    fetch_lines(&engine->holdings.rows[hot[middle].holding], sizeof(struct holding));
-    fetch_lines(&engine->accounts.rows[hot[middle].account], offsetof(struct account, label));
-    fetch_lines(&engine->portfolios.rows[holding->portfolio], offsetof(struct portfolio, name));
+    prefetch_lines(&engine->holdings.rows[hot[middle].holding], sizeof(struct holding));
+    prefetch_lines(&engine->accounts.rows[hot[middle].account], offsetof(struct account, label));
+    prefetch_lines(&engine->portfolios.rows[holding->portfolio], offsetof(struct portfolio, name));
     if (holding->order_head == holding->order_tail) /* it may be freed */
         holding_prefetch_slot(&engine->holdings, holding);
 }

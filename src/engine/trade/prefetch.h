@@ -8,8 +8,17 @@
 #ifndef ENGINE_TRADE_PREFETCH_H
 #define ENGINE_TRADE_PREFETCH_H
 
+#include "base/compiler.h"
+
 struct engine;
 struct command;
+
+/* Prefetches the cache lines of a record, from its first on. */
+static inline void prefetch_lines(const void *record, size_t bytes)
+{
+    for (size_t line = 0; line < bytes; line += CC_CACHE_LINE)
+        CC_PREFETCH((const char *)record + line);
+}
 
 /* Prefetches the command's buckets of the duplicate set and of the order-id map. */
 void prefetch_buckets(const struct engine *engine, const struct command *command);
