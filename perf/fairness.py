@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""fairness.py BUILD [--seconds S] [--rounds N] [--topology T,...] [--only KIND,...] - what a peer
-takes from the others: orders of 8 connections in a closed loop, alone and beside it in turns,
-on one perpd (rules: docs/spec/wire.md W8, W10; goal: >= 80 % of the rate alone, p99 <= 2 x).
+"""fairness.py BUILD [--seconds S] [--rounds N] [--topology T,...] [--only KIND,...] [--sign WHEN]
+- what a peer takes from the others: orders of 8 connections in a closed loop, alone and beside it
+in turns, on one perpd (rules: docs/spec/wire.md W8, W10; goal: >= 80 % of the rate alone, p99 <= 2
+x).
 
 The peer runs at nice 19, so that it takes little of the processors that both share here, and comes
 from other addresses than the orders. A row is the median of the ratios of the rounds. KIND:
@@ -64,7 +65,7 @@ class Bench:
         self.command = [arguments.build / "perp", "bench", "run", "--url",
                         f"http://127.0.0.1:{exchange.port}", "--operator-key", folder / "operator",
                         "--oracle-key", folder / "oracle", "--seconds", str(arguments.seconds),
-                        *ORDERS]
+                        "--sign", arguments.sign, *ORDERS]
 
     def orders(self):
         """Rate (accepted a second) and p99 (us) of one pass."""
@@ -130,6 +131,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--topology", default="shared,dedicated")
     parser.add_argument("--only", default=",".join(KINDS))
+    parser.add_argument("--sign", choices=("ahead", "inline"), default="ahead",
+                        help="inline: where so much other work runs that ids grow old")
     arguments = parser.parse_args()
     arguments.only = arguments.only.split(",")
     arguments.build = arguments.build.resolve()
