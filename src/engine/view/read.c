@@ -162,27 +162,26 @@ bool read_portfolio_from(const struct engine *engine, uint64_t account_id,
     return true;
 }
 
-uint32_t read_portfolio_count(const struct engine *engine, uint64_t account_id,
-                              uint32_t subaccount_index)
-{
-    return subaccount_portfolio_count(engine, account_find(engine, account_id), subaccount_index);
-}
-
-bool read_subaccount(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index,
-                     struct row_subaccount *row)
+bool read_subaccount_begin(const struct engine *engine, uint64_t account_id,
+                           uint32_t subaccount_index, struct row_subaccount *row)
 {
     uint32_t account = account_find(engine, account_id);
-    uint32_t count = subaccount_portfolio_count(engine, account, subaccount_index);
 
-    if (count == 0)
-        return false;
-    *row = (struct row_subaccount){
-        .subaccount_index = subaccount_index,
-        .status = subaccount_is_open(engine, account, subaccount_index) ? SUBACCOUNT_ACTIVE
-                                                                        : SUBACCOUNT_CLOSED,
-    };
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = portfolio_find(engine, account, subaccount_index, i);
+    *row = (struct row_subaccount){ .subaccount_index = subaccount_index,
+                                    .status = SUBACCOUNT_CLOSED };
+    if (subaccount_is_open(engine, account, subaccount_index))
+        row->status = SUBACCOUNT_ACTIVE;
+    return subaccount_portfolio_count(engine, account, subaccount_index) != 0;
+}
+
+uint32_t read_subaccount_add(const struct engine *engine, uint64_t account_id,
+                             uint32_t *portfolio_index, uint32_t most, struct row_subaccount *row)
+{
+    uint32_t account = account_find(engine, account_id);
+    uint32_t count = subaccount_portfolio_count(engine, account, row->subaccount_index);
+
+    for (; *portfolio_index < count && most > 0; ++*portfolio_index, most--) {
+        uint32_t at = portfolio_find(engine, account, row->subaccount_index, *portfolio_index);
         struct margin_view view;
         if (portfolio_is_closed(engine, at))
             continue;
@@ -190,7 +189,14 @@ bool read_subaccount(const struct engine *engine, uint64_t account_id, uint32_t 
         row->portfolio_count++;
         row->cash_balance += view.withdrawable > 0 ? money_clamp(view.withdrawable) : 0;
     }
-    return true;
+    return *portfolio_index < count ? count - *portfolio_index : 0;
+}
+
+bool read_subaccount(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index,
+                     struct row_subaccount *row)
+{
+    return read_subaccount_begin(engine, account_id, subaccount_index, row) &&
+           read_subaccount_add(engine, account_id, &(uint32_t){ 0 }, UINT32_MAX, row) == 0;
 }
 
 void read_classes(const struct engine *engine, struct engine_sink *sink)

@@ -57,12 +57,18 @@ CC_MUST_USE bool read_balance(const struct engine *engine, uint64_t account_id,
 CC_MUST_USE bool read_portfolio_from(const struct engine *engine, uint64_t account_id,
                                      uint32_t *subaccount_index, uint32_t *portfolio_index);
 
-/* How many portfolios a subaccount has, CLOSED ones too: as many does read_subaccount visit. 0: no
- * such subaccount. */
-uint32_t read_portfolio_count(const struct engine *engine, uint64_t account_id,
-                              uint32_t subaccount_index);
+/* Shows a subaccount without its portfolios; the indexes are dense from 0. False: no such
+ * subaccount. */
+CC_MUST_USE bool read_subaccount_begin(const struct engine *engine, uint64_t account_id,
+                                       uint32_t subaccount_index, struct row_subaccount *row);
 
-/* Shows a subaccount; the indexes are dense from 0. False: no such subaccount. */
+/* Adds `most` of its portfolios to the row, CLOSED ones count too, from *portfolio_index on, which
+ * moves behind them. Returns how many are left. */
+CC_MUST_USE uint32_t read_subaccount_add(const struct engine *engine, uint64_t account_id,
+                                         uint32_t *portfolio_index, uint32_t most,
+                                         struct row_subaccount *row);
+
+/* Both, with all portfolios. False: no such subaccount. */
 CC_MUST_USE bool read_subaccount(const struct engine *engine, uint64_t account_id,
                                  uint32_t subaccount_index, struct row_subaccount *row);
 

@@ -262,20 +262,14 @@ static void spend(struct query_budget *budget, uint32_t rows)
     budget->owed += rows - covered;
 }
 
-/* A portfolio costs about as much as eight rows of a list. A list of them is of one moment and does
- * not continue in the next turn: what it visits beyond the turn's rows is owed. */
-static bool run_portfolios(struct query_task *task, const struct query_sources *sources,
-                           struct query_budget *budget)
+/* A holding costs about as much as eight rows of a list. Positions are of one moment and do not
+ * continue in the next turn: what they visit beyond the turn's rows is owed. */
+static bool run_positions(struct query_task *task, const struct query_sources *sources,
+                          struct query_budget *budget)
 {
     uint32_t visited = 0;
-    bool is_done = true;
+    bool is_done = query_portfolio_positions(task, sources, &budget->holders, &visited);
 
-    if (task->query.kind == QUERY_positions)
-        is_done = query_portfolio_positions(task, sources, &budget->holders, &visited);
-    else if (task->query.kind == QUERY_balances)
-        query_portfolio_balances(task, sources, &visited);
-    else
-        query_portfolio_subaccounts(task, sources, &visited);
     spend(budget, visited * QUERY_PORTFOLIO_ROWS);
     return is_done;
 }
@@ -297,9 +291,12 @@ static bool run(struct query_task *task, const struct query_sources *sources,
         return query_frames_step(task, sources);
     if (task->query.kind == QUERY_request || task->query.kind == QUERY_receipt)
         return query_request_step(task, sources, &budget->rows);
-    if (task->query.kind == QUERY_positions || task->query.kind == QUERY_balances ||
-        task->query.kind == QUERY_subaccounts)
-        return run_portfolios(task, sources, budget);
+    if (task->query.kind == QUERY_positions)
+        return run_positions(task, sources, budget);
+    if (task->query.kind == QUERY_balances)
+        return query_portfolio_balances(task, sources, &budget->rows);
+    if (task->query.kind == QUERY_subaccounts)
+        return query_portfolio_subaccounts(task, sources, &budget->rows);
     if (task->query.kind == QUERY_private_events) {
         uint32_t visited = 0;
         query_private_run(task, sources, &visited);
@@ -364,6 +361,8 @@ bool query_begin(struct query_task *task, const struct query_sources *sources,
         complete(task, pool);
         return true;
     }
+    if (query->kind == QUERY_balances || query->kind == QUERY_subaccounts)
+        query_portfolio_begin(task);
     if (query->kind == QUERY_withdrawals)
         query_withdrawals_begin(task, sources);
     if (query->kind == QUERY_frames || query->kind == QUERY_seal)

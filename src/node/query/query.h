@@ -12,7 +12,6 @@
 enum {
     QUERY_DEPTH_MAX = 1000,       /* levels a side (wire.md W7) */
     QUERY_INVARIANTS_ALL = 0x3FF, /* I1..I10 */
-    QUERY_PORTFOLIO_ROWS = 8,     /* what a portfolio that is visited costs a turn, in rows */
 };
 
 /* What all queries of a turn may still visit. */

@@ -46,40 +46,70 @@ bool query_portfolio_positions(struct query_task *task, const struct query_sourc
     return true;
 }
 
-void query_portfolio_balances(struct query_task *task, const struct query_sources *sources,
-                              uint32_t *visited)
+/* Takes from *rows what a portfolio costs. False: there is none left for it. */
+static bool count_portfolio(uint32_t *rows)
+{
+    if (*rows == 0)
+        return false;
+    *rows -= *rows < QUERY_PORTFOLIO_ROWS ? *rows : QUERY_PORTFOLIO_ROWS;
+    return true;
+}
+
+void query_portfolio_begin(struct query_task *task)
+{
+    uint32_t one = query_task_filter(task).subaccount_index;
+
+    task->subaccount_index = one != QUERY_ANY_INDEX ? one : 0;
+}
+
+bool query_portfolio_balances(struct query_task *task, const struct query_sources *sources,
+                              uint32_t *rows)
 {
     struct read_filter filter = query_task_filter(task);
     uint64_t account = task->query.account_id;
-    uint32_t subaccount = filter.subaccount_index == QUERY_ANY_INDEX ? 0 : filter.subaccount_index;
-    uint32_t portfolio = 0;
+    uint32_t *subaccount = &task->subaccount_index, *portfolio = &task->portfolio_index;
     struct row_balance row;
 
-    for (; read_portfolio_from(sources->engine, account, &subaccount, &portfolio); portfolio++) {
-        if (filter.subaccount_index != QUERY_ANY_INDEX && subaccount != filter.subaccount_index)
-            return;
-        if (!read_filter_admits(&filter, subaccount, portfolio)) {
-            ++*visited;
+    for (; read_portfolio_from(sources->engine, account, subaccount, portfolio); ++*portfolio) {
+        if (filter.subaccount_index != QUERY_ANY_INDEX && *subaccount != filter.subaccount_index)
+            return true;
+        if (!count_portfolio(rows))
+            return false;
+        if (!read_filter_admits(&filter, *subaccount, *portfolio))
             continue;
-        }
-        bool found = read_balance(sources->engine, account, subaccount, portfolio, &row);
+        bool found = read_balance(sources->engine, account, *subaccount, *portfolio, &row);
         INVARIANT(found);
-        ++*visited;
         if (!query_task_put_if_fits(task, &row, sizeof row))
-            return;
+            return true;
     }
+    return true;
 }
 
-void query_portfolio_subaccounts(struct query_task *task, const struct query_sources *sources,
-                                 uint32_t *visited)
+/* Adds the portfolios of the task's subaccount to its row. False: more are left than *rows pay. */
+static bool add_portfolios(struct query_task *task, const struct query_sources *sources,
+                           uint32_t *rows)
 {
-    uint32_t one = query_task_filter(task).subaccount_index;
-    uint32_t index = one != QUERY_ANY_INDEX ? one : 0;
-    struct row_subaccount row;
+    while (count_portfolio(rows))
+        if (read_subaccount_add(sources->engine, task->query.account_id, &task->portfolio_index, 1,
+                                &task->subaccount) == 0)
+            return true;
+    return false;
+}
 
-    for (; read_subaccount(sources->engine, task->query.account_id, index, &row); index++) {
-        *visited += read_portfolio_count(sources->engine, task->query.account_id, index);
-        if (!query_task_put_if_fits(task, &row, sizeof row) || one != QUERY_ANY_INDEX)
-            return;
+bool query_portfolio_subaccounts(struct query_task *task, const struct query_sources *sources,
+                                 uint32_t *rows)
+{
+    bool is_one = query_task_filter(task).subaccount_index != QUERY_ANY_INDEX;
+
+    while (task->portfolio_index != 0 ||
+           read_subaccount_begin(sources->engine, task->query.account_id, task->subaccount_index,
+                                 &task->subaccount)) {
+        if (!add_portfolios(task, sources, rows))
+            return false;
+        task->portfolio_index = 0;
+        task->subaccount_index++;
+        if (!query_task_put_if_fits(task, &task->subaccount, sizeof task->subaccount) || is_one)
+            return true;
     }
+    return true;
 }

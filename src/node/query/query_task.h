@@ -61,7 +61,11 @@ struct query_task {
     uint64_t at;        /* position in the ring of the next row to visit */
     uint64_t offset;    /* rows still to skip */
     uint32_t market;    /* tickers: the number of the row that is being made */
+    /* Balances and subaccounts: the next portfolio, and the row that it is added to. */
+    uint32_t subaccount_index;
+    uint32_t portfolio_index;
     uint8_t zero2[4];
+    struct row_subaccount subaccount;
     struct query_candles candles;
 };
 

@@ -18,8 +18,8 @@
  *         FOLLOWER_ROWS_A_QUERY, and none begins behind FOLLOWER_IDLE_NS or FOLLOWER_BUSY_NS, but
  *         the first of each ring
  *         and of each link's queries put aside. What is left in the rings begins in the next turn.
- *         A list of an account's portfolios is made in one turn; what it costs beyond those rows
- *         ends the turn.
+ *         The positions of an account are made in one turn; what they cost beyond those rows ends
+ *         the turn.
  * Owner.  One thread, which owns the replica engine and its history. `applied` and the other
  *         atomics are read by any thread. */
 #ifndef NODE_SERVE_FOLLOWER_H
