@@ -31,8 +31,8 @@ CC_MUST_USE bool charge_subscription(struct context *context, struct conn *conn,
  * bucket has refused too often. */
 void charge_frame(struct context *context, struct conn *conn);
 
-/* Counts in *past one more event of the time before a resume that the stream was sent: each full 100
- * cost a read, as rows of a list do, of the key of its login, of its address where *login has
+/* Counts in *past one more event of the time before a resume that the stream was sent: each full
+ * 100 cost a read, as rows of a list do, of the key of its login, of its address where *login has
  * kind 0. The bucket may owe it. */
 void charge_past(struct context *context, const struct conn *conn, const struct keyring_key *login,
                  uint32_t *past);
