@@ -11,15 +11,26 @@ static const char handshake[] = "GET /api/v1/stream HTTP/1.1\r\nHost: x\r\nUpgra
                                 "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                                 "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
 
-/* A client's message with a mask of zeros. */
+enum { FRAME_BYTES = 256 };
+
+/* A client's message with a mask of zeros. Gives its length. */
+static inline size_t text_frame(uint8_t frame[FRAME_BYTES], const char *text)
+{
+    size_t count = strlen(text), head = count <= 125 ? 6 : 8;
+    CHECK(head + count <= FRAME_BYTES);
+    memset(frame, 0, head);
+    frame[0] = 0x81;
+    frame[1] = (uint8_t)(0x80 | (head == 6 ? count : 126));
+    if (head != 6)
+        frame[3] = (uint8_t)count;
+    memcpy(frame + head, text, count);
+    return head + count;
+}
+
 static inline void ask(struct wire *wire, const char *text)
 {
-    uint8_t frame[256] = { 0x81 };
-    size_t count = strlen(text);
-    CHECK(count <= 125);
-    frame[1] = (uint8_t)(0x80 | count);
-    memcpy(frame + 6, text, count);
-    wire_send(wire, frame, 6 + count, 0);
+    uint8_t frame[FRAME_BYTES];
+    wire_send(wire, frame, text_frame(frame, text), 0);
 }
 
 static inline void open_stream(struct wire *wire, struct fixture *fixture,

@@ -227,3 +227,9 @@ struct pending *pending_of(struct pending_pool *pool, uint64_t token)
     INVARIANT(pending->state == PENDING_SENT || pending->state == PENDING_ASKED);
     return pending;
 }
+
+bool pending_lives(const struct pending_pool *pool, uint64_t token)
+{
+    const struct pending *pending = pending_at(pool, (uint32_t)token);
+    return pending->generation == (uint32_t)(token >> 32) && pending->state != PENDING_FREE;
+}

@@ -186,6 +186,9 @@ uint64_t pending_token(const struct pending_pool *pool, const struct pending *pe
 /* The pending of a token, which must be in flight: tokens come from our own rings only. */
 struct pending *pending_of(struct pending_pool *pool, uint64_t token);
 
+/* Whether the pending of a token that was once in flight still is, in whichever state. */
+CC_MUST_USE bool pending_lives(const struct pending_pool *pool, uint64_t token);
+
 static inline uint32_t pending_index(const struct pending_pool *pool, const struct pending *pending)
 {
     return (uint32_t)(pending - pool->items);

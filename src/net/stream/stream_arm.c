@@ -28,26 +28,80 @@ struct stream_arm {
     bool enabled; /* false: a 2012 that disarms */
 };
 
-static void remove_arm(struct stream_arm **list, struct stream_arm *arm)
+/* ---- those of closed streams ----------------------------------------------------------------- */
+
+static void free_arm(struct streams *streams, struct stream_arm *arm)
 {
-    while (*list != arm) {
-        INVARIANT(*list != NULL);
-        list = &(*list)->next;
-    }
-    *list = arm->next;
+    streams->arm_count--;
     free(arm);
 }
 
-/* Removes those with the id of `newer`, which replaces them. */
-static void remove_older(struct stream_arm **list, const struct stream_arm *newer)
+/* Makes room for one arm more among those that are due, so that a close never fails. */
+static bool reserve(struct streams *streams)
 {
-    for (struct stream_arm *arm = *list; arm != NULL;) {
-        struct stream_arm *next = arm->next;
-        if (arm != newer && arm->sequence != 0 && arm->sequence < newer->sequence &&
-            memcmp(arm->id, newer->id, sizeof arm->id) == 0)
-            remove_arm(list, arm);
-        arm = next;
+    if (streams->arm_count < streams->due_room)
+        return true;
+    uint32_t room = streams->due_room == 0 ? STREAM_ARMS_MAX : 2 * streams->due_room;
+    struct stream_arm **due = realloc(streams->due, room * sizeof(struct stream_arm *));
+    if (due == NULL)
+        return false;
+    streams->due = due;
+    streams->due_room = room;
+    return true;
+}
+
+static void add_due(struct streams *streams, struct stream_arm *arm)
+{
+    struct stream_arm **due = streams->due;
+    uint32_t at = streams->due_count++;
+    INVARIANT(at < streams->due_room);
+    for (; at != 0 && arm->due_ns < due[(at - 1) / 2]->due_ns; at = (at - 1) / 2)
+        due[at] = due[(at - 1) / 2];
+    due[at] = arm;
+}
+
+/* Removes the first that is due. */
+static void remove_due(struct streams *streams)
+{
+    struct stream_arm **due = streams->due;
+    uint32_t count = --streams->due_count, at = 0;
+    struct stream_arm *last = due[count];
+    for (uint32_t child = 1; child < count; child = 2 * at + 1) {
+        if (child + 1 < count && due[child + 1]->due_ns < due[child]->due_ns)
+            child++;
+        if (last->due_ns <= due[child]->due_ns)
+            break;
+        due[at] = due[child];
+        at = child;
     }
+    due[at] = last;
+}
+
+/* Answers come in the order of the commands: the arm of the next one is at the front, or near. */
+static void add_unanswered(struct streams *streams, struct stream_arm *arm)
+{
+    arm->next = NULL;
+    if (streams->unanswered == NULL)
+        streams->unanswered = arm;
+    else
+        streams->newest->next = arm;
+    streams->newest = arm;
+}
+
+static struct stream_arm *pop_unanswered(struct streams *streams, uint64_t token)
+{
+    struct stream_arm *before = NULL, *arm = streams->unanswered;
+    for (; arm != NULL && arm->token != token; arm = arm->next)
+        before = arm;
+    if (arm == NULL)
+        return NULL;
+    if (before == NULL)
+        streams->unanswered = arm->next;
+    else
+        before->next = arm->next;
+    if (streams->newest == arm)
+        streams->newest = before;
+    return arm;
 }
 
 /* ---- arming ---------------------------------------------------------------------------------- */
@@ -86,7 +140,7 @@ bool stream_arm_send(struct stream *stream, const struct stream_arm_ask *ask,
     struct keyring_row row;
     if (!may_arm(stream, ask, &row, problem))
         return false;
-    struct stream_arm *arm = calloc(1, sizeof *arm);
+    struct stream_arm *arm = reserve(streams) ? calloc(1, sizeof *arm) : NULL;
     if (arm == NULL)
         return problem_detail_set(problem, PROBLEM_not_ready, NULL, "no memory for an arm");
     memcpy(body, ask->arm_id, sizeof ask->arm_id);
@@ -111,6 +165,7 @@ bool stream_arm_send(struct stream *stream, const struct stream_arm_ask *ask,
     };
     memcpy(arm->id, ask->arm_id, sizeof arm->id);
     stream->arms = arm;
+    streams->arm_count++;
     return true;
 }
 
@@ -124,36 +179,73 @@ bool stream_arm_succeeded(const struct pending *pending, struct problem_detail *
     return plain_body_succeeded(&pending->answer, pending->by_device, problem);
 }
 
-/* The arm of that 2012 in the list; NULL: it is not there. */
-static struct stream_arm *find(struct stream_arm *list, uint64_t token)
+static void remove_arm(struct stream *stream, struct stream_arm *arm)
 {
-    while (list != NULL && (list->sequence != 0 || list->token != token))
-        list = list->next;
-    return list;
+    struct stream_arm **list = &stream->arms;
+    while (*list != arm) {
+        INVARIANT(*list != NULL);
+        list = &(*list)->next;
+    }
+    *list = arm->next;
+    free_arm(stream->owner, arm);
 }
 
-/* Notes the answer in the list that has the arm. False: it has not. */
-static bool note(struct stream_arm **list, const struct answer *answer)
+/* Removes those with the id of `newer`, which replaces them. */
+static void remove_older(struct stream *stream, const struct stream_arm *newer)
 {
-    struct stream_arm *arm = find(*list, answer->token);
+    for (struct stream_arm *arm = stream->arms; arm != NULL;) {
+        struct stream_arm *next = arm->next;
+        if (arm != newer && arm->sequence != 0 && arm->sequence < newer->sequence &&
+            memcmp(arm->id, newer->id, sizeof arm->id) == 0)
+            remove_arm(stream, arm);
+        arm = next;
+    }
+}
+
+/* The stream is open. */
+static void note(struct stream *stream, const struct answer *answer)
+{
+    struct stream_arm *arm = stream->arms;
+    while (arm != NULL && (arm->sequence != 0 || arm->token != answer->token))
+        arm = arm->next;
     if (arm == NULL)
-        return false;
+        return;
     bool is_done = answer->status == STATUS_request_completed;
     arm->sequence = answer->sequence;
     if (is_done)
-        remove_older(list, arm);
+        remove_older(stream, arm);
     if (!is_done || !arm->enabled)
-        remove_arm(list, arm);
-    return true;
+        remove_arm(stream, arm);
+}
+
+void stream_arm_dropped(struct stream *stream, const struct pending *pending)
+{
+    uint64_t token = pending_token(&stream->owner->pipeline->context->pendings, pending);
+    for (struct stream_arm *arm = stream->arms; arm != NULL; arm = arm->next)
+        if (arm->sequence == 0 && arm->token == token) {
+            remove_arm(stream, arm);
+            return;
+        }
 }
 
 void stream_arm_answered(struct streams *streams, const struct answer *answer)
 {
-    if (note(&streams->ending, answer))
+    struct context *context = streams->pipeline->context;
+    const struct pending *pending = pending_of(&context->pendings, answer->token);
+    if (pending->conn != CONN_NONE) {
+        const struct conn *conn = conn_at(&context->conns, pending->conn);
+        if (conn->stream != NULL)
+            note(conn->stream, answer);
         return;
-    for (struct stream *stream = streams->first; stream != NULL; stream = stream->next)
-        if (note(&stream->arms, answer))
-            return;
+    }
+    struct stream_arm *arm = pop_unanswered(streams, answer->token);
+    if (arm == NULL)
+        return;
+    arm->sequence = answer->sequence;
+    if (answer->status == STATUS_request_completed && arm->enabled)
+        add_due(streams, arm);
+    else
+        free_arm(streams, arm);
 }
 
 /* ---- ending ---------------------------------------------------------------------------------- */
@@ -162,46 +254,64 @@ void stream_arm_close(struct stream *stream)
 {
     struct streams *streams = stream->owner;
     uint64_t now_ns = streams->pipeline->context->now_ns;
-    while (stream->arms != NULL) {
+    struct stream_arm *oldest = NULL;
+    while (stream->arms != NULL) { /* the newest comes first */
         struct stream_arm *arm = stream->arms;
         stream->arms = arm->next;
+        arm->next = oldest;
+        oldest = arm;
+    }
+    while (oldest != NULL) {
+        struct stream_arm *arm = oldest;
+        oldest = arm->next;
         arm->due_ns = now_ns + arm->grace_ms * MS_NS;
-        arm->next = streams->ending;
-        streams->ending = arm;
+        if (arm->sequence != 0)
+            add_due(streams, arm);
+        else
+            add_unanswered(streams, arm);
     }
 }
 
 void stream_arm_free(struct streams *streams)
 {
-    while (streams->ending != NULL)
-        remove_arm(&streams->ending, streams->ending);
+    while (streams->unanswered != NULL)
+        free_arm(streams, pop_unanswered(streams, streams->unanswered->token));
+    while (streams->due_count != 0)
+        free_arm(streams, streams->due[--streams->due_count]);
+    free(streams->due);
+    streams->due = NULL;
+    streams->due_room = 0;
+}
+
+/* Frees those at the front whose 2012 was dropped before it was sent: no answer comes. */
+static void free_dropped(struct streams *streams)
+{
+    const struct pending_pool *pendings = &streams->pipeline->context->pendings;
+    while (streams->unanswered != NULL && !pending_lives(pendings, streams->unanswered->token))
+        free_arm(streams, pop_unanswered(streams, streams->unanswered->token));
 }
 
 uint32_t stream_arm_run(struct streams *streams, const struct command_sender *sender)
 {
     struct context *context = streams->pipeline->context;
     uint32_t count = 0;
+    free_dropped(streams);
     if (context->draining) /* the next start ends them */
         return 0;
-    for (struct stream_arm *arm = streams->ending; arm != NULL && count < ENDS_A_TURN;) {
-        struct stream_arm *next = arm->next;
-        if (arm->sequence != 0 && arm->due_ns <= context->now_ns) {
-            if (!command_send_has_room(sender) || !pending_available(&context->pendings))
-                return count;
-            job_accept_end(streams->jobs, arm->id, arm->sequence);
-            remove_arm(&streams->ending, arm);
-            count++;
-        }
-        arm = next;
+    while (count < ENDS_A_TURN && streams->due_count != 0) {
+        struct stream_arm *arm = streams->due[0];
+        if (arm->due_ns > context->now_ns || !command_send_has_room(sender) ||
+            !pending_available(&context->pendings))
+            break;
+        job_accept_end(streams->jobs, arm->id, arm->sequence);
+        remove_due(streams);
+        free_arm(streams, arm);
+        count++;
     }
     return count;
 }
 
 uint64_t stream_arm_deadline_ns(const struct streams *streams)
 {
-    uint64_t deadline = UINT64_MAX;
-    for (const struct stream_arm *arm = streams->ending; arm != NULL; arm = arm->next)
-        if (arm->sequence != 0 && arm->due_ns < deadline)
-            deadline = arm->due_ns;
-    return deadline;
+    return streams->due_count == 0 ? UINT64_MAX : streams->due[0]->due_ns;
 }

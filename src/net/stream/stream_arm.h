@@ -8,7 +8,10 @@
  * (disconnect_restart.h).
  *
  * Bound. STREAM_ARMS_MAX arms of a stream; those of closed streams for their grace, at most 10 s,
- *        and for as long as the command ring has no room. */
+ *        and for as long as the command ring has no room. However many these are, a turn looks at
+ *        the first that is due, and an answer at those of its own stream: a key with thousands of
+ *        them in their grace costs others nothing.
+ */
 #ifndef NET_STREAM_STREAM_ARM_H
 #define NET_STREAM_STREAM_ARM_H
 
@@ -34,6 +37,9 @@ CC_MUST_USE bool stream_arm_send(struct stream *stream, const struct stream_arm_
 /* A 2012 of this thread was answered, whether its stream is open or not. Before the answer is given
  * to the stream. */
 void stream_arm_answered(struct streams *streams, const struct answer *answer);
+
+/* The 2012 of an open stream was not carried out. If it was never sent, its arm goes too. */
+void stream_arm_dropped(struct stream *stream, const struct pending *pending);
 
 /* Whether the 2012 was carried out; else why not. */
 CC_MUST_USE bool stream_arm_succeeded(const struct pending *pending,

@@ -163,12 +163,16 @@ struct streams {
     uint32_t orders_count; /* live subscriptions of single orders */
     uint64_t orders_seen;  /* changes of orders when they were looked at last */
     struct stream_view *views;
-    uint32_t resuming;         /* streams that scan */
-    struct stream_arm *ending; /* of closed streams, until their graces have passed */
-    uint32_t private_count;    /* streams with live private events */
-    uint64_t private_seen;     /* events in the private log when it was looked at last */
-    uint32_t status_count;     /* streams with the channel `status` */
-    uint64_t look_ns;          /* when the status is looked at again */
+    uint32_t resuming; /* streams that scan */
+    /* Arms of closed streams (stream_arm.h). */
+    struct stream_arm *unanswered, *newest; /* whose 2012 is under way, oldest first; the last */
+    struct stream_arm **due;                /* the others: a heap, the earliest due at 0 */
+    uint32_t due_count, due_room;
+    uint32_t arm_count;     /* all, also those of open streams */
+    uint32_t private_count; /* streams with live private events */
+    uint64_t private_seen;  /* events in the private log when it was looked at last */
+    uint32_t status_count;  /* streams with the channel `status` */
+    uint64_t look_ns;       /* when the status is looked at again */
     uint64_t status_beat_ns;
     uint32_t status_shown;            /* what the last status frames said, packed */
     uint64_t maintenance_shown;       /* and what they announced */

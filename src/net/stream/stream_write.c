@@ -147,7 +147,9 @@ bool stream_write_answer(struct stream *stream, const struct pending *pending)
         struct writer writer = arm_answer(stream, pending);
         return stream_send(stream, &writer);
     }
-    if (!is_arm)
+    if (is_arm)
+        stream_arm_dropped(stream, pending);
+    else
         problem = pending->problem;
     struct writer writer =
         is_arm ? stream_reply_begin(stream, arm_op, pending->has_op_id, pending->op_id)
