@@ -15,8 +15,7 @@ static void look(uint16_t code, const struct pending_plain *plain)
     bool is_name = code == REQUEST_rename_portfolio;
 
     if (plain->leverage > INT32_MAX || plain->portfolio_index > INT32_MAX ||
-        plain->subaccount_index > INT32_MAX || plain->amount > INT64_MAX ||
-        (!is_name && count == sizeof plain->market))
+        plain->subaccount_index > INT32_MAX || plain->amount > INT64_MAX)
         abort();
     for (size_t i = count; i < sizeof plain->name; i++)
         if (plain->name[i] != '\0')
