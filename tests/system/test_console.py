@@ -145,18 +145,23 @@ def passkey_host(_world):
             table.same(host, get(other, "/", host=host).status, 200)
         name = re.search(r"/console/[^\"]*", PAGE.decode())[0]
         table.same("a file", get(other, name, host=f"127.0.0.1:{port}").status, 200)
+        table.same("net.latency=auto on a testnet", get(other, "/api/v1/latency").status, 200)
     return table.wrong
 
 
 @suite.case
 def switched_off(_world):
-    """net.console=off: the paths do not exist, the interface does."""
+    """net.console=off: the paths do not exist, the interface does. net.latency=off is so on a
+    testnet too, but for the operator."""
     table = Table()
-    with Perpd(perpd_program(), "--net.console=off", *client.SMALL_TABLES) as perpd:
+    with Perpd(perpd_program(), "--net.console=off", "--net.latency=off", "--exchange.testnet=on",
+               *client.SMALL_TABLES) as perpd:
         other = World(perpd.exchange)
         table.problem("/", get(other, "/"), 404, "not_found")
         table.problem("a file", get(other, "/console/licences.txt"), 404, "not_found")
         table.same("/time", get(other, "/api/v1/time").status, 200)
+        table.problem("latency", get(other, "/api/v1/latency"), 404, "not_found")
+        table.same("the operator's", perpd.exchange.admin("/api/v1/latency").status, 200)
     return table.wrong
 
 
