@@ -2,6 +2,7 @@
  * and renamed (rules.md R10, R11), and what a duplicate answers (W5). */
 #include "engine/view/read.h"
 #include "purse.h"
+#include "whole_subaccount.h"
 
 #define REFUSED STATUS_order_rejected_invalid
 #define MISSING STATUS_rejected_invalid_portfolio_id
@@ -275,7 +276,7 @@ static void test_subaccount_close(void)
     CHECK(purse_close_subaccount(&host, 1, 1) == TRADE_OK);
     CHECK(purse_told(&host, 0).what == ACCOUNT_WHAT_SUBACCOUNT);
     CHECK(purse_told(&host, 0).status == SUBACCOUNT_CLOSED);
-    CHECK(read_subaccount(host.engine, 1, 1, &row) && row.status == 1 && row.portfolio_count == 0);
+    CHECK(whole_subaccount(host.engine, 1, 1, &row) && row.status == 1 && row.portfolio_count == 0);
     CHECK(reopen(1, 0) == REFUSED && host.result.reason == REASON_subaccount_not_active);
     CHECK(purse_deposit(&host, 1, (struct purse_place){ 1, 0 }, 5) == MISSING);
     CHECK(purse_deposit(&host, 1, (struct purse_place){ 1, 9 }, 5) == MISSING);

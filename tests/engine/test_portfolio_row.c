@@ -7,6 +7,7 @@
 #include "keys.h"
 #include "purse.h"
 #include "trade.h"
+#include "whole_subaccount.h"
 
 #define USDC     HOST_USDC
 #define REFUSED  STATUS_order_rejected_invalid
@@ -102,7 +103,7 @@ static void test_goes(void)
     CHECK(close_it(PLACE(9)) == MISSING);
     CHECK(host_cancel_all(&host, 1, 0xFFFF, 0) == TRADE_OK);
     struct row_subaccount row;
-    CHECK(read_subaccount(host.engine, 1, 0, &row) && row.portfolio_count == 3);
+    CHECK(whole_subaccount(host.engine, 1, 0, &row) && row.portfolio_count == 3);
     host_close(&host);
 }
 
@@ -200,9 +201,9 @@ static void test_subaccount(void)
     wait_s(2);
     CHECK(!has_row(first) && !has_row(second) && subaccounts_of(1) == 1);
     CHECK(subaccount_find(host.engine, 1, 1) == SUBACCOUNT_NONE);
-    CHECK(read_subaccount(host.engine, 1, 1, &row) && row.status == SUBACCOUNT_CLOSED);
+    CHECK(whole_subaccount(host.engine, 1, 1, &row) && row.status == SUBACCOUNT_CLOSED);
     CHECK(row.subaccount_index == 1 && row.portfolio_count == 0 && row.cash_balance == 0);
-    CHECK(!read_subaccount(host.engine, 1, 2, &row));
+    CHECK(!whole_subaccount(host.engine, 1, 2, &row));
     CHECK(reads_as(first, PORTFOLIO_CLOSED, "Main"));
     CHECK(!read_balance(host.engine, 1, 1, 1, &(struct row_balance){ 0 }));
     CHECK(reopen(first) == REFUSED && host.result.reason == REASON_subaccount_not_active);

@@ -4,6 +4,7 @@
 #include "engine/table/adl.h"
 #include "engine/view/read_positions.h"
 #include "trade.h"
+#include "whole_subaccount.h"
 
 enum { BTC = 100000, SEVEN = TRADE_ACCOUNTS + 1 };
 
@@ -239,14 +240,14 @@ static void test_subaccounts(void)
     struct row_subaccount row;
 
     open_many();
-    CHECK(read_subaccount(host.engine, 1, 0, &row));
+    CHECK(whole_subaccount(host.engine, 1, 0, &row));
     CHECK(row.subaccount_index == 0 && row.portfolio_count == 2 && row.status == 0);
     CHECK(row.cash_balance == 99899700000 + 399700000);
-    CHECK(read_subaccount(host.engine, 1, 1, &row));
+    CHECK(whole_subaccount(host.engine, 1, 1, &row));
     CHECK(row.subaccount_index == 1 && row.portfolio_count == 1);
     CHECK(row.cash_balance == 949850000);
-    CHECK(!read_subaccount(host.engine, 1, 2, &row));
-    CHECK(!read_subaccount(host.engine, 99, 0, &row));
+    CHECK(!whole_subaccount(host.engine, 1, 2, &row));
+    CHECK(!whole_subaccount(host.engine, 99, 0, &row));
 
     CHECK(read_portfolio_from(host.engine, 1, &subaccount, &portfolio));
     CHECK(subaccount == 0 && portfolio == 0);
@@ -261,7 +262,7 @@ static void test_subaccounts(void)
 
     /* A closed portfolio is listed, and is none of the subaccount's (json.md J2). */
     state_portfolio(host.engine, portfolio_find(host.engine, 1, 1, 0))->status = PORTFOLIO_CLOSED;
-    CHECK(read_subaccount(host.engine, 1, 1, &row));
+    CHECK(whole_subaccount(host.engine, 1, 1, &row));
     CHECK(row.portfolio_count == 0 && row.cash_balance == 0);
     host_close(&host);
 }

@@ -31,6 +31,7 @@
 #include "engine/view/audit.h"
 #include "engine/view/read_orders.h"
 #include "engine/view/read_positions.h"
+#include "engine/whole_subaccount.h"
 
 enum {
     REQUEST_MAX = 8192,
@@ -137,7 +138,7 @@ static void run_subaccount(const struct engine *engine, const uint8_t *request)
 {
     struct row_subaccount row;
     bool found =
-        read_subaccount(engine, cc_load64(request + 8), cc_load32(request + HEAD_BYTES), &row);
+        whole_subaccount(engine, cc_load64(request + 8), cc_load32(request + HEAD_BYTES), &row);
     memcpy(reply, &row, sizeof row);
     send_reply(found ? (uint32_t)sizeof row : 0);
 }

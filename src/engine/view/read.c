@@ -192,13 +192,6 @@ uint32_t read_subaccount_add(const struct engine *engine, uint64_t account_id,
     return *portfolio_index < count ? count - *portfolio_index : 0;
 }
 
-bool read_subaccount(const struct engine *engine, uint64_t account_id, uint32_t subaccount_index,
-                     struct row_subaccount *row)
-{
-    return read_subaccount_begin(engine, account_id, subaccount_index, row) &&
-           read_subaccount_add(engine, account_id, &(uint32_t){ 0 }, UINT32_MAX, row) == 0;
-}
-
 void read_classes(const struct engine *engine, struct engine_sink *sink)
 {
     for (uint32_t i = 0; i < engine->accounts.count; i++)

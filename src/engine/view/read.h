@@ -68,10 +68,6 @@ CC_MUST_USE uint32_t read_subaccount_add(const struct engine *engine, uint64_t a
                                          uint32_t *portfolio_index, uint32_t most,
                                          struct row_subaccount *row);
 
-/* Both, with all portfolios. False: no such subaccount. */
-CC_MUST_USE bool read_subaccount(const struct engine *engine, uint64_t account_id,
-                                 uint32_t subaccount_index, struct row_subaccount *row);
-
 /* Shows an account with its fee tier. False: no such account. */
 CC_MUST_USE bool read_account(const struct engine *engine, uint64_t account_id,
                               struct row_account *row);
