@@ -311,6 +311,7 @@ void sim_step_background(struct sim *sim)
         return;
     bool may_stop = sim_stop_soon(sim, STOP_ODDS, STOP_CALLS);
     core_snapshot(&sim->core, now_ns);
+    sim_scrub_step(sim, now_ns);
     sim->outcome->crashes_in_archive += sim_stopped(sim, may_stop);
     if (sim_below(sim, CHILD_ODDS) == 0)
         sim_step_child(sim);
@@ -423,6 +424,7 @@ static void create(struct sim *sim, uint64_t seed)
     sim->traffic.revokes = sim_may(sim, SIM_EVENT_revocations);
     sim_profile_init(sim, seed);
     sim_history_make(sim, seed);
+    sim_scrub_make(sim, seed);
     struct disk_sim_config disk = {
         .seed = seed,
         .block_bytes = sim->profile.block_bytes,
@@ -455,6 +457,7 @@ static void destroy(struct sim *sim)
     }
     core_destroy(&sim->core);
     sim_history_free(sim);
+    sim_scrub_free(sim);
     disk_sim_destroy(sim->disk);
     market_file_free(&sim->markets);
     traffic_free(&sim->traffic);
@@ -485,5 +488,7 @@ void sim_run(uint64_t seed, uint64_t steps, uint32_t disabled, struct sim_outcom
         sim_restart_clean(sim);
     if (!outcome->failed)
         sim_check_credentials(sim);
+    if (!outcome->failed)
+        sim_scrub_settle(sim);
     destroy(sim);
 }

@@ -40,7 +40,7 @@ enum { SIM_FAILURE_BYTES = 256, SIM_TRACE_LINES = 32, SIM_TRACE_BYTES = 96 };
     X(http_requests, 1500000) X(http_problems, 8000) X(bad_signatures, 5000) X(hang_ups, 2500) \
     X(checked_duplicates, 1000000) X(checked_hashes, 200000) X(checked_reads, 60000) \
     X(checked_fills, 8000) X(checked_audits, 80000) X(snapshots, 1800) X(snapshots_damaged, 600) \
-    X(histories_damaged, 300) \
+    X(histories_damaged, 300) X(archives_damaged, 100) X(archives_mended, 100) \
     X(snapshot_starts, 4000) X(archived, 4000) X(retired, 8000) X(folds, 4500) X(records, 3000000) \
     X(conditionals, 17000) X(triggers, 6000) X(batches, 18000) X(transfers, 10000) X(withdrawals, 12000) \
     X(settled, 2500) X(reverted, 2500) X(subaccounts, 5500) X(portfolios, 7000) X(schedules, 7000) \

@@ -227,12 +227,15 @@ static enum refusal_kind open_core(struct sim *sim, struct refusal *refusal)
         .snapshot_tail_bytes = (uint64_t)profile->tail_segments * profile->segment_bytes,
         .follower_lag_max_ns = LAG_MAX_NS,
         .follower_commands_a_turn = profile->follower_commands,
+        .archive_copy = sim->scrub.second != NULL ? &sim->scrub.copy : NULL,
+        .scrub_rate = UINT64_MAX,
     };
     if (sim_may(sim, SIM_EVENT_snapshots))
         config.snapshotter = sim_child_host(sim);
     enum refusal_kind kind = core_create(&sim->core, &config, refusal);
     if (kind != REFUSAL_none)
         return kind;
+    sim_scrub_begin(sim);
     sim->traffic.key = mix_key_load(sim->core.exchange.hash_key);
     sim_sign_begin(profile->real_signatures, traffic_random(&sim->traffic),
                    sim->core.exchange.exchange_id);
@@ -311,6 +314,7 @@ static void lose(struct sim *sim, struct disk *survivor, bool power_loss)
     else
         disk_sim_kill(survivor, traffic_random(&sim->traffic));
     rot(sim, survivor);
+    sim_scrub_lose(sim, power_loss);
     disk_sim_destroy(sim->disk);
     sim->disk = survivor;
     disk_sim_set_full(survivor, false);

@@ -14,6 +14,7 @@
 #include "node/run/market_file.h"
 #include "sim.h"
 #include "sim_link.h"
+#include "sim_scrub.h"
 #include "sim_traffic.h"
 #include "sim_watch.h"
 
@@ -102,6 +103,7 @@ struct sim {
     struct sim_child child;
     char history_folder[48]; /* real files: LMDB has no other; empty: the run keeps no history */
     bool has_gap;            /* in the history's file: fills may not be kept */
+    struct sim_scrub scrub;
 };
 
 /* ---- sim.c ----------------------------------------------------------------------------------- */
