@@ -22,6 +22,7 @@ const built = await esbuild.build({
   entryPoints: ['src/app.css', 'src/main.tsx', 'src/operator.tsx'],
   outdir: 'dist',
   bundle: true,
+  preserveSymlinks: true, // names hash paths: node_modules may be a link
   minify: true,
   splitting: true,
   format: 'esm',
