@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import client  # noqa: E402
 import command_line  # noqa: E402
 import ws_client  # noqa: E402
-from streams import OPTIONS, cpu_s, part, value_of  # noqa: E402
+from streams import OPTIONS, cpu_s, part, program_of_words, value_of  # noqa: E402
 
 BTC_PRICE = 1_000_000
 
@@ -77,9 +77,7 @@ def one_round(perpd, many, orders):
 def main():
     count, orders = value_of("--streams", 100), value_of("--orders", 20)
     rounds = value_of("--rounds", 5)
-    words = [word for at, word in enumerate(sys.argv[1:], 1)
-             if not word.startswith("--") and not sys.argv[at - 1].startswith("--")]
-    program = pathlib.Path(words[0] if words else "build/release/perpd").resolve()
+    program = program_of_words()
     with client.Perpd(program, *client.SMALL_TABLES, *OPTIONS,
                       f"--limits.stream_connections={count}") as perpd:
         perpd.exchange.set_price(BTC_PRICE)

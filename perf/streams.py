@@ -79,6 +79,13 @@ def value_of(name, default):
     return int(sys.argv[sys.argv.index(name) + 1]) if name in sys.argv else default
 
 
+def program_of_words():
+    """The perpd that the command line names: its first word that belongs to no option."""
+    words = [word for at, word in enumerate(sys.argv[1:], 1)
+             if not word.startswith("--") and not sys.argv[at - 1].startswith("--")]
+    return pathlib.Path(words[0] if words else "build/release/perpd").resolve()
+
+
 def part(cpu, word):
     return sum(seconds for name, seconds in cpu.items() if word in name)
 
@@ -87,9 +94,7 @@ def main():
     subscribers, rate = value_of("--subscribers", 1000), value_of("--rate", 50)
     rounds, seconds = value_of("--rounds", 5), value_of("--seconds", 5)
     kinds = sys.argv[sys.argv.index("--of") + 1].split(",") if "--of" in sys.argv else ["trades"]
-    words = [word for at, word in enumerate(sys.argv[1:], 1)
-             if not word.startswith("--") and not sys.argv[at - 1].startswith("--")]
-    program = pathlib.Path(words[0] if words else "build/release/perpd").resolve()
+    program = program_of_words()
     with client.Perpd(program, *client.SMALL_TABLES, *OPTIONS,
                       f"--limits.stream_connections={subscribers + 1}") as perpd:
         perpd.exchange.set_price(BTC_PRICE)
