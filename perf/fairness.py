@@ -93,7 +93,9 @@ class Bench:
         return figures, memory
 
 
-def measure(arguments, topology, rows):
+def measure(arguments, topology, kind):
+    """A row: the medians of the rounds. Each kind has an exchange of its own, for the orders of a
+    pass rest, and its table of orders is full after some thirty passes."""
     with tempfile.TemporaryDirectory(dir=arguments.build) as folder:
         folder = pathlib.Path(folder)
         perp = arguments.build / "perp"
@@ -106,20 +108,19 @@ def measure(arguments, topology, rows):
             key = rich_account(perpd.exchange)
             bench = Bench(arguments, folder, perpd)
             bench.orders()
-            for kind in arguments.only:
-                rounds = []
-                before = perpd.rss_bytes()
-                for number in range(arguments.rounds):
-                    alone = bench.orders() if number % 2 == 0 else None
-                    (rate, p99), memory = bench.beside(kind, key)
-                    alone = alone or bench.orders()
-                    rounds.append((alone[0], rate, rate / alone[0], alone[1], p99, p99 / alone[1]))
-                row = [statistics.median(column) for column in zip(*rounds)]
-                grown = (memory - before) >> 20
-                rows.append((kind, topology, *row, grown))
-                print(f"| {kind} | {topology} | {row[0]:,.0f} | {row[1]:,.0f} | {row[2]:.0%} | "
-                      f"{row[3] / 1000:.2f} ms | {row[4] / 1000:.2f} ms | {row[5]:.1f} | "
-                      f"{grown} MiB |", flush=True)
+            rounds = []
+            before = perpd.rss_bytes()
+            for number in range(arguments.rounds):
+                alone = bench.orders() if number % 2 == 0 else None
+                (rate, p99), memory = bench.beside(kind, key)
+                alone = alone or bench.orders()
+                rounds.append((alone[0], rate, rate / alone[0], alone[1], p99, p99 / alone[1]))
+            row = [statistics.median(column) for column in zip(*rounds)]
+            grown = (memory - before) >> 20
+            print(f"| {kind} | {topology} | {row[0]:,.0f} | {row[1]:,.0f} | {row[2]:.0%} | "
+                  f"{row[3] / 1000:.2f} ms | {row[4] / 1000:.2f} ms | {row[5]:.1f} | "
+                  f"{grown} MiB |", flush=True)
+            return (kind, topology, *row, grown)
 
 
 def main():
@@ -136,11 +137,10 @@ def main():
     arguments = parser.parse_args()
     arguments.only = arguments.only.split(",")
     arguments.build = arguments.build.resolve()
-    rows = []
     print("| peer | topology | orders/s alone | beside | ratio | p99 alone | beside | ratio | "
           "memory |\n|---|---|---|---|---|---|---|---|---|")
-    for topology in arguments.topology.split(","):
-        measure(arguments, topology, rows)
+    rows = [measure(arguments, topology, kind)
+            for topology in arguments.topology.split(",") for kind in arguments.only]
     missed = [row for row in rows if row[4] < 0.8 or row[7] > 2]
     for row in missed:
         print(f"missed: {row[0]}, {row[1]}: rate {row[4]:.0%}, p99 {row[7]:.1f} x")
