@@ -17,7 +17,7 @@ async def faults(table, here):
     script = BookFaults()
     async with perpd.connect(here.url, binary=True) as ex, \
             FakeStream(lambda peer: script.play(BinaryPeer(peer))) as fake:
-        ex.stream = BinaryStream(Origin(fake.url), lambda name: ex.session.markets[name])
+        ex.stream = BinaryStream(Origin(fake.url), ex.session)
         shown = []
         async for book in ex.watch_book(await ex.market("BTC-PERP"), 10):
             shown.append([book.is_live, *([str(price) for price, _ in side] for side in

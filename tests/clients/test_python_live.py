@@ -14,6 +14,7 @@ from python_library import PYTHON, ROOT, installed
 from harness import Suite, Table  # noqa: E402  (python_library finds the folders)
 from peers import BTC, FATES, BookFaults, FakeStream, Proxy, changed, move  # noqa: E402
 from peers import quotes_follow, refuse, run_live, trade  # noqa: E402
+import account_python  # noqa: E402
 import binary_python  # noqa: E402
 import breaks_python  # noqa: E402
 import ccxt_python  # noqa: E402
@@ -30,7 +31,6 @@ from perpd.stream import Stream  # noqa: E402
 from perpd.ws import Closed, WebSocket  # noqa: E402
 
 suite = Suite("client python live")
-PATIENCE_S = client.PATIENCE_S
 PAST_MS = 3_000  # the window of ids: what is lost for good is known soon
 
 
@@ -38,7 +38,7 @@ def case(function):
     """A case that is a coroutine; one that hangs fails."""
     def run(here):
         table = Table()
-        asyncio.run(asyncio.wait_for(function(table, here), PATIENCE_S))
+        asyncio.run(asyncio.wait_for(function(table, here), client.PATIENCE_S))
         return table.wrong
     run.__name__, run.__doc__ = function.__name__, function.__doc__
     return suite.case(run)
@@ -450,6 +450,12 @@ async def other_implementations(table, here):
     await websockets_python.with_perpd(table, here)
 
 
+@case
+async def account(table, here):
+    """The account by the channel `private` (J9); orders and arms over the stream (W9)."""
+    await account_python.judge(table, here, until)
+
+
 @suite.case
 def waits(here):
     """The facade without a loop: each call waits; an iteration that is interrupted, left, or still
@@ -554,7 +560,6 @@ async def examples(table, here):
     """Each example does what it says; the maker follows the mark and leaves nothing behind."""
     here.rich.cancel_all()
     here.other.cancel_all()
-
     maker = await example(here, "quickstart_maker", *here.secrets.values())
     await until(lambda: quotes_follow(here, 100_000))
     here.btc(1_010_000)
@@ -562,6 +567,8 @@ async def examples(table, here):
     maker.send_signal(signal.SIGINT)
     await maker.communicate()
     table.same("nothing is left", here.rich.read("/api/v1/orders?status=OPEN").json, [])
+    here.rich.limit(900_000, 200)  # what it has armed ends two seconds after its connection
+    await until(lambda: here.rich.read("/api/v1/orders?status=OPEN").json == [])
     here.btc(world.BTC_PRICE)
     watcher = await example(here, "watch_book", "BTC-PERP", "2")
     first = (await watcher.stdout.readline()).split()

@@ -9,6 +9,7 @@ SIDES: tuple[tuple[perpd.Direction, int, perpd.Rounding], ...] = (("buy", -10, "
 
 
 async def quote(ex: perpd.Client, market: perpd.Market) -> None:
+    await ex.cancel_on_disconnect(grace_ms=2000)  # orders show their events from here on
     quotes: dict[perpd.Direction, perpd.Order] = {}
     async for mark in ex.watch_mark(market):  # the newest value only
         if not mark.valid:
@@ -19,7 +20,7 @@ async def quote(ex: perpd.Client, market: perpd.Market) -> None:
             price = market.round_price(mark.price.times_bps(bps), rounding)
             order = quotes.get(side)
             try:
-                if order is None or not (await order.refresh()).is_open:
+                if order is None or not order.is_open:
                     quotes[side] = await ex.place(market, side, "0.01", price, post_only=True)
                 elif order.price is None or abs(order.price - price) > market.tick * 5:
                     await order.replace(price, "0.01", expected_remaining=order.remaining)

@@ -1,5 +1,6 @@
 """perpd - a client of the exchange perpd: clients/python/README.md has what it does."""
 from ._wire_gen import Side, Stp, TriggerSource
+from .account import Account, PrivateEvent
 from .address import AddressLike, address_of, address_text
 from .amount import Amount, Rounding
 from .body import PortfolioId
@@ -12,13 +13,13 @@ from .master import MasterKey, SlowMasterWarning
 from .order import Direction, Order
 from .requests import Outcome, OutcomePending
 from .sign import SessionKey, SlowSignerWarning
-from .stream import Event
+from .stream import Arm, Event
 from .trading import Placement
 from .views import Bbo, Mark, Trade
 
-__all__ = ["AddressLike", "Amount", "Bbo", "Book", "Client", "Direction", "Event", "Lost", "Mark",
-           "Market", "MasterKey", "NotExecuted", "NotOnGrid", "Order", "Outcome",
-           "OutcomePending", "Overrun", "PerpdError", "Placement", "PortfolioId", "Problem",
-           "Rejected", "Rounding", "SessionKey", "Side", "SlowMasterWarning", "SlowSignerWarning",
-           "Stp", "Trade", "TriggerSource", "WrongChecksum", "WrongExchange", "address_of",
-           "address_text", "connect"]
+__all__ = ["Account", "AddressLike", "Amount", "Arm", "Bbo", "Book", "Client", "Direction",
+           "Event", "Lost", "Mark", "Market", "MasterKey", "NotExecuted", "NotOnGrid", "Order",
+           "Outcome", "OutcomePending", "Overrun", "PerpdError", "Placement", "PortfolioId",
+           "PrivateEvent", "Problem", "Rejected", "Rounding", "SessionKey", "Side",
+           "SlowMasterWarning", "SlowSignerWarning", "Stp", "Trade", "TriggerSource",
+           "WrongChecksum", "WrongExchange", "address_of", "address_text", "connect"]

@@ -10,33 +10,37 @@ from typing import Any, TypeVar
 
 from .amount import Amount
 from .binary import SUBPROTOCOL, Ack, Best, Data, Frame, Level, Trade, Unknown, read
+from .binary_private import SIDES, event_of
 from .http import Origin
 from .market import Market
-from .stream import TARGET, Sink, Stream, Subscription, read_object
+from .session import Session
+from .stream import PRIVATE, TARGET, Sink, Stream, Subscription, read_object
 from .ws import WebSocket
 
-CHANNELS = frozenset({"book", "bbo", "trades"})
-_SIDES = ("LONG", "SHORT")
+CHANNELS = frozenset({"book", "bbo", "trades", PRIVATE})
 _T = TypeVar("_T")
 
 
 class BinaryStream(Stream):
-    """`find` gives the market of a name. Channels without binary messages are a ValueError, and so
-    is `private`, for which the library has no sink."""
+    """`session` has the markets and their decimals. Channels without binary messages are a
+    ValueError."""
 
-    def __init__(self, origin: Origin, find: Callable[[str], Market], **waits: float) -> None:
-        super().__init__(origin, **waits)
-        self._find = find
+    def __init__(self, origin: Origin, session: Session, api_key: str | None = None,
+                 **waits: float) -> None:
+        super().__init__(origin, api_key=api_key, **waits)
+        self._session = session
         self._by_asset: dict[int, Market] = {}
 
     async def subscribe(self, channel: str, market: str, make: Callable[[], Sink],
-                        depth: int | None = None) -> Subscription:
+                        depth: int | None = None,
+                        caught_up: Callable[[], None] | None = None) -> Subscription:
         if channel not in CHANNELS:
             raise ValueError(f"{SUBPROTOCOL} is for {', '.join(sorted(CHANNELS))}: connect without "
                              f"binary=True for {channel}")
-        found = self._find(market)
-        self._by_asset[found.asset_id] = found
-        return await super().subscribe(channel, market, make, depth)
+        if channel != PRIVATE:
+            found = self._session.markets[market]
+            self._by_asset[found.asset_id] = found
+        return await super().subscribe(channel, market, make, depth, caught_up)
 
     async def _open(self) -> WebSocket:
         return await WebSocket.open(self._origin, TARGET, SUBPROTOCOL)
@@ -48,7 +52,25 @@ class BinaryStream(Stream):
         frame = read(message)
         if isinstance(frame, Ack):
             raise ValueError("an acknowledgement of what nobody sent")
+        if frame.channel == PRIVATE:
+            return await self._private(frame)
         return self._frame(frame)
+
+    async def _private(self, frame: Frame) -> dict[str, Any]:
+        """An event of the account: its market may be newer than this client's list."""
+        data: dict[str, Any] = {}
+        if frame.type == "update":
+            known = [one for one in frame.data if not isinstance(one, Unknown)]
+            if len(known) != 1:
+                raise ValueError("an update of private that is not one event")
+            asset = known[0].head.market
+            if asset and asset not in self._markets():
+                await self._session.load_markets()
+            data = event_of(known[0], self._markets().get(asset))
+        return {**self._frame(frame), "market": "", "data": data}
+
+    def _markets(self) -> dict[int, Market]:
+        return {market.asset_id: market for market in self._session.markets.values()}
 
     def _frame(self, frame: Frame) -> dict[str, Any]:
         market = self._by_asset.get(frame.market)
@@ -87,7 +109,7 @@ def _trades(market: Market, frame: Frame, parts: Sequence[Data]) -> dict[str, An
     """One trade, or those of a snapshot, whose sequences and indices W9 does not send."""
     shown = [{"price": str(Amount(one.price, market.price_decimals)),
               "size": str(Amount(one.size, market.size_decimals)),
-              "taker_side": _SIDES[one.taker_side], "liquidation": one.is_liquidation,
+              "taker_side": SIDES[one.taker_side], "liquidation": one.is_liquidation,
               "trade_seq": one.trade_seq, "time_ns": one.head.time_ns,
               "sequence": frame.engine_seq if frame.type == "update" else None}
              for one in _only(Trade, parts)]

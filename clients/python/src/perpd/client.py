@@ -7,14 +7,16 @@ from typing import Any, cast
 from uuid import UUID
 
 from . import _types_gen as records
+from .account import Account, Private, PrivateEvent
 from .amount import AmountLike
 from .binary_stream import BinaryStream
 from .book import Book
 from .market import Market
+from .order import Order
 from .requests import Outcome
 from .session import Session
 from .sign import Secret, SessionKey, Signer, read_secret
-from .stream import BookSink, Consumer, Event, Newest, Stream, Trades
+from .stream import PRIVATE, Arm, BookSink, Consumer, Event, Newest, Stream, Trades
 from .trading import Trading
 from .views import Bbo, Mark, Trade
 
@@ -24,34 +26,41 @@ _TRADES_ROOM = 10_000
 
 def connect(url: str, *, key: Secret | Signer | None = None, api_key: Secret | None = None,
             subaccount: int = 0, portfolio: int = 0, allow_plain: bool = False,
-            timeout_s: float = 10, binary: bool = False,
+            timeout_s: float = 10, binary: bool = False, stream_orders: bool = False,
             on_intent: Callable[[UUID, bytes], None] = lambda request_id, envelope: None) -> Client:
     """A client of the exchange at this address, to be used by `async with`. `key`: the session key
     that signs; it needs an API key beside it, which proves what became of requests. Both are files
     open to nobody else, `env:NAME`, or functions. `on_intent` gets the id and the bytes of each
     request before it is sent. `binary`: streams are of the subprotocol perps.bin.v1, which has
-    books, best prices and trades; another watch_... raises ValueError then."""
+    books, best prices, trades and the account; another watch_... raises ValueError then.
+    `stream_orders`: signed requests go over the stream while it is there, else over HTTP."""
     if key is not None and api_key is None:
         raise ValueError("key= needs api_key=: reads prove what became of requests")
     signer = key if key is None or hasattr(key, "sign") else SessionKey.load(cast(Secret, key))
     text = None if api_key is None else read_secret(api_key).strip()
     return Client(Session(url, cast("Signer | None", signer), text, subaccount, portfolio,
-                          allow_plain, timeout_s, on_intent), binary)
+                          allow_plain, timeout_s, on_intent), binary, stream_orders)
 
 
 class Client(Trading):
     """One exchange, one portfolio. Amounts come as decimal strings in records (json.md) and as
     Amount elsewhere."""
 
-    def __init__(self, session: Session, binary: bool = False) -> None:
+    def __init__(self, session: Session, binary: bool = False, stream_orders: bool = False) -> None:
         super().__init__(session)
-        self.stream = (BinaryStream(session.origin, lambda name: session.markets[name]) if binary
-                       else Stream(session.origin))
+        self.stream = (BinaryStream(session.origin, session, api_key=session.api_key) if binary
+                       else Stream(session.origin, api_key=session.api_key))
+        self._stream_orders = stream_orders
+        self._followed: Private | None = None
 
     async def __aenter__(self) -> Client:
         try:
             await self._session.open()
+            if self._stream_orders:
+                await self.follow_account()
+                self._session.over_stream = self.stream.signed
         except BaseException:
+            await self.stream.close()
             await self._session.close()
             raise
         return self
@@ -189,6 +198,72 @@ class Client(Trading):
                 count = await sink.signal.after(count)
         finally:
             await self.stream.release(subscription)
+
+    async def _private(self) -> Private:
+        """The sink of the account's channel, which is kept until the client is closed."""
+        if self._followed is None:
+            self._session.headers(True)
+            sink = Private(Account(self._session))
+            await self.stream.subscribe(PRIVATE, "", lambda: sink, None, sink.caught_up)
+            self._followed = sink
+        return self._followed
+
+    async def follow_account(self) -> Account:
+        """The account view of this portfolio, once it is live, kept until the client is closed. The
+        orders of this client show what their events say from then on. Problem: the key is
+        refused."""
+        sink = await self._private()
+        count = sink.signal.count - 1
+        while not sink.account.is_live:
+            count = await sink.signal.after(count)
+        return sink.account
+
+    async def account_changed(self) -> None:
+        """Waits for the next change of the account that is followed."""
+        sink = await self._private()
+        await sink.signal.after(sink.signal.count)
+
+    async def _seen(self, order: Order, outcome: Outcome) -> Order:
+        if self._followed is not None:
+            self._followed.account.follow(order)
+        return await super()._seen(order, outcome)
+
+    async def watch_account(self) -> AsyncIterator[Account]:
+        """The same Account after each change, also when it is lost: see `is_live`."""
+        sink = await self._private()
+        count = sink.signal.count
+        if sink.account.is_live:
+            yield sink.account
+        while True:
+            count = await sink.signal.after(count)
+            yield sink.account
+
+    async def watch_private(self, room: int = _TRADES_ROOM) -> AsyncIterator[PrivateEvent]:
+        """Every event of the account (J9) from now on, also those of a time without connection.
+        Overrun when `room` of them were not taken, or when the exchange keeps them no more."""
+        sink = await self._private()
+        consumer = Consumer(room)
+        sink.consumers.add(consumer)
+        try:
+            while True:
+                frame = await consumer.next()
+                yield PrivateEvent(frame["data"]["event"], frame["data"], frame["seq"],
+                                   frame["engine_seq"], frame["time_ns"])
+        finally:
+            sink.consumers.discard(consumer)
+
+    async def cancel_on_disconnect(self, grace_ms: int = 2000) -> Arm:
+        """The exchange cancels the orders of this subaccount when the connection is lost and does
+        not come back within the grace (wire.md W9); returns when that is durable. The account is
+        followed then. `keep_on_disconnect` ends it. Problem: it was refused."""
+        await self.follow_account()
+        arm = Arm(self._session.place.subaccount_index, grace_ms)
+        await self.stream.arm(arm)
+        return arm
+
+    async def keep_on_disconnect(self, arm: Arm) -> None:
+        """Ends what `cancel_on_disconnect` began: the orders stay. Lost, Problem: perhaps not."""
+        await self.stream.disarm(arm)
 
     async def watch_mark(self, market: Market) -> AsyncIterator[Mark]:
         """The mark price; a consumer that is slow gets the newest value only."""

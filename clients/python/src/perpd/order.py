@@ -17,8 +17,8 @@ OPEN = ("OPEN", "PARTIALLY_FILLED", "UNTRIGGERED")
 
 
 class Order:
-    """`status`, `remaining` and `filled` are as of the newest acknowledgement or `refresh`: fills
-    that came later are not in them."""
+    """`status`, `remaining` and `filled` are as of the newest acknowledgement or `refresh`, and of
+    the newest event once the account is followed (Client.follow_account)."""
 
     def __init__(self, trading: Trading, order_id: UUID, market: Market, side: Direction,
                  price: Amount | None, size: Amount, *, is_conditional: bool = False,
@@ -33,6 +33,7 @@ class Order:
         self.remaining, self.filled = size, Amount(0, 0)
         self.average_price: Amount | None = None
         self.outcome: Outcome | None = None
+        self._told_at, self._heard_at = 0, 0  # sequences of what was asked for, and of events
 
     @property
     def is_open(self) -> bool:
@@ -43,20 +44,40 @@ class Order:
         self.outcome = outcome
         if outcome.answer.get("order_status") is None:
             return False
-        self._take(outcome.answer)
+        self._tell(outcome.answer, outcome.sequence or 0)
         return True
+
+    def _tell(self, members: Mapping[str, Any], at: int) -> None:
+        """Takes what an answer shows, as of this sequence, unless an event was newer."""
+        if at >= self._heard_at:
+            self._told_at = max(self._told_at, at)
+            self._take(members)
+
+    def hear(self, record: Mapping[str, Any], at: int) -> None:
+        """Takes what an event of this sequence says, unless an answer was as new."""
+        if at <= self._told_at:
+            return
+        self._heard_at = at
+        self._take(record)
+        if record.get("price") is not None:
+            self.price = Amount.of(record["price"])
+        if self.is_conditional:
+            self.is_conditional = record["order_status"] == "UNTRIGGERED"
 
     def _take(self, members: Mapping[str, Any]) -> None:
         self.status = members["order_status"]
         self.remaining = Amount.of(members["remaining_size"])
         self.filled = Amount.of(members["filled_size"])
-        average = members["average_price"]
-        self.average_price = None if average is None else Amount.of(average)
+        if "average_price" in members:  # a binary event has none
+            average = members["average_price"]
+            self.average_price = None if average is None else Amount.of(average)
 
     async def refresh(self, least: int | None = None) -> Order:
         """Reads the order, as of the sequence `least` or later."""
-        record = await self._trading.order_record(self.id, least)
-        self._take(record)
+        record, at = await self._trading.order_at(self.id, least)
+        if at < self._heard_at:
+            return self
+        self._tell(record, at)
         if record["price"] is not None:
             self.price = Amount.of(record["price"])
         self.post_only, self.reduce_only = record["post_only"], record["reduce_only"]
@@ -77,6 +98,15 @@ class Order:
         """A smaller size; the place in the queue stays."""
         return await self._trading.reduce(self, by, expected_remaining=expected_remaining,
                                           deadline_s=deadline_s)
+
+    async def done(self) -> Order:
+        """Waits until the order is open no more, by the account's events."""
+        account = await self._trading.follow_account()
+        account.follow(self)
+        await self.refresh()
+        while self.is_open:
+            await self._trading.account_changed()
+        return self
 
     async def cancel(self, *, deadline_s: float | None = None) -> Order:
         return await self._trading.cancel(self, deadline_s=deadline_s)

@@ -16,10 +16,11 @@ from uuid import UUID
 from .body import Body
 from .clock import Clock
 from .errors import Lost, NotExecuted, PerpdError, Problem, Rejected
-from .http import Answer, Http, members_of, problem_of
+from .http import Answer, members_of, problem_of
 from .ids import Ids, id_time_ms
 from .sign import Signer, envelope_of, explain, payload_of
 
+Post = Callable[[str, bytes, bool, float], Awaitable[Answer]]
 AGAIN = ("request_dropped", "retry_required", "rejected_rate_limited")
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.05, 2.0
 _MARGIN_MS = 2000  # before the end of the window: a sending takes time
@@ -63,15 +64,17 @@ class OutcomePending(PerpdError):
 
 
 class Sender:
-    """Signs and sends. `proof` reads (time_ns, engine_seq) of the applied state, of any market;
+    """Signs and sends. `post` sends an envelope to a path, urgent or not, for so many seconds;
+    `proof` reads (time_ns, engine_seq) of the applied state, of any market;
     `look` reads a request's record; `resync` asks for the exchange's time."""
 
-    def __init__(self, http: Http, clock: Clock, signer: Signer, past_ms: int,
+    def __init__(self, post: Post, timeout_s: float, clock: Clock, signer: Signer, past_ms: int,
                  look: Callable[[UUID], Awaitable[Answer]],
                  proof: Callable[[], Awaitable[tuple[int, int]]],
                  resync: Callable[[], Awaitable[None]],
                  on_intent: Callable[[UUID, bytes], None]) -> None:
-        self._http, self._clock, self._signer, self._past_ms = http, clock, signer, past_ms
+        self._post, self._timeout_s = post, timeout_s
+        self._clock, self._signer, self._past_ms = clock, signer, past_ms
         self._look, self._proof, self._resync = look, proof, resync
         self._on_intent = on_intent
         self._ids = Ids(clock.now_ms)
@@ -131,10 +134,8 @@ class Sender:
             sent = True
             pause_s = 0.0
             try:
-                answer = await self._http.request(
-                    "POST", request.body.PATH, {"Content-Type": "application/json",
-                                                "X-Ack": "full"},
-                    request.envelope, urgent, max(0.1, min(self._http.timeout_s, left_s)))
+                answer = await self._post(request.body.PATH, request.envelope, urgent,
+                                          max(0.1, min(self._timeout_s, left_s)))
                 verdict = judge(request, answer)
             except Lost as lost:
                 unanswered, last = unanswered or lost.arrived, str(lost)

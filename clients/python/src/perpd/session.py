@@ -38,6 +38,11 @@ class Session:
         self.exchange: Exchange | None = None
         self._sender: Sender | None = None
         self._drift: asyncio.Task[None] | None = None
+        self.over_stream: Callable[[bytes, float], Awaitable[Answer | None]] | None = None
+
+    @property
+    def api_key(self) -> str | None:
+        return self._api_key
 
     def __repr__(self) -> str:
         return f"<perpd at {self.origin.authority}>"
@@ -73,9 +78,19 @@ class Session:
         if bound is not None and bound != exchange["exchange_id"]:
             raise WrongExchange(f"the key signs for the exchange {bound} alone, and this is "
                                 f"{exchange['exchange_id']}")
-        self._sender = Sender(self.http, self.clock, self._signer,
+        self._sender = Sender(self._post, self.http.timeout_s, self.clock, self._signer,
                               exchange["request_id_window_ms"]["past"], self._look, self._applied,
                               self.resync, self._on_intent)
+
+    async def _post(self, path: str, envelope: bytes, urgent: bool, timeout_s: float) -> Answer:
+        """The answer to a signed request, over the stream while there is one for it."""
+        if self.over_stream is not None:
+            answer = await self.over_stream(envelope, timeout_s)
+            if answer is not None:
+                return answer
+        return await self.http.request("POST", path, {"Content-Type": "application/json",
+                                                      "X-Ack": "full"},
+                                       envelope, urgent, timeout_s)
 
     @property
     def sender(self) -> Sender:
@@ -137,7 +152,14 @@ class Session:
     async def get(self, path: str, parameters: Mapping[str, Any] | None = None,
                   private: bool = False, least: int | None = None) -> Any:
         """The JSON of a read; Problem, Lost."""
-        return await _repeated(lambda: self.get_answer(path, parameters, private, least))
+        shown, _ = await _repeated(lambda: self.get_answer(path, parameters, private, least))
+        return shown
+
+    async def get_at(self, path: str, parameters: Mapping[str, Any], least: int | None = None
+                     ) -> tuple[Any, int]:
+        """The JSON of a private read, and the sequence that it is of; Problem, Lost."""
+        shown, answer = await _repeated(lambda: self.get_answer(path, parameters, True, least))
+        return shown, int(answer.headers["x-sequence"])
 
     async def write(self, method: str, path: str, members: Mapping[str, Any],
                     again: bool = True) -> Any:
@@ -145,8 +167,9 @@ class Session:
         False: it is sent once."""
         headers = {**self.headers(True), "Content-Type": "application/json"}
         body = json.dumps(members).encode()
-        return await _repeated(lambda: self.http.request(method, API + path, headers, body),
-                               _TRIES if again else 1)
+        shown, _ = await _repeated(
+            lambda: self.http.request(method, API + path, headers, body), _TRIES if again else 1)
+        return shown
 
     async def _look(self, request_id: UUID) -> Answer:
         return await self.get_answer(f"/requests/{request_id}", private=True)
@@ -157,11 +180,13 @@ class Session:
         return shown["time_ns"], shown["engine_seq"]
 
 
-async def _repeated(ask: Callable[[], Awaitable[Answer]], tries: int = _TRIES) -> Any:
-    """The JSON of a good answer; asks again where the connection is lost, and on 408, 429, 5xx."""
+async def _repeated(ask: Callable[[], Awaitable[Answer]], tries: int = _TRIES
+                    ) -> tuple[Any, Answer]:
+    """A good answer and its JSON; asks again where the connection is lost, and on 408, 429, 5xx."""
     for attempt in range(tries):
         try:
-            return (await ask()).good()
+            answer = await ask()
+            return answer.good(), answer
         except (Lost, Problem) as error:
             is_final = isinstance(error, Problem) and error.http < 500 and \
                 error.http not in (408, 429)

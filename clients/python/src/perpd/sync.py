@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 from . import client as aio
+from .account import Account
 from .amount import AmountLike
 from .book import Book
 from .errors import Rejected
@@ -119,6 +120,11 @@ class Order:
         self.loop.wait(self.aio.cancel(deadline_s=deadline_s))
         return self
 
+    def done(self) -> Order:
+        """Waits until the order is open no more, by the account's events."""
+        self.loop.wait(self.aio.done())
+        return self
+
     def __repr__(self) -> str:
         return repr(self.aio)
 
@@ -146,6 +152,8 @@ def _iterates(method: Callable[Concatenate[aio.Client, P], AsyncIterator[R]]
             value = await anext(values)
         if isinstance(value, Book):  # it goes on changing while the caller reads it
             return cast(R, copy.deepcopy(value, {id(value.market): value.market}))
+        if isinstance(value, Account):
+            return cast(R, value.copy())
         return value
 
     async def end(values: AsyncIterator[R], turn: asyncio.Lock) -> None:
@@ -226,6 +234,13 @@ class Client:
     fills = _waits(aio.Client.fills)
     funding_payments = _waits(aio.Client.funding_payments)
     cash_history = _waits(aio.Client.cash_history)
+    cancel_on_disconnect = _waits(aio.Client.cancel_on_disconnect)
+    keep_on_disconnect = _waits(aio.Client.keep_on_disconnect)
+    follow_account = _waits(aio.Client.follow_account)
+    account_changed = _waits(aio.Client.account_changed)
+    order_at = _waits(aio.Client.order_at)
+    watch_account = _iterates(aio.Client.watch_account)
+    watch_private = _iterates(aio.Client.watch_private)
     watch_events = _iterates(aio.Client.watch_events)
     watch_mark = _iterates(aio.Client.watch_mark)
     watch_bbo = _iterates(aio.Client.watch_bbo)

@@ -11,10 +11,11 @@ from ._wire_gen import (BatchItem, CancelAllOrders, ConditionalOrderCancel, Live
                         OrderBatch, OrderCancel, OrderReduction, OrderReplacement, OrderType,
                         PlaceConditionalOrder, PlaceLimitOrder, PlaceMarketOrder,
                         ScheduleCancelAll, Side, Stp, Transfer, TriggerSource, Withdraw)
+from .account import Account
 from .address import AddressLike, address_of
 from .amount import Amount, AmountLike
 from .body import Body, PortfolioId
-from .errors import Rejected
+from .errors import PerpdError, Rejected
 from .market import Market
 from .order import Direction, Order
 from .requests import Outcome
@@ -77,6 +78,19 @@ class Trading:
         record: OrderRecord = await self._session.get(f"/orders/{order_id}", private=True,
                                                       least=least)
         return record
+
+    async def order_at(self, order_id: UUID, least: int | None = None) -> tuple[OrderRecord, int]:
+        """The order's record, and the sequence that it is of."""
+        return await self._session.get_at(f"/orders/{order_id}", {}, least)
+
+    async def follow_account(self) -> Account:
+        """The account view, once it is live, kept until the client is closed; the orders of this
+        client follow their events from then on."""
+        raise PerpdError("only a Client has a stream")
+
+    async def account_changed(self) -> None:
+        """Waits for the next change of the account that is followed."""
+        raise PerpdError("only a Client has a stream")
 
     async def place(self, market: Market, side: Direction, size: AmountLike,
                     price: AmountLike | None = None, *, post_only: bool = False,

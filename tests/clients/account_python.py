@@ -1,0 +1,172 @@
+"""account_python.py - the account of the Python library beside REST, through breaks, kill -9 and a
+start; orders over the stream; cancel-on-disconnect (json.md J9, wire.md W9).
+"""
+import asyncio
+import contextlib
+from random import Random
+
+import client
+from peers import move
+
+import perpd
+from perpd.errors import Lost
+
+HELD = ("id", "market", "side", "size", "average_entry_price", "net_funding")
+BINARY = ("id", "market", "order_status", "side", "remaining_size", "filled_size", "price")
+PLACE = "subaccount_index=0&portfolio_index=0"
+
+
+def of_rest(here):
+    """Orders by id, positions by market, cash."""
+    orders = {row["id"]: row for status in ("OPEN", "PARTIALLY_FILLED", "UNTRIGGERED")
+              for row in here.rich.read(f"/api/v1/orders?{PLACE}&limit=1000&status={status}").json}
+    held = {row["market"]: {name: row[name] for name in HELD}
+            for row in here.rich.read(f"/api/v1/positions?{PLACE}").json}
+    newest = here.rich.read(f"/api/v1/cash/history?{PLACE}&limit=1").json["history"]
+    return orders, held, newest[0]["balance_after"] if newest else "0"
+
+
+async def as_rest(table, here, view, is_binary):
+    """Waits until the view is what REST shows, which it must be once both stand still."""
+    rest = None
+    while view.engine_seq == 0 or not view.is_live or rest != (rest := of_rest(here)):
+        await asyncio.sleep(0.05)
+    for _ in range(200):
+        if (len(view.orders), str(view.cash)) == (len(rest[0]), rest[2]):
+            break
+        await asyncio.sleep(0.02)
+        rest = of_rest(here)
+    members = BINARY if is_binary else next(iter(rest[0].values()), {}).keys()
+
+    def part(rows):
+        return {key: {name: row[name] for name in members} for key, row in rows.items()}
+    table.same("orders", part(view.orders), part(rest[0]))
+    table.same("positions", view.positions, rest[1])
+    table.same("cash", str(view.cash), rest[2])
+
+
+async def follows(table, here, until, is_binary):
+    """The view equals REST after each of many breaks; no event is missing or comes twice."""
+    here.rich.cancel_all()
+    here.other.cancel_all()
+    async with perpd.connect(here.url, **here.secrets, binary=is_binary) as ex:
+        ex.stream._first_wait_s = 0.01
+        market = await ex.market("BTC-PERP")
+        view = await ex.follow_account()
+        seqs = []
+
+        async def hear():
+            async for event in ex.watch_private():
+                seqs.append(event.seq)
+        task = asyncio.create_task(hear())
+        await as_rest(table, here, view, is_binary)
+        first = view.seq
+        for number in range(6):
+            await move(here, Random(number), 30)
+            if number == 3:
+                here.restart()
+            else:
+                ex.stream._socket._writer.transport.abort()
+            await move(here, Random(-number), 10)
+            await until(lambda: ex.stream.reconnections > number and view.is_live)
+            await as_rest(table, here, view, is_binary)
+        table.same("each event once", seqs, list(range(first + 1, view.seq + 1)))
+        ours = await ex.place(market, "buy", "0.001", "98000", post_only=True)
+        await until(lambda: str(ours.id) in view.orders)
+        await ours.replace("98000.5", "0.002")
+        await until(lambda: view.orders[str(ours.id)]["price"] == "98000.5")
+        done = asyncio.create_task(ours.done())
+        await asyncio.sleep(0)
+        here.rich.cancel_all()
+        table.same("it ended", ((await done).status, str(ours.id) in view.orders),
+                   ("CANCELED", False))
+        here.other.cancel_all()
+        here.other.limit(1_000_000, -200)
+        taken = await ex.place(market, "buy", "0.002", "100000", tif="IOC")
+        await taken.done()
+        table.same("taken", (taken.status, str(taken.filled)), ("FILLED", "0.002"))
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+    here.rich.cancel_all()
+    here.other.cancel_all()
+
+
+async def over_stream(table, here, until):
+    """A signed request goes over the stream while it is there, else over HTTP; the same bytes after
+    a lost answer execute once; refusals are the same."""
+    async with perpd.connect(here.url, **here.secrets, stream_orders=True) as ex:
+        market, posts, real = await ex.market("BTC-PERP"), [], ex.session.http.request
+
+        async def request(method, target, *words, **named):
+            posts.append(method)
+            return await real(method, target, *words, **named)
+        ex.session.http.request = request
+        order = await ex.place(market, "buy", "0.001", "98000", post_only=True)
+        table.same("placed", here.rich.order(order.id.bytes).json["order_status"], "OPEN")
+        try:
+            await ex.place(market, "buy", "0.001", "9800000", post_only=True)
+            table.true("refused", False, "it was not")
+        except perpd.Rejected as refused:
+            table.same("refused", refused.status, "rejected_invalid_price")
+        await order.cancel()
+        table.same("none over HTTP", posts.count("POST"), 0)
+
+        async def lose(envelope, timeout_s):
+            ex.session.over_stream = ex.stream.signed
+            await ex.stream.signed(envelope, timeout_s)
+            raise Lost("planted", True)
+        ex.session.over_stream = lose
+        again = await ex.place(market, "buy", "0.001", "98000", post_only=True)
+        table.same("once", (again.outcome.is_first, len(await ex.orders(market, "OPEN"))),
+                   (False, 1))
+        ex.stream._first_wait_s = 0.5
+        ex.stream._socket._writer.transport.abort()
+        await until(lambda: ex.stream._socket is None)
+        await again.cancel()
+        table.same("over HTTP", (again.status, posts.count("POST")), ("CANCELED", 1))
+
+
+async def arms(table, here, until):
+    """An order outlives a break that is shorter than the grace, and no longer one; a key that may
+    only read arms nothing."""
+    async with perpd.connect(here.url, **here.secrets) as ex:
+        ex.stream._first_wait_s = 0.01
+        market, events = await ex.market("BTC-PERP"), []
+
+        async def hear():
+            async for event in ex.watch_events():
+                events.append(event.kind)
+        task = asyncio.create_task(hear())
+        arm = await ex.cancel_on_disconnect(grace_ms=10_000)
+        order = await ex.place(market, "buy", "0.001", "98000", post_only=True)
+        ex.stream._socket._writer.transport.abort()
+        await until(lambda: "armed" in events)
+        await ex.keep_on_disconnect(arm)
+        await ex.cancel_on_disconnect(grace_ms=0)
+        table.same("still there", (await order.refresh()).status, "OPEN")
+        task.cancel()
+    await until(lambda: here.rich.order(order.id.bytes).json["order_status"] == "CANCELED")
+    reader = here.exchange.ack(client.CREATE_API_KEY, client.api_key_body(here.rich.id, scope=0),
+                               here.rich.session)["api_key"]
+    async with perpd.connect(here.url, api_key=lambda: reader) as ex:
+        try:
+            await ex.cancel_on_disconnect()
+            table.true("refused", False, "it was not")
+        except perpd.Problem as refused:
+            table.true("refused", refused.http in (401, 403), refused)
+    async with perpd.connect(here.url, api_key=lambda: reader) as ex:
+        ex.stream._api_key = "x" * 44
+        try:
+            await ex.follow_account()
+            table.true("a key that is none", False, "it was taken")
+        except perpd.Problem as refused:
+            table.same("a key that is none", refused.code, "invalid_api_key")
+
+
+async def judge(table, here, until):
+    """All of them; the view by texts and by binary messages."""
+    for is_binary in (False, True):
+        await follows(table, here, until, is_binary)
+    await over_stream(table, here, until)
+    await arms(table, here, until)
