@@ -16,9 +16,10 @@ struct archive_unpacker {
     alignas(DISK_ALIGNMENT) uint8_t frame[FRAME_BYTES_MAX];
     ZSTD_DCtx *context;
     ZSTD_inBuffer in;
-    int file;         /* -1: none is open */
-    uint64_t segment; /* the file's */
-    uint64_t file_at; /* offset of what has not been read */
+    struct disk *disk; /* whose the open file is */
+    int file;          /* -1: none is open */
+    uint64_t segment;  /* the file's */
+    uint64_t file_at;  /* offset of what has not been read */
     uint32_t block_bytes;
     uint32_t held; /* bytes of head, then of the frame */
     bool has_head;
@@ -48,7 +49,7 @@ static void file_close(struct archive_reader *reader)
     struct archive_unpacker *unpacker = reader->unpacker;
 
     if (unpacker->file >= 0)
-        disk_close(reader->disk, unpacker->file);
+        disk_close(unpacker->disk, unpacker->file);
     unpacker->file = -1;
 }
 
@@ -64,15 +65,21 @@ void archive_reader_free(struct archive_reader *reader)
 
 /* ---- unpacking ------------------------------------------------------------------------------- */
 
-/* 0 or -errno. */
+/* Opens it where the search reads, or where only the other folder has it. 0 or -errno. */
 static int file_open(struct archive_reader *reader, uint64_t segment)
 {
     struct archive_unpacker *unpacker = reader->unpacker;
+    struct disk *copy = reader->disk->archive_copy;
     char path[DISK_PATH_BYTES];
 
     file_close(reader);
     archive_folder_path(path, segment, false);
-    unpacker->file = disk_open(reader->disk, path, 0);
+    unpacker->disk = reader->by_copy ? copy : reader->disk;
+    unpacker->file = disk_open(unpacker->disk, path, 0);
+    if (unpacker->file < 0 && copy != NULL) {
+        unpacker->disk = reader->by_copy ? reader->disk : copy;
+        unpacker->file = disk_open(unpacker->disk, path, 0);
+    }
     if (unpacker->file < 0)
         return unpacker->file;
     (void)ZSTD_DCtx_reset(unpacker->context, ZSTD_reset_session_only);
@@ -88,7 +95,7 @@ static int file_open(struct archive_reader *reader, uint64_t segment)
 static int read_piece(struct archive_reader *reader)
 {
     struct archive_unpacker *unpacker = reader->unpacker;
-    int64_t count = disk_read(reader->disk, unpacker->file, unpacker->file_at, unpacker->piece,
+    int64_t count = disk_read(unpacker->disk, unpacker->file, unpacker->file_at, unpacker->piece,
                               sizeof unpacker->piece);
 
     if (count <= 0)
@@ -291,6 +298,10 @@ int archive_reader_record(struct archive_reader *reader, uint64_t sequence,
         reader->result = reader->is_found ? pass_frames(reader) : narrow(reader);
     if (reader->result == -ENOENT && reader->is_near)
         reader->result = begin_anywhere(reader);
+    if (reader->result < 0 && !reader->by_copy && reader->disk->archive_copy != NULL) {
+        reader->by_copy = true; /* a file may be wrong here: its place in the order, too */
+        reader->result = begin_anywhere(reader);
+    }
     if (reader->result == 0 || reader->wanted != sequence)
         return 0;
     struct frame_header header;
@@ -301,6 +312,7 @@ int archive_reader_record(struct archive_reader *reader, uint64_t sequence,
     if (result == 1)
         result = show(reader, &header, found);
     reader->wanted = 0;
+    reader->by_copy = false;
     if (result != 1) {
         file_close(reader);
         reader->is_found = false;
@@ -313,6 +325,7 @@ void archive_reader_drop(struct archive_reader *reader, uint64_t sequence)
     if (reader->wanted != sequence)
         return;
     reader->wanted = 0;
+    reader->by_copy = false;
     reader->is_found = false;
     file_close(reader);
 }

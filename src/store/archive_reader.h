@@ -3,6 +3,9 @@
  *
  *   sequence ── first frames of some files ──> the file ── unpacked piece by piece ──> its frame
  *
+ * A file that is missing, or wrong where it is read, is read in the archive's second place
+ * (disk->archive_copy) if there is one: a search that ended with nothing is made again there.
+ *
  * One search is under way at a time. Who asks for another sequence meanwhile moves it on too, and
  * has its own turn when the one before has been taken: who began a search must ask until it ends.
  *
@@ -30,6 +33,7 @@ struct archive_reader {
     int result;                        /* 0: it goes on; else what it ended with */
     bool is_found;                     /* the file is known: it is `low` */
     bool is_near;                      /* it is tried first where the search before ended */
+    bool by_copy;                      /* the second place is read, and else the first */
     uint64_t low, high;                /* it is one of [low, high), if any */
 };
 
@@ -40,7 +44,7 @@ void archive_reader_free(struct archive_reader *reader);
 
 /* Looks for the record of a sequence. Returns 1 with *found filled, its record in the reader's
  * memory until the next call; 0: ask again; -ENOENT: the archive does not have it; -EBADMSG: a file
- * is damaged; or another -errno. */
+ * is damaged, in both places; or another -errno. */
 CC_MUST_USE int archive_reader_record(struct archive_reader *reader, uint64_t sequence,
                                       struct frame_record *found);
 

@@ -1,7 +1,6 @@
 /* frame_reader gives the frames as they lie in the files, each that is released and no other, whole
  * or in pieces; journal_seal begins a segment with the next frame (journal.md, Backup). */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "check.h"
 #include "store/archive.h"
@@ -280,6 +279,67 @@ static uint64_t archive_all(struct disk *disk, struct told *told)
     return last;
 }
 
+/* Turns bits of a byte. */
+static void flip(struct disk *disk, const char *path, uint64_t at)
+{
+    uint8_t byte;
+
+    disk_sim_peek(disk, path, at, &byte, 1);
+    byte ^= 4;
+    disk_sim_poke(disk, path, at, &byte, 1);
+}
+
+/* Each record of segment 0 is found whole or, `may_fail`, refused. The number of those. */
+static uint64_t check_first(const struct told *told, bool may_fail)
+{
+    struct frame_record found;
+    uint64_t refused = 0;
+    int steps;
+
+    for (uint64_t n = 1; told[n].segment == 0; n++) {
+        int result = find_archived(n, &found, &steps);
+        if (result == 1)
+            check_told(n, &told[n]);
+        else
+            CHECK(may_fail && result == -EBADMSG && ++refused);
+    }
+    return refused;
+}
+
+/* A bit changed: what stands there is refused, the rest is what it was; with a second place that
+ * has the file, nothing is refused, wherever the bit is. */
+static void damaged(struct disk *disk, const struct told *told, uint64_t last)
+{
+    const char *path = "archive/0000000000.seg.zst";
+    uint64_t middle = disk_sim_file_bytes(disk, path) / 2;
+    struct disk *copy = disk_sim_copy(disk);
+    struct frame_record found;
+    int steps;
+
+    CHECK(copy != NULL && middle > ARCHIVE_READER_FILE_BYTES);
+    flip(disk, path, middle);
+    CHECK(check_first(told, true) > 0);
+    check_told(last, &told[last]);
+    disk->archive_copy = copy;
+    CHECK(check_first(told, false) == 0);
+    for (uint64_t at = 0; at < 200; at += 7) {
+        flip(disk, path, at);
+        check_told(2, &told[2]);
+        check_told(last, &told[last]);
+        flip(disk, path, at);
+    }
+    flip(copy, path, middle);
+    CHECK(check_first(told, true) > 0); /* both are wrong */
+    flip(copy, path, middle);
+    CHECK(disk_remove(disk, path) == 0);
+    CHECK(check_first(told, false) == 0);
+    check_told(last, &told[last]);
+    disk->archive_copy = NULL;
+    CHECK(find_archived(1, &found, &steps) == -ENOENT); /* pruned */
+    check_told(last, &told[last]);
+    disk_sim_destroy(copy);
+}
+
 /* Records of the archive, in any order, are what they were in the journal; searches at a time, a
  * file that is damaged, and what it does not have. */
 static void archived(void)
@@ -325,26 +385,7 @@ static void archived(void)
     archive_reader_drop(&archives, 2);
     CHECK(find_archived(last - 1, &found, &steps) == 1 && steps >= 2);
 
-    /* A bit changed: what stands there is refused, the rest is what it was. */
-    const char *path = "archive/0000000000.seg.zst";
-    uint64_t middle = disk_sim_file_bytes(disk, path) / 2, refused = 0;
-    uint8_t byte;
-    CHECK(middle > ARCHIVE_READER_FILE_BYTES);
-    disk_sim_peek(disk, path, middle, &byte, 1);
-    byte ^= 4;
-    disk_sim_poke(disk, path, middle, &byte, 1);
-    for (uint64_t n = 1; told[n].segment == 0; n++) {
-        int result = find_archived(n, &found, &steps);
-        if (result == 1)
-            check_told(n, &told[n]);
-        else
-            CHECK(result == -EBADMSG && ++refused);
-    }
-    CHECK(refused > 0);
-    check_told(last, &told[last]);
-    CHECK(disk_remove(disk, path) == 0); /* pruned */
-    CHECK(find_archived(1, &found, &steps) == -ENOENT);
-    check_told(last, &told[last]);
+    damaged(disk, told, last);
     archive_reader_free(&archives);
     end();
     disk_sim_destroy(disk);
