@@ -129,13 +129,16 @@ static int find_segment(struct look *look, struct frame_cursor *cursor)
 }
 
 /* Whether the records of a whole frame may be shown, and its bytes are in the file for good. A
- * closing frame has none: one of an earlier start counts, this start's once it is the end. */
+ * closing frame has none: one of an earlier start counts, this start's once it is the end, another
+ * leader's once a record behind it does. */
 static bool is_released(const struct look *look, const struct frame_header *header)
 {
     const struct journal *journal = look->reader->journal;
+    bool is_alone = look->config->durability < JOURNAL_REPLICATED; /* its boot never changes */
 
     if (header->record_count == 0)
-        return header->boot < look->config->boot || journal_stopped(journal);
+        return (is_alone && header->boot < look->config->boot) || journal_stopped(journal) ||
+               header->last_sequence < journal_written_seq(journal);
     return header->last_sequence <= journal_durable_seq(journal) &&
            header->last_sequence <= journal_written_seq(journal);
 }
@@ -320,6 +323,10 @@ int frame_reader_record(struct frame_reader *reader, struct frame_cursor *cursor
                          .config = journal_config_of(reader->journal),
                          .by_sequence = true };
     bool was_found = cursor->offset != 0;
+
+    if (cursor->from > journal_written_seq(reader->journal) &&
+        cursor->from <= journal_durable_seq(reader->journal))
+        return 0; /* it counts before this disk has it */
     int result = was_found ? 0 : find_segment(&look, cursor);
 
     if (!was_found && result == 0 && cursor->segment == reader->record_segment &&

@@ -68,8 +68,8 @@ struct frame_record {
 };
 
 /* Looks for the record of cursor->from, here a sequence; begin with offset 0. Returns 1 with *found
- * filled; 0: ask again; -ENOENT: it is not released, or not in the journal's files any more; or
- * another -errno. */
+ * filled; 0: ask again, also while it is released and not yet in the file; -ENOENT: it is not
+ * released, or not in the journal's files any more; or another -errno. */
 CC_MUST_USE int frame_reader_record(struct frame_reader *reader, struct frame_cursor *cursor,
                                     struct frame_record *found);
 

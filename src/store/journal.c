@@ -62,7 +62,7 @@ static int fault(struct journal *journal, int error)
 /* The sequence first: who finds a record, here or in the file, finds it durable. */
 void journal_release(struct journal *journal, const struct flight *flight)
 {
-    if (journal->config.frames != NULL && journal->config.durability == JOURNAL_LOCAL)
+    if (journal->config.frames != NULL && journal->config.durability != JOURNAL_NONE)
         frame_board_add(journal->config.frames, &flight->header, flight->tail.hash);
     STORE(journal->durable_seq, flight->header.last_sequence, release); /* pairs: its readers */
     STORE(journal->durable_position, flight->end_position, release);    /* pairs: journal_copy */

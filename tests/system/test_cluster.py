@@ -4,7 +4,7 @@ leader and a standby are killed with SIGKILL under load, COUNT times each (1); a
 and goes on; a standby and a leader are cut off from etcd; a standby is away until its frames are in
 the vault alone; another node joins by an invitation and leads; etcd is nearly full for a while.
 Nothing that was acknowledged is missing, nothing is there twice, and the journals of all nodes are
-equal.
+equal. Its heads and receipts are one exchange's.
 
 Without etcd-server it says so and ends with 77, skipped.
 """
@@ -22,6 +22,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
 import client
 from cluster import NOT_YET, WAIT_S, Cluster, Node, Rule, until
 from cluster_chain import chain_of
+from cluster_heads import heads_hold, receipts
 from cluster_join import joins
 from cluster_load import WORKERS, World, end_load, nothing_is_lost, prepare
 from cluster_place import placement
@@ -458,8 +459,9 @@ def drill(world):
     """A cluster under load: kills, what a standby answers, and what the journals hold."""
     return (placement(world) + watches(world) + kills(world) + at_rest(world, status) +
             handovers(world) + stopped_leader(world) + apart(world) + retention(world) +
-            joins(world) + standby_answers(world) + end_load(world) + watched(world) +
-            at_once(world) + quota(world) + nothing_is_lost(world))
+            joins(world) + receipts(world) + standby_answers(world) + end_load(world) +
+            watched(world) + at_once(world) + quota(world) + nothing_is_lost(world) +
+            heads_hold(world))
 
 
 def main():

@@ -348,6 +348,8 @@ bool read_parameters_parse(const struct net_config *config, uint64_t unix_ns,
     *caller = (struct keyring_key){ 0 };
     if (!config->source.ready(config->source.context))
         return problem_detail_set(problem, PROBLEM_not_ready, NULL, "the service is recovering");
+    if (conn->route.query == QUERY_receipt && !leadership_write(config, problem))
+        return false; /* who leads signs */
     if (!leadership_read(config, conn->head.min_sequence != 0, problem))
         return false;
     return ((has & HAS_KEY) == 0 ||

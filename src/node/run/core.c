@@ -86,7 +86,7 @@ static int make_writer(struct core *core)
 
 static bool makes_heads(const struct core *core)
 {
-    return core->config.signing != NULL && core->config.durability == JOURNAL_LOCAL;
+    return core->config.signing != NULL && core->config.durability != JOURNAL_NONE;
 }
 
 static enum refusal_kind open_heads(struct core *core, struct refusal *refusal)
@@ -220,8 +220,8 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
                            core->config.follower_lag_max_ns, core->config.follower_commands_a_turn);
     if (failed != 0)
         return refusal_machine(refusal, "the follower", failed);
-    core->follower.heads.clock = core->config.clock;
-    core->follower.heads.frames = makes_heads(core) ? &core->frames : NULL;
+    head_maker_init(&core->follower.heads, core->config.clock, core->journal,
+                    makes_heads(core) ? &core->frames : NULL);
     core->follower.head_log = makes_heads(core) ? &core->heads.log : NULL;
     failed = query_frames_init(&core->follower.frames, core->journal,
                                makes_heads(core) ? &core->config.signing->signer : NULL);
@@ -440,6 +440,7 @@ enum core_opening core_lead(struct core *core, uint64_t term,
     core->matcher.sequencer.last_t_ns = last_ns;
     if (engine_sequence(core->primary) != exchange_file_first_sequence(&core->exchange) - 1)
         core->engines.is_origin_told = true; /* by another leader */
+    head_maker_rest(&core->follower.heads, false);
     author_boot(core, term);
     author(core, REQUEST_lead, lead, CORE_LEAD_BODY_BYTES, &result);
     author_restored(core);
@@ -518,7 +519,7 @@ static int end_heads(struct core *core, const struct frame_tail *tail)
                                     .last_sequence = tail->last_sequence,
                                     .boot = tail->boot };
 
-    if (!makes_heads(core))
+    if (!makes_heads(core) || head_maker_rests(&core->follower.heads))
         return 0;
     memcpy(frame.hash, tail->hash, sizeof frame.hash);
     int failed = core_keep_heads(core, clock_monotonic_ns(core->config.clock));

@@ -86,7 +86,7 @@ struct core {
     struct engine *replica;
     struct segment_pool *pool;
     struct frame_board frames; /* that are durable, newest */
-    struct head_keeper heads;  /* with a signer and durability local */
+    struct head_keeper heads;  /* with a signer, but not with durability none */
     struct journal *journal;
     struct matcher matcher;
     struct following following;     /* of a cluster: until this node leads */

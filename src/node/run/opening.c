@@ -41,21 +41,28 @@ static void log_mended(const struct node *node)
                  (unsigned)__builtin_popcount(found->witness_damaged), SLOT_COUNT);
 }
 
+/* The newest head that this node made of this journal, by the key that it has. */
+static bool newest_head(const struct core *core, struct attest_head *head)
+{
+    uint8_t bytes[ATTEST_HEAD_BYTES];
+
+    return core->follower.head_log != NULL &&
+           head_log_newest(core->follower.head_log, 1, bytes) != 0 &&
+           attest_head_read(head, bytes) &&
+           memcmp(head->journal_id, core->exchange.journal_id, sizeof head->journal_id) == 0 &&
+           attest_head_is_signed(head, bytes + ATTEST_HEAD_BYTES - SIGNER_SIGNATURE_BYTES,
+                                 core->config.signing->signer.key);
+}
+
 /* A head is made of a durable frame alone: one that names a later frame than the last journalled
- * shows that files were replaced by older copies, those of `witness` and the snapshots too. */
+ * shows that files were replaced by older copies, those of `witness` and the snapshots too. What
+ * the journal of a cluster's node lacks, the log has: opening_judge_log. */
 static void log_later_head(const struct node *node)
 {
-    const struct core *core = &node->core;
-    const struct frame_tail *tail = &core->recovered.position.tail;
-    uint8_t bytes[ATTEST_HEAD_BYTES];
+    const struct frame_tail *tail = &node->core.recovered.position.tail;
     struct attest_head head;
 
-    if (core->follower.head_log == NULL ||
-        head_log_newest(core->follower.head_log, 1, bytes) == 0 ||
-        !attest_head_read(&head, bytes) || head.frame <= tail->number ||
-        memcmp(head.journal_id, core->exchange.journal_id, sizeof head.journal_id) != 0 ||
-        !attest_head_is_signed(&head, bytes + ATTEST_HEAD_BYTES - SIGNER_SIGNATURE_BYTES,
-                               core->config.signing->signer.key))
+    if (node->replicator != NULL || !newest_head(&node->core, &head) || head.frame <= tail->number)
         return;
     log_line(
         LOG_ERROR, "heads",
@@ -63,6 +70,18 @@ static void log_later_head(const struct node *node)
         "frame %lu, sequence %lu: what was acknowledged behind that is lost; perp audit "
         "compares all of them",
         head.frame, head.sequence, tail->number, tail->last_sequence);
+}
+
+void opening_judge_log(const struct node *node, uint64_t sequence)
+{
+    struct attest_head head;
+
+    if (!newest_head(&node->core, &head) || head.sequence <= sequence)
+        return;
+    log_line(LOG_ERROR, "heads",
+             "this node has signed a head of frame %lu, sequence %lu, and the log of the cluster "
+             "ends with sequence %lu: what was acknowledged behind that is lost",
+             head.frame, head.sequence, sequence);
 }
 
 void opening_recover(struct node *node)

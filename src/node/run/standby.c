@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "node/run/cluster.h"
 #include "node/run/lifecycle.h"
+#include "node/run/opening.h"
 
 #define MATCHER_TURN_NS UINT64_C(500000000)
 #define NET_TURN_NS     UINT64_C(2000000000)
@@ -111,12 +112,14 @@ static uint32_t take_over(struct node *node)
         return fail(node, NODE_EXIT_FAILED);
     }
     const struct replicator_lead *lead = replicator_lead(node->replicator);
+    uint64_t sequence = engine_sequence(core->primary);
     alarm_watch_log(&core->matcher.alarm, &node->steward.is_full);
     enum core_opening opening = core_lead(core, lead->term, lead->body);
     if (opening == CORE_CLOCK_BEHIND)
         return 0; /* asked again: the lease bounds the wait */
     if (opening != CORE_OPENED)
         return fail_opening(node, opening);
+    opening_judge_log(node, sequence);
     core->matcher.sequencer.vote = replicator_vote_board(node->replicator);
     node->opened_sequence = engine_sequence(core->primary);
     /* Release: the journal's thread sees what was published before (pairs: standby_replicate). */
@@ -212,6 +215,7 @@ static uint32_t stand_by_again(struct node *node)
         log_line(LOG_ERROR, "standby", "memory: %s", strerror(ENOMEM));
         return fail(node, NODE_EXIT_FAILED);
     }
+    head_maker_rest(&node->core.follower.heads, true);
     /* relaxed: published by the move. */
     atomic_store_explicit(&node->is_authored, false, memory_order_relaxed);
     atomic_store_explicit(&node->announced, false, memory_order_relaxed);

@@ -1,5 +1,14 @@
 #include "node/serve/head_maker.h"
 
+void head_maker_init(struct head_maker *maker, const struct clock *clock,
+                     const struct journal *journal, const struct frame_board *frames)
+{
+    maker->clock = clock;
+    maker->journal = journal;
+    maker->frames = frames;
+    head_maker_rest(maker, journal_config_of(journal)->durability >= JOURNAL_REPLICATED);
+}
+
 static bool is_due(const struct head_maker *maker, const struct frame_location *frame)
 {
     return frame->segment != maker->segment || maker->drafted_ns == 0 ||
@@ -10,7 +19,7 @@ void head_maker_aim(struct head_maker *maker, uint64_t applied)
 {
     struct frame_location frame;
 
-    if (maker->frames == NULL || maker->target > applied ||
+    if (maker->frames == NULL || head_maker_rests(maker) || maker->target > applied ||
         !frame_board_find(maker->frames, applied + 1, &frame) || !is_due(maker, &frame))
         return;
     maker->aimed = frame;
@@ -47,7 +56,10 @@ bool head_maker_next(struct head_maker *maker, struct head_draft *draft)
 
     if (atomic_load_explicit(&maker->added, memory_order_acquire) == removed) /* pairs: draft */
         return false;
-    *draft = maker->drafts[removed % HEAD_MAKER_DRAFTS];
+    const struct head_draft *oldest = &maker->drafts[removed % HEAD_MAKER_DRAFTS];
+    if (maker->journal != NULL && oldest->frame.last_sequence > journal_written_seq(maker->journal))
+        return false;
+    *draft = *oldest;
     atomic_store_explicit(&maker->removed, removed + 1, memory_order_release); /* pairs: draft */
     return true;
 }
