@@ -86,6 +86,12 @@ def get(path, *headers):
     return client.request_bytes("GET", path, headers=headers)
 
 
+def keyreads(port):
+    """Reads of one key, far above its rate, on 64 connections of one address."""
+    read = get("/api/v1/orders", ("X-API-KEY", os.environ["PERF_KEY"]))
+    flood(port, 64, read * 64, 1)
+
+
 def portfolios(port):
     """Of each connection one positions and one balances after the other."""
     key = ("X-API-KEY", os.environ["PERF_KEY"])
@@ -218,6 +224,7 @@ KINDS = {
                     lambda port: flood(port, 64, MISSING * 64, 64)),
     "unknown": Kind("64 of 64 addresses with an unknown API key", 0.5,
                     lambda port: flood(port, 64, UNKNOWN * 64, 64)),
+    "keyreads": Kind("64 of one address that read with one key", 0.5, keyreads),
     "books": Kind("256 of 64 addresses that ask for 1,000 levels a side", 0.5,
                   lambda port: flood(port, 256, BOOK * 16, 64)),
     "portfolios": Kind("4 connections: positions and balances of 16,384 portfolios", 0.3,

@@ -45,6 +45,13 @@ def order(account, request_id, is_forged=False, headers=()):
                          frame(payload, account.session.public, signature), [OCTETS, *headers])
 
 
+def cancel(account, order_id):
+    payload = payload_of(client.CANCEL, client.cancel_body(account.id, order_id), account.session)
+    return request_bytes("POST", PATHS[client.CANCEL],
+                         frame(payload, account.session.public, account.session.sign(payload)),
+                         [OCTETS])
+
+
 def use_up(world, account):
     """Sends twice the burst at once; the requests and their answers, in order."""
     ids = [new_id() for _ in range(2 * BURST)]
@@ -176,11 +183,19 @@ def reads_of_an_address(world):
                                              [("Host", "evil.example")], host=False), 421),
               ("no key", read_bytes("/api/v1/account"), 401),
               ("an unknown key", read_bytes("/api/v1/account", client.b64(bytes(32))), 401),
+              ("a long body", request_bytes("POST", PATHS[PLACE_LIMIT], None,
+                                            [OCTETS, ("Content-Length", "65536")]), 413),
+              ("a long head", request_bytes("GET", "/api/v1/time", None, [("A", "b" * 40_000)]),
+               431),
               ("allowances", read_bytes(LIMITS), 200))
     with world.exchange.open(source="127.0.0.9") as connection:
         left = ASKS
         for name, data, status in costly:
-            response = connection.exchange(data)
+            if status in (413, 431):  # they end their connection
+                with world.exchange.open(source="127.0.0.9") as other:
+                    response = other.exchange(data)
+            else:
+                response = connection.exchange(data)
             table.same(name, response.status, status)
             limit, remaining, reset = tokens(response)
             # A token comes back each second; the machine may be slow.
@@ -226,6 +241,46 @@ def reads_of_a_key(world):
                    200)
     table.same("from another address", account.read("/api/v1/orders").status, 429)
     table.same("another key", other.read("/api/v1/orders").status, 200)
+    return table.wrong
+
+
+@suite.case
+def a_key_that_does_not_stop(world):
+    """What a key's bucket refuses costs the address public reads: 16 connections that pipeline
+    reads of one key get as many answers as 16 that ask without. A cancel behind such reads waits
+    for a token and is executed; one of another connection of the address does not wait."""
+    table = Table()
+    account, done = world.account(), "request_completed"
+    first, second = new_id(), new_id()
+    table.same("two orders", [account.limit(BID, 20, name)["status"] for name in (first, second)],
+               [done, done])
+    data = read_bytes("/api/v1/orders", account.api_key)
+    with world.exchange.open(source="127.0.0.19") as connection:
+        connection.send(data * ASKS)
+        for _ in range(ASKS):
+            connection.receive()
+    begun = time.monotonic()
+    held = [world.exchange.open(source="127.0.0.17") for _ in range(16)]
+    for connection in held:
+        connection.send(data * 200)
+    with (world.exchange.open(source="127.0.0.18") as behind,
+          world.exchange.open(source="127.0.0.18") as other):
+        behind.send(data * (ASKS + 12) + cancel(account, first))
+        table.same("a cancel of another connection",
+                   other.exchange(cancel(account, second)).json["status"], done)
+        answers = [behind.receive() for _ in range(ASKS + 12)]
+        refused = [answer for answer in answers if answer.status != 200]
+        table.problem("a read", refused[0], 429, "rate_limited")
+        table.same("tells of the key", tokens(refused[0])[:2], (ASKS, 0))
+        table.same("the cancel behind them", behind.receive().json["status"], done)
+    waited = time.monotonic() - begun  # one of the 52 may have found a token of the key
+    table.true("it has waited for a token of the address", waited >= 1, waited)
+    got = b"".join(drained(connection) for connection in held)
+    refusals, most = got.count(b"HTTP/1.1 429 "), time.monotonic() - begun
+    # Ten in a row, then each connection may have met its first refusal; a token a second.
+    table.true("refusals", ASKS <= refusals <= ASKS + 10 + 16 + 11 * most, (refusals, most))
+    for connection in held:
+        connection.close()
     return table.wrong
 
 

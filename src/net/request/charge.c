@@ -66,6 +66,20 @@ static uint32_t tokens_of(uint64_t offset)
     return (uint32_t)(more < ROWS_TOKENS_MAX ? more : ROWS_TOKENS_MAX);
 }
 
+/* Charges the key, and for a refusal its address: else connections of a key without tokens would be
+ * read on and answered as fast as they ask. The answer tells what the key's bucket has. */
+static bool charge_key(struct context *context, struct conn *conn, const struct keyring_key *key,
+                       uint32_t cost, struct problem_detail *problem)
+{
+    if (CC_LIKELY(
+            charge(context, conn, CLIENT_RATE_READ, client_rate_of_key(key->bytes), cost, problem)))
+        return true;
+    uint64_t wait_ms = spend(context, conn, CLIENT_RATE_PUBLIC, conn->address, 1);
+    if (wait_ms != 0)
+        pause_if_often(context, conn, CLIENT_RATE_PUBLIC, conn->address, wait_ms);
+    return false;
+}
+
 bool charge_read(struct context *context, struct conn *conn, const struct keyring_key *caller,
                  uint64_t offset, struct problem_detail *problem)
 {
@@ -74,8 +88,7 @@ bool charge_read(struct context *context, struct conn *conn, const struct keyrin
         context_prove(context, conn);
     if (caller == NULL || caller->kind == 0)
         return charge(context, conn, CLIENT_RATE_PUBLIC, conn->address, cost, problem);
-    return charge(context, conn, CLIENT_RATE_READ, client_rate_of_key(caller->bytes), cost,
-                  problem);
+    return charge_key(context, conn, caller, cost, problem);
 }
 
 bool charge_subscription(struct context *context, struct conn *conn,
@@ -83,10 +96,7 @@ bool charge_subscription(struct context *context, struct conn *conn,
 {
     if (login->kind == 0)
         return charge(context, conn, CLIENT_RATE_PUBLIC, conn->address, 1, problem);
-    if (charge(context, conn, CLIENT_RATE_READ, client_rate_of_key(login->bytes), 1, problem))
-        return true;
-    charge_frame(context, conn);
-    return false;
+    return charge_key(context, conn, login, 1, problem);
 }
 
 void charge_frame(struct context *context, struct conn *conn)

@@ -14,21 +14,22 @@
 enum { CHARGE_PATIENCE = 10 };
 
 /* Charges a read to its key, to its address where *caller has kind 0 or is NULL; passing over
- * `offset` rows costs one more for each full 10,000, at most 100. False: *problem has 429. */
+ * `offset` rows costs one more for each full 10,000, at most 100. False: *problem has 429; if it
+ * was the key's, the address has paid for it as for a frame (charge_frame), so that the connection
+ * waits once that has refused too often. */
 CC_MUST_USE bool charge_read(struct context *context, struct conn *conn,
                              const struct keyring_key *caller, uint64_t offset,
                              struct problem_detail *problem);
 
 /* Charges a subscription of a stream, one read, to the key of its login, to its address where
- * *login has kind 0. False: *problem has 429; if it was the key's, the address has paid for it as
- * for a frame (charge_frame), so that the connection waits once that has refused too often. */
+ * *login has kind 0. False: as charge_read. */
 CC_MUST_USE bool charge_subscription(struct context *context, struct conn *conn,
                                      const struct keyring_key *login,
                                      struct problem_detail *problem);
 
-/* Charges the address for what a stream gets for nothing, one public read: a control frame, a piece
- * of a message, the ops ping and login. Nothing is refused for it: the connection waits once the
- * bucket has refused too often. */
+/* Charges the address for what is not refused for it, one public read: of a stream a control frame,
+ * a piece of a message, the ops ping and login; a refusal of a key's bucket. The connection waits
+ * once the bucket has refused too often. */
 void charge_frame(struct context *context, struct conn *conn);
 
 /* Counts in *past one more event of the time before a resume that the stream was sent: each full
