@@ -99,6 +99,8 @@ enum {
 
 #define QUERY_NO_START UINT64_MAX
 
+#define QUERY_NO_LIMIT 0 /* of positions, balances and subaccounts: all rows */
+
 #define QUERY_ADMIN_ADDRESS UINT64_MAX /* of no client: IPv6 has no host there */
 
 struct query {
@@ -109,7 +111,7 @@ struct query {
     uint32_t subaccount_index; /* of lists: a filter, QUERY_ANY_INDEX for none */
     uint32_t portfolio_index;
     int32_t pin;    /* of the credential; -1 = none */
-    uint32_t limit; /* rows of a page; levels or orders a side of a book */
+    uint32_t limit; /* rows of a page, or QUERY_NO_LIMIT; levels or orders a side of a book */
     union {
         uint8_t id[16];
         struct { /* payments, rates: of the hour; cash: of the row; candles: their begin; both

@@ -329,6 +329,28 @@ static void check_too_many_portfolios(void)
     query.portfolio_index = added;
     reply = ask_one(&query);
     CHECK(reply.problem == PROBLEM_none && reply.row_count == 1);
+    query.offset = 1;
+    reply = ask_one(&query);
+    CHECK(reply.problem == PROBLEM_none && reply.row_count == 0);
+    query.subaccount_index = query.portfolio_index = QUERY_ANY_INDEX;
+    for (uint32_t seen = 0; seen < room + 1; seen += 1000) { /* in parts it is all there */
+        query.offset = seen;
+        query.limit = 1000;
+        reply = ask_one(&query);
+        uint32_t left = room + 1 - seen;
+        CHECK(reply.problem == PROBLEM_none && reply.row_count == (left < 1000 ? left : 1000));
+    }
+    query.kind = QUERY_subaccounts; /* the account has two */
+    for (uint32_t offset = 0; offset < 3; offset++) {
+        query.offset = offset;
+        query.limit = 1;
+        CHECK(ask_one(&query).row_count == (offset < 2));
+    }
+    query = (struct query){ .kind = QUERY_balances,
+                            .account_id = account,
+                            .subaccount_index = 1,
+                            .portfolio_index = QUERY_ANY_INDEX,
+                            .pin = -1 };
     query.portfolio_index = added + 1;
     reply = ask_one(&query);
     CHECK(reply.problem == PROBLEM_none && reply.row_count == 0);

@@ -164,6 +164,25 @@ def life_of_a_position(world):
     return table.wrong
 
 
+def parts(table, holder, markets):
+    """W7: limit and offset of the lists without pages; by portfolio and asset id."""
+    for query, part in (("limit=2", markets[:2]), ("limit=2&offset=2", markets[2:]),
+                        ("offset=1", markets[1:]), ("limit=1000", markets), ("offset=3", []),
+                        (f"offset={2**64 - 1}", []), ("limit=1&offset=1", markets[1:2]),
+                        ("market=SOL-PERP&limit=1", markets[2:]), ("market=SOL-PERP&offset=1", [])):
+        table.same(query, [record["market"] for record in holder.read(
+            f"{POSITIONS}?{query}").json], part)
+    for path in (BALANCES, SUBACCOUNTS):
+        whole = holder.read(path).json
+        table.same(path, [len(whole)] + [holder.read(f"{path}?{query}").json for query in (
+            "limit=1", "limit=1000&offset=0", "offset=1")], [1, whole, whole, []])
+    for path in (POSITIONS, BALANCES, SUBACCOUNTS):
+        for name, value in (("limit", "0"), ("limit", "1001"), ("limit", ""), ("offset", "-1"),
+                            ("offset", str(2**64))):
+            table.problem(f"{path}?{name}={value}", holder.read(f"{path}?{name}={value}"), 400,
+                          "invalid_parameter", parameter=name)
+
+
 @suite.case
 def two_markets(world):
     """R4, R7: one pool: the liquidation price of each holds the other's mark; filters."""
@@ -206,6 +225,7 @@ def two_markets(world):
                            ("?colour=red", list(want))):
         got = positions(table, holder, query)
         table.same(query, sorted(record["market"] for record in got), sorted(markets))
+    parts(table, holder, list(want))
     for value in ("NONE-PERP", "", "btc-perp", "1", "BTC-PERP%20", "BTC"):
         table.problem(f"market={value}", holder.read(f"{POSITIONS}?market={value}"), 400,
                       "invalid_market")

@@ -170,6 +170,13 @@ uint16_t read_positions_asset(const struct read_positions *cursor, const struct 
         .record.asset_id;
 }
 
+void read_positions_pass(struct read_positions *cursor, uint64_t count)
+{
+    uint32_t left = cursor->count - cursor->next;
+
+    cursor->next += count < left ? (uint32_t)count : left;
+}
+
 bool read_positions_next(struct read_positions *cursor, const struct engine *engine,
                          struct row_position *row)
 {

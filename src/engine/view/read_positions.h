@@ -37,6 +37,9 @@ void read_positions_begin(struct read_positions *cursor, const struct engine *en
 uint16_t read_positions_asset(const struct read_positions *cursor, const struct engine *engine,
                               uint32_t number);
 
+/* Passes over so many positions. */
+void read_positions_pass(struct read_positions *cursor, uint64_t count);
+
 /* Shows the next position; its adl_quantile is 0. False: there is none. */
 CC_MUST_USE bool read_positions_next(struct read_positions *cursor, const struct engine *engine,
                                      struct row_position *row);

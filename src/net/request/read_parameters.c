@@ -40,6 +40,7 @@ enum parameter {
     HAS_LIMIT = 131072, /* limit and nothing else of a page */
     HAS_FRAME = 262144, /* from, skip */
     NEEDS_INTERVAL = 524288,
+    HAS_PART = 1048576, /* limit and offset, without them all rows */
 };
 
 #define PAGE   (HAS_PAGE)
@@ -53,10 +54,10 @@ enum parameter {
 #define PARAMETERS_fills       HAS_KEY | IN_ALL | HAS_PORTFOLIO | PAGE
 #define PARAMETERS_request     HAS_KEY | HAS_ID
 #define PARAMETERS_receipt     HAS_KEY | HAS_ID
-#define PARAMETERS_positions   HAS_KEY | PLACE | HAS_MARKET
+#define PARAMETERS_positions   HAS_KEY | PLACE | HAS_MARKET | HAS_PART
 #define PARAMETERS_balance     HAS_KEY | IN_ONE
-#define PARAMETERS_balances    HAS_KEY | PLACE
-#define PARAMETERS_subaccounts HAS_KEY | HAS_SUBACCOUNT
+#define PARAMETERS_balances    HAS_KEY | PLACE | HAS_PART
+#define PARAMETERS_subaccounts HAS_KEY | HAS_SUBACCOUNT | HAS_PART
 #define PARAMETERS_account     HAS_KEY
 #define PARAMETERS_limits      HAS_KEY
 #define PARAMETERS_sessions    HAS_KEY | HAS_DEVICE
@@ -220,6 +221,19 @@ static bool parse_page(const struct parameters *parameters, struct query *query,
     return true;
 }
 
+/* The same of a list that is shown whole without them. */
+static bool parse_part(const struct parameters *parameters, struct query *query,
+                       struct problem_detail *problem)
+{
+    uint64_t limit = QUERY_NO_LIMIT;
+    if (parameter_number(parameters, "limit", 1, LIMIT_MAX, &limit, problem) == PARAMETER_BAD ||
+        parameter_number(parameters, "offset", 0, UINT64_MAX, &query->offset, problem) ==
+            PARAMETER_BAD)
+        return false;
+    query->limit = (uint32_t)limit;
+    return true;
+}
+
 static bool parse_interval(const struct parameters *parameters, struct query *query,
                            struct problem_detail *problem)
 {
@@ -304,6 +318,7 @@ static bool parse_parameters(unsigned has, const struct parameters *parameters, 
            ((has & HAS_OUTCOME) == 0 || parse_outcome(parameters, query, problem)) &&
            ((has & HAS_KIND) == 0 || parse_kind(parameters, query, problem)) &&
            ((has & HAS_PAGE) == 0 || parse_page(parameters, query, problem)) &&
+           ((has & HAS_PART) == 0 || parse_part(parameters, query, problem)) &&
            ((has & NEEDS_INTERVAL) == 0 || parse_interval(parameters, query, problem)) &&
            ((has & HAS_TIMES) == 0 || parse_times(parameters, query, problem)) &&
            ((has & HAS_FRAME) == 0 || parse_frame(parameters, query, problem)) &&

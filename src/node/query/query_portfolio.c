@@ -4,6 +4,12 @@
 
 static_assert(READ_POSITIONS_MAX * sizeof(struct row_position) <= REPLY_BUFFER_BYTES, "fits");
 
+/* Whether the reply has the rows that its limit lets it have. */
+static bool is_full(const struct query_task *task)
+{
+    return task->query.limit != QUERY_NO_LIMIT && task->reply.row_count == task->query.limit;
+}
+
 /* Quantiles of every market that the list will show, young enough. */
 static bool make_quantiles(const struct query_task *task, const struct query_sources *sources,
                            const struct read_positions *cursor, uint32_t *holders)
@@ -39,7 +45,8 @@ bool query_portfolio_positions(struct query_task *task, const struct query_sourc
     /* All rows are of this turn, whenever the query began. */
     task->reply.applied = engine_sequence(sources->engine);
     task->reply.time_ns = engine_time(sources->engine);
-    while (read_positions_next(&cursor, sources->engine, &row)) {
+    read_positions_pass(&cursor, task->query.offset);
+    while (!is_full(task) && read_positions_next(&cursor, sources->engine, &row)) {
         row.adl_quantile = adl_rank_of(sources->ranks, cursor.asset_id, row.size, cursor.score);
         query_task_put(task, &row, sizeof row);
     }
@@ -60,6 +67,7 @@ void query_portfolio_begin(struct query_task *task)
     uint32_t one = query_task_filter(task).subaccount_index;
 
     task->subaccount_index = one != QUERY_ANY_INDEX ? one : 0;
+    task->offset = task->query.offset;
 }
 
 bool query_portfolio_balances(struct query_task *task, const struct query_sources *sources,
@@ -70,12 +78,13 @@ bool query_portfolio_balances(struct query_task *task, const struct query_source
     uint32_t *subaccount = &task->subaccount_index, *portfolio = &task->portfolio_index;
     struct row_balance row;
 
-    for (; read_portfolio_from(sources->engine, account, subaccount, portfolio); ++*portfolio) {
+    for (; !is_full(task) && read_portfolio_from(sources->engine, account, subaccount, portfolio);
+         ++*portfolio) {
         if (filter.subaccount_index != QUERY_ANY_INDEX && *subaccount != filter.subaccount_index)
             return true;
         if (!count_portfolio(rows))
             return false;
-        if (!read_filter_admits(&filter, *subaccount, *portfolio))
+        if (!read_filter_admits(&filter, *subaccount, *portfolio) || query_task_skip(task))
             continue;
         bool found = read_balance(sources->engine, account, *subaccount, *portfolio, &row);
         INVARIANT(found);
@@ -101,6 +110,10 @@ bool query_portfolio_subaccounts(struct query_task *task, const struct query_sou
 {
     bool is_one = query_task_filter(task).subaccount_index != QUERY_ANY_INDEX;
 
+    if (is_one ? query_task_skip(task) : task->offset > UINT16_MAX)
+        return true; /* an account has no more subaccounts */
+    task->subaccount_index += is_one ? 0 : (uint32_t)task->offset;
+    task->offset = 0;
     while (task->portfolio_index != 0 ||
            read_subaccount_begin(sources->engine, task->query.account_id, task->subaccount_index,
                                  &task->subaccount)) {
@@ -108,7 +121,8 @@ bool query_portfolio_subaccounts(struct query_task *task, const struct query_sou
             return false;
         task->portfolio_index = 0;
         task->subaccount_index++;
-        if (!query_task_put_if_fits(task, &task->subaccount, sizeof task->subaccount) || is_one)
+        if (!query_task_put_if_fits(task, &task->subaccount, sizeof task->subaccount) || is_one ||
+            is_full(task))
             return true;
     }
     return true;

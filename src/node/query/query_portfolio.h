@@ -1,7 +1,7 @@
 /* query_portfolio.h - lists of what an account has: positions, portfolios, subaccounts.
  *
- * They have no limit. A list that outgrows a reply buffer is refused, never cut: its parameters
- * divide it.
+ * They are whole, or the part that the query's limit and offset name. What outgrows a reply buffer
+ * is refused, never cut: its parameters divide it.
  * Positions are all of one turn, and *visited grows by the holdings that were looked at, which the
  * caller charges to it. The other two are made in slices: a row is of the turn that made it, none
  * older than the reply's sequence.
