@@ -91,9 +91,10 @@ same(made.roundValues(0.02, 0.11, 9).map((one) => one.toFixed(2)), ['0.02', '0.0
 same([made.roundValues(7, 7, 4), made.roundValues(0, 100, 0)], [[7], [0, 100]]);
 
 // What is typed is taken as it is, or refused with the two values on the step around it.
-const typed = { side: 'sell', kind: 'limit', atLimit: false, trigger: '', tif: 'GTC', postOnly: false, reduceOnly: false, changes: null };
+const typed = { side: 'sell', kind: 'limit', atLimit: false, trigger: '', tif: 'GTC', lifeMs: 60_000, stp: 0, slippage: '', postOnly: false, reduceOnly: false, changes: null };
 const coarse = new made.Market({ market: 'X-PERP', base: 'X', asset_id: 7, price_decimals: 3, size_decimals: 3,
-  tick_size: '0.025', lot_size: '0.01', min_notional: '1' });
+  tick_size: '0.025', lot_size: '0.01', min_notional: '1', max_order_size: '2000000', price_band_ppm: 100_001, max_slippage_ppm: 50_000,
+  fees: [{ taker_fee_rate: '0.00045' }] });
 for (let turn = 0; turn < 10_000; turn++) {
   const price = 1_000n + (random() >> 30n);
   const size = 1_000n + (random() >> 34n);
@@ -136,6 +137,46 @@ for (const [side, kind, trigger, beyond] of [['buy', 'stop', '101', '99'], ['sel
       atLimit ? 'GTC' : 'IOC']);
   }
 }
+
+// What the exchange would refuse by the mark, the market's bounds and its state is said before it is sent. The band of 100,001
+// millionths around 100: a buyer pays at most 110.0001, on a tick 110.000; a seller asks for at least 89.9999, on a tick 90.000.
+for (const [side, price, nearest] of [['buy', '110', null], ['buy', '110.025', '110'], ['buy', '1', null], ['sell', '90', null], ['sell', '89.975', '90'], ['sell', '1000', null]])
+  same(made.judgeOrder({ ...typed, side, price, size: '1' }, coarse).faults.map((one) => [one.field, one.nearest]), nearest === null ? [] : [['price', [nearest]]]);
+same(made.judgeOrder({ ...typed, price: '100', size: '2000000.01' }, coarse).faults.map((one) => [one.field, one.nearest]), [['size', ['2000000']]]);
+const atMarket = { ...typed, kind: 'market', size: '1' };
+for (const [slippage, raw, nearest] of [['', 0n, null], ['0.5', 5_000n, null], ['5', 50_000n, null], ['0.0001', 1n, null], ['5.0001', null, ['5']], ['0', null, []], ['0.00001', null, []], ['x', null, []]]) {
+  const judged = made.judgeOrder({ ...atMarket, slippage }, coarse);
+  same(judged.faults.map((one) => [one.field, one.nearest]), raw === null ? [['slippage', nearest]] : []);
+  if (raw !== null) same(fieldsOf({ ...atMarket, slippage }).max_slippage_ppm, String(raw));
+}
+for (const [stp, name] of ['EXPIRE_TAKER', 'EXPIRE_MAKER', 'EXPIRE_BOTH', 'DECREMENT'].entries()) {
+  same(fieldsOf({ ...typed, price: '100', size: '1', stp }).stp, name);
+  same(fieldsOf({ ...atMarket, stp }).stp, name);
+}
+for (const [tif, expiry] of [['GTC', 'GTC'], ['IOC', 'IOC'], ['FOK', 'FOK']]) same(fieldsOf({ ...typed, price: '100', size: '1', tif }).expiry, expiry);
+const before = BigInt(Date.now());
+const until = BigInt(fieldsOf({ ...typed, price: '100', size: '1', tif: 'GTT' }).expiry) / 1_000_000n; // a minute
+same([until >= before + 59_000n, until <= before + 70_000n], [true, true]);
+same(fieldsOf({ ...typed, kind: 'stop', atLimit: true, trigger: '99', price: '98', size: '1', tif: 'GTT' }).live_tif, 'GTC'); // once it has fired it knows no time
+const [plain, makes, reduces] = [{}, { postOnly: true }, { reduceOnly: true }].map((more) => ({ ...typed, ...more }));
+for (const [state, orders] of Object.entries({ ACTIVE: [plain, makes, reduces, atMarket], POST_ONLY: [makes], REDUCE_ONLY: [reduces], CANCEL_ONLY: [], HALTED: [], CLOSED: [] })) {
+  coarse.state = state;
+  for (const order of [plain, makes, reduces, atMarket]) same(made.marketObstacle(order, coarse, 'x') === null, orders.includes(order));
+}
+
+// A part of the free margin: 1,000 USDC at 20 times and a fee of 450 millionths buy 198.216 at 100, 198.21 on a lot; a fifth of a lot is none.
+const rich = (percent, free = '1000', more = {}) => made.sizeOfFree({ ...typed, price: '100', ...more }, coarse, free, 20, percent);
+same([rich(100n), rich(50n), rich(25n, '1000', { kind: 'market', price: '' })], ['198.21', '99.1', '49.55']);
+same([rich(100n, '0.01'), rich(100n, '-5'), rich(100n, '1000', { price: '' }), rich(100n, '1000', { price: 'x' })], [null, null, null, null]);
+same([made.usualLeverage({ record: { max_leverage: 50 } }), made.usualLeverage({ record: { max_leverage: 5 } })], [20, 5]);
+
+// What a market did in 24 hours, in hundredths of a percent.
+for (const [open, mark, change] of [['100', '101.5', 150n], ['100', '99.999', 0n], ['200', '150', -2500n], [null, '150', null], ['100', null, 1000n]]) {
+  coarse.ticker = { open_24h: open, last_price: '110', notional_24h: '0' };
+  coarse.mark = { mark_price: mark };
+  same(coarse.change, change);
+}
+coarse.mark = { mark_price: '100' };
 
 // A changed order keeps what is not changed, and its place if its price stays and it does not grow.
 const resting = { id: '0198c0de-029c-71cb-8000-00049c000001', price: '100.5', remaining_size: '2', expires_at: 1755582431900112233n, stp: 'EXPIRE_BOTH' };

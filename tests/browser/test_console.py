@@ -203,7 +203,7 @@ def orders(console, exchange, maker):
     console.picture("console-orders")
     book = exchange.get("/api/v1/markets/BTC-PERP/book").json
     check(["99990", "0.01"] in book["bids"], book)
-    console.page.run("document.querySelector('.pane-account tbody button').click()")
+    console.page.run("document.querySelector('.pane-account .acts button').click()")
     console.until("/no open orders/.test(document.querySelector('.pane-account').textContent)")
     # Crosses what the maker offers.
     maker.limit(BTC_PRICE + 1, -2000)
@@ -283,10 +283,27 @@ def queued(console, exchange, maker, taker):
     ahead("0.01500")
     exchange.ack(REPLACE, replace_body(maker.id, second, BTC_PRICE, 9000), maker.session)
     ahead("0.00000")
-    console.page.run("document.querySelector('.pane-account tbody button').click()")
+    console.page.run("document.querySelector('.pane-account .acts button').click()")
     console.until("/no open orders/.test(document.querySelector('.pane-account').textContent)")
     console.until("document.querySelector('.ladder tr.own') === null")
     taker.limit(BTC_PRICE, -12000, expiry=0)
+
+
+def flattened(console, maker):
+    """Every order is cancelled and every position closed, once the page has asked."""
+    maker.limit(BTC_PRICE - 1, 50_000)  # who buys it
+    typed(console, "99000", "0.01")
+    console.until("/99,000.0, /.test(document.querySelector('.sentence')?.textContent ?? '')")
+    console.page.run("document.querySelector('.place').click()")
+    console.comes_to(".pane-account tbody", [["BTC-PERP", "buy", "99000.0", "0.01000"]])
+    console.tab("Positions")
+    console.page.run("window.confirm = (text) => { window.asked = text; return true; }")
+    console.press("close all")
+    console.until("/no positions/.test(document.querySelector('.pane-account').textContent)")
+    same("asked", console.page.run("window.asked"),
+         "Cancel all 1 open orders, and close all 1 positions at the market?")
+    console.tab("Open orders")
+    console.until("/no open orders/.test(document.querySelector('.pane-account').textContent)")
 
 
 ACKS = """{ const real = window.fetch; const seen = new Set(); window.acks = [];
@@ -349,9 +366,22 @@ def timed(console, exchange):
 
 
 def keys(console, exchange, name):
-    """The keys live through a reload; a second browser signs in; what is forgotten is revoked."""
+    """The keys live through a reload and are renewed; a second browser signs in; what is forgotten
+    is revoked."""
     console.open()
     console.until("/^Account/.test(document.querySelector('.chip.account')?.textContent ?? '')")
+    session = f"""(async () => {{
+      const open = indexedDB.open('{name}');
+      await new Promise((done) => (open.onsuccess = done));
+      const read = open.result.transaction('credentials').objectStore('credentials').get('own');
+      await new Promise((done) => (read.onsuccess = done));
+      open.result.close();
+      return [...read.result.sessionPublic].join() + read.result.sessionKey.extractable; }})()"""
+    before = console.page.run(session)
+    console.page.run("document.querySelector('.chip.account').click()")
+    console.press("Renew for 7 days")
+    console.until(f"{session}.then((now) => now !== '{before}' && now.endsWith('false'))")
+    console.press("close")
     typed(console, "99980", "0.01")
     console.until("document.querySelector('.place').disabled === false")
     console.page.run("document.querySelector('.place').click()")
@@ -420,11 +450,20 @@ def keyboard(console):
     for field, text in (("price", "99970"), ("size", "0.01")):
         reach(f"(one) => one.id === 'ticket-{field}'")
         console.page.call("Input.insertText", text=text)
-    for turn in range(20):  # the key is held for a second, while orders are answered
-        console.page.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", code="Enter",
-                          windowsVirtualKeyCode=13, text="\r", autoRepeat=turn > 0)
-        time.sleep(0.05)
-    console.page.call("Input.dispatchKeyEvent", type="keyUp", key="Enter", code="Enter")
+    def enter(modifiers, turns=20):  # the key is held for a second, while orders are answered
+        for turn in range(turns):
+            console.page.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", code="Enter",
+                              windowsVirtualKeyCode=13, text="\r", autoRepeat=turn > 0,
+                              modifiers=modifiers)
+            time.sleep(0.05)
+        console.page.call("Input.dispatchKeyEvent", type="keyUp", key="Enter", code="Enter",
+                          modifiers=modifiers)
+
+    enter(0)  # shows the bytes and goes to the button: nothing is sent
+    same("previewed", console.page.run("""[document.activeElement.className.split(' ')[0],
+      document.querySelector('details.signed').open,
+      document.querySelector('.outcome') === null]"""), ["place", True, True])
+    enter(2)
     console.until("document.querySelector('.outcome.tone-good') !== null")
     console.until("/99,970.0/.test(document.querySelector('.pane-account').textContent)")
     rows = console.rows(".pane-account tbody", 3)
@@ -504,6 +543,7 @@ def main():
             orders(console, exchange, maker)
             told(console, maker)
             queued(console, exchange, maker, taker)
+            flattened(console, maker)
             timed(console, exchange)
             keys(console, exchange, name)
             stopped_market(console, exchange)

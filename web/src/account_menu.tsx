@@ -1,10 +1,11 @@
 /* The account in the headline: none, being made, or the one whose keys this browser has. */
 import { useRef, useState } from 'preact/hooks';
 import { Problem } from './api';
+import { serverNow } from './clock';
 import { shownText } from './decimal';
 import type { Exchange } from './exchange';
 import type { Master, MasterId, Provider } from './master';
-import { useModel } from './model';
+import { useModel, useTick } from './model';
 import type { FileMaster } from './secp_master';
 import { saveFile } from './save_file';
 import { statusText } from './code_text';
@@ -12,6 +13,15 @@ import type { Trader } from './trader';
 
 const FAUCET = '10000';
 const SOON_MS = 86_400_000;
+const MINUTES_MS = 600_000;
+const LOOK_MS = 20_000;
+
+/** What the headline says of a key that ends, or has ended; null: it lives for long. */
+function endText(expires: string): string | null {
+  const left = Date.parse(expires) - serverNow();
+  if (left >= SOON_MS) return null;
+  return left <= 0 ? 'key has ended' : left < MINUTES_MS ? `key ends in ${Math.ceil(left / 60_000)} min` : 'key ends soon';
+}
 
 /** Runs one step at a time and says what went wrong with it. */
 function useStep(): { busy: string | null; wrong: string | null; run: (name: string, step: () => Promise<unknown>) => void } {
@@ -82,12 +92,12 @@ function Beginning({ trader, testnet, step }: { trader: Trader; testnet: boolean
   const { passkeyObstacle } = trader;
   return (
     <>
-      <p>A master key owns the account. It admits a key of this browser, which can trade for seven days and cannot withdraw.</p>
-      {testnet && <p class="badge warn">This exchange has test money.</p>}
+      <p>The account belongs to who has its master key: a passkey{testnet ? ', a wallet or a file' : ' or a wallet'}. The master key lets this browser trade for seven days; the browser alone cannot withdraw.</p>
+      {testnet && <p><span class="badge warn">This exchange has test money.</span></p>}
       <section aria-label="Passkey">
         <h3>A passkey of this device</h3>
         {passkeyObstacle !== null ? <p class="dim">{passkeyObstacle}</p> : <div class="actions">
-          <button type="button" class="button" disabled={step.busy !== null} onClick={() => step.run('account', async () => trader.createAccount(await trader.newPasskey()))}>Create an account</button>
+          <button type="button" class="button" autoFocus disabled={step.busy !== null} onClick={() => step.run('account', async () => trader.createAccount(await trader.newPasskey()))}>Create an account</button>
           <button type="button" class="button" disabled={step.busy !== null} onClick={() => step.run('sign in', () => trader.signIn(trader.anyPasskey()))}>I have one: sign in</button>
         </div>}
       </section>
@@ -102,6 +112,7 @@ const MASTER: Record<MasterId['kind'], string> = { passkey: 'a passkey', wallet:
 
 function Own({ trader, testnet, step }: { trader: Trader; testnet: boolean; step: Step }) {
   const { account, sessionExpires, apiKeyId, master } = trader.credentials!;
+  const isPoor = trader.account?.balance.equity === '0';
   return (
     <>
       <dl class="details">
@@ -110,8 +121,10 @@ function Own({ trader, testnet, step }: { trader: Trader; testnet: boolean; step
         <div><dt>Master key</dt><dd>{MASTER[master.kind]}{master.kind === 'wallet' && ` ${master.address}`}</dd></div>
         <div><dt>API key</dt><dd>{apiKeyId}</dd></div>
       </dl>
+      {isPoor && <p>The account is there, and has no money yet{testnet ? ': take test money below' : ''}.</p>}
       <div class="actions">
-        {testnet && <button type="button" class="button" disabled={step.busy !== null} onClick={() => step.run('faucet', () => trader.faucet(FAUCET))}>Get {FAUCET} test USDC</button>}
+        {testnet && <button type="button" class="button" autoFocus disabled={step.busy !== null} onClick={() => step.run('faucet', () => trader.faucet(FAUCET))}>Get {FAUCET} test USDC</button>}
+        {master.kind !== 'file' && <button type="button" class="button" disabled={step.busy !== null} onClick={() => step.run('renew', () => trader.renew())}>Renew for 7 days</button>}
         <button type="button" class="button" disabled={step.busy !== null} onClick={() => step.run('forget', () => trader.forget())}>Forget this device</button>
       </div>
     </>
@@ -123,13 +136,14 @@ export function AccountMenu({ exchange, trader }: { exchange: Exchange; trader: 
   const dialog = useRef<HTMLDialogElement>(null);
   const step = useStep();
   const own = trader.credentials;
-  const soon = own !== null && Date.parse(own.sessionExpires) - Date.now() < SOON_MS;
+  const soon = own === null ? null : endText(own.sessionExpires);
+  useTick(LOOK_MS);
   const testnet = exchange.record?.testnet ?? false;
   return (
     <>
       {own !== null && trader.account !== null && <span class="equity">{shownText(trader.account.balance.equity, 2)} <span class="dim">USDC</span></span>}
-      <button type="button" class={`chip account ${soon ? 'tone-warn' : ''}`} onClick={() => dialog.current?.showModal()}>
-        {own === null ? 'Open account' : `Account ${own.account}`}{soon && ' · key ends soon'}
+      <button type="button" class={`chip account ${soon !== null ? 'tone-warn' : ''}`} onClick={() => dialog.current?.showModal()}>
+        {own === null ? 'Open account' : `Account ${own.account}`}{soon !== null && ` · ${soon}`}
       </button>
       <dialog ref={dialog} class="account-dialog" aria-labelledby="account-title">
         <div class="pane-head"><h2 id="account-title">Account</h2>

@@ -6,11 +6,12 @@ import { DecoderPane } from './decoder_pane';
 import type { Exchange } from './exchange';
 import { HealthPane } from './health_pane';
 import { HistoryPane } from './history_pane';
+import { Id } from './id';
 import { KeysPane } from './keys_pane';
 import { LatencyPane } from './latency_pane';
 import { useModel } from './model';
 import { Loading, Nothing } from './pane';
-import { portfolioBytes } from './payload';
+import { type Values, portfolioBytes } from './payload';
 import { statusText } from './code_text';
 import type { Trader } from './trader';
 import { Withdraw } from './withdraw';
@@ -75,14 +76,14 @@ function OpenOrders({ exchange, trader, onChange }: Props) {
       {wrong !== null && <p class="outcome tone-bad" role="alert">{wrong}</p>}
       <table>
         <caption class="visually-hidden">Open orders, newest first</caption>
-        <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Price</th><th scope="col">Remaining</th><th scope="col">Ahead</th><th scope="col" class="opt">Filled</th><th scope="col" class="opt">In force</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
+        <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Price</th><th scope="col">Remaining</th><th scope="col">Ahead</th><th scope="col" class="opt">Filled</th><th scope="col" class="opt">In force</th><th scope="col" class="opt">Id</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
         <tbody>
           {orders.map((order) => {
             const decimals = decimalsOf(exchange, order.market);
             return <tr key={order.id} title={`${order.id}, sequence ${order.sequence}`}>
               <th scope="row">{order.market}</th><td><Side side={order.side} /></td><td>{order.price === null ? 'market' : shownText(order.price, decimals.price)}{order.order_status === 'UNTRIGGERED' && <span class="dim from"> from {shownText(order.trigger_price, decimals.price)}</span>}</td><td>{shownText(order.remaining_size, decimals.size)}</td>
               <Ahead exchange={exchange} order={order} />
-              <td class="opt">{shownText(order.filled_size, decimals.size)}</td><td class="dim opt">{order.order_status === 'UNTRIGGERED' && `${WAITING[order.order_type] ?? order.order_type} `}{order.time_in_force}{order.post_only && ' post'}{order.reduce_only && ' reduce'}</td>
+              <td class="opt">{shownText(order.filled_size, decimals.size)}</td><td class="dim opt">{order.order_status === 'UNTRIGGERED' && `${WAITING[order.order_type] ?? order.order_type} `}{order.time_in_force}{order.post_only && ' post'}{order.reduce_only && ' reduce'}</td><Id text={order.id} />
               <td class="acts"><button type="button" disabled={pending.has(order.id)} onClick={() => void cancel(order)}>{pending.has(order.id) ? 'canceling' : 'cancel'}</button>
                 {order.order_status !== 'UNTRIGGERED' && <button type="button" disabled={pending.has(order.id)} title="fills in another price or size" onClick={() => onChange?.(order)}>change</button>}</td>
             </tr>;
@@ -99,15 +100,15 @@ function Positions({ exchange, trader, onClose }: Props) {
   return (
     <table>
       <caption class="visually-hidden">Positions</caption>
-      <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Size</th><th scope="col">Entry</th><th scope="col">Mark</th><th scope="col">Profit</th><th scope="col">Liquidation</th><th scope="col" class="opt">Leverage</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
+      <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Size</th><th scope="col" class="roomy">Entry</th><th scope="col" class="roomy">Mark</th><th scope="col">Profit</th><th scope="col">Liquidation</th><th scope="col" class="opt">Leverage</th><th scope="col" class="opt" title="when winners must give up positions, 4 goes first">ADL</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
       <tbody>
         {positions.map((row) => {
           const decimals = decimalsOf(exchange, row.market);
           return <tr key={row.id}>
-            <th scope="row">{row.market}</th><td class={row.side === 'LONG' ? 'buy' : 'sell'}>{row.side === 'LONG' ? '▲ long' : '▼ short'}</td><td>{shownText(row.size, decimals.size)}</td>
-            <td>{shownText(row.average_entry_price, decimals.price)}</td><td>{shownText(row.mark_price, decimals.price)}</td>
+            <th scope="row">{row.market}</th><td class={row.side === 'LONG' ? 'buy' : 'sell'}>{row.side === 'LONG' ? '▲ long' : '▼ short'}</td><td class="entered" data-entry={shownText(row.average_entry_price, decimals.price)}>{shownText(row.size, decimals.size)}</td>
+            <td class="roomy">{shownText(row.average_entry_price, decimals.price)}</td><td class="roomy">{shownText(row.mark_price, decimals.price)}</td>
             <td class={row.unrealized_pnl.startsWith('-') ? 'sell' : 'buy'}>{shownText(row.unrealized_pnl)}</td>
-            <td>{row.liquidation_price === null ? 'none' : shownText(row.liquidation_price, decimals.price)}</td><td class="opt">{row.leverage}×</td>
+            <td>{row.liquidation_price === null ? 'none' : shownText(row.liquidation_price, decimals.price)}</td><td class="opt">{row.leverage}×</td><td class="opt" title={`in the deleveraging queue: ${row.adl_quantile} of 4; 4 goes first`}>{row.adl_quantile}</td>
             <td class="acts"><button type="button" title="fills in an order at the market that reduces only" onClick={() => onClose?.(row)}>close</button></td>
           </tr>;
         })}
@@ -122,13 +123,13 @@ function Fills({ exchange, trader }: Props) {
   return (
     <table>
       <caption class="visually-hidden">Fills, newest first</caption>
-      <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Price</th><th scope="col">Size</th><th scope="col">Fee</th><th scope="col" class="opt">As</th><th scope="col">Time</th></tr></thead>
+      <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Price</th><th scope="col">Size</th><th scope="col">Fee</th><th scope="col" class="opt">As</th><th scope="col" class="opt">Order</th><th scope="col">Time</th></tr></thead>
       <tbody>
         {fills.map((row) => {
           const decimals = decimalsOf(exchange, row.market);
           return <tr key={row.id} title={`order ${row.request_id}, sequence ${row.sequence}`}>
             <th scope="row">{row.market}</th><td><Side side={row.side} /></td><td>{shownText(row.price, decimals.price)}</td><td>{shownText(row.quantity, decimals.size)}</td>
-            <td>{shownText(row.fee)}</td><td class="dim opt">{row.liquidity.toLowerCase()}</td><td class="dim" title={`${row.time_ns} ns`}>{new Date(row.time).toLocaleTimeString([], { hour12: false })}</td>
+            <td>{shownText(row.fee)}</td><td class="dim opt">{row.liquidity.toLowerCase()}</td><Id text={row.request_id} /><td class="dim" title={`${row.time_ns} ns`}>{new Date(row.time).toLocaleTimeString([], { hour12: false })}</td>
           </tr>;
         })}
       </tbody>
@@ -174,16 +175,39 @@ function Balance({ trader }: Props) {
 
 const CONTENT = { 'Open orders': OpenOrders, Positions, Fills, History: HistoryPane, Funding, Balance, Keys: KeysPane };
 
+/** Sends a request of the session, and gives what went wrong with it in words; null: nothing. */
+async function sent(trader: Trader, name: 'cancel_all_orders' | 'place_market_order', values: Values): Promise<string | null> {
+  const request = await trader.sign(name, { portfolio_id: portfolioBytes(trader.credentials!.account), ...values });
+  await request.send();
+  return request.isDone ? null : statusText(request.status);
+}
+
+const EVERY_ORDER = { asset: 0xffffn, side: 0n, include_conditional: true };
+
 /** Asks, and cancels every order of the account. */
 export async function cancelAll(trader: Trader): Promise<void> {
   if (trader.credentials === null) return;
   const count = trader.account?.orders.length;
   if (!confirm(`Cancel all ${count ?? ''} open orders?`)) return;
-  const request = await trader.sign('cancel_all_orders', {
-    portfolio_id: portfolioBytes(trader.credentials.account), asset: 0xffffn, side: 0n, include_conditional: true,
-  });
-  await request.send();
-  if (!request.isDone) alert(statusText(request.status));
+  const wrong = await sent(trader, 'cancel_all_orders', EVERY_ORDER);
+  if (wrong !== null) alert(wrong);
+  await trader.read();
+}
+
+/** Asks, cancels every order of the account, and closes every position at the market. */
+async function flatten(exchange: Exchange, trader: Trader): Promise<void> {
+  const { orders, positions } = trader.account!;
+  if (!confirm(`Cancel all ${orders.length} open orders, and close all ${positions.length} positions at the market?`)) return;
+  const wrong = [await sent(trader, 'cancel_all_orders', EVERY_ORDER)];
+  for (const row of positions) {
+    const market = exchange.markets.find((one) => one.name === row.market)!;
+    const size = market.size(row.size);
+    const said = await sent(trader, 'place_market_order', {
+      asset: BigInt(market.record.asset_id), quantity: row.side === 'LONG' ? -size : size, reduce_only: true, stp: 0n, max_slippage_ppm: 0n,
+    });
+    wrong.push(said && `${row.market}: ${said}`);
+  }
+  if (wrong.some((one) => one !== null)) alert(wrong.filter((one) => one !== null).join('\n'));
   await trader.read();
 }
 
@@ -203,12 +227,12 @@ export function AccountPanes({ exchange, trader, tab, onTab, onClose, onChange }
             <button key={name} type="button" role="tab" id={`tab-${name}`} aria-selected={name === tab} onClick={() => onTab(name)}>{name}{count[name] ? ` ${count[name]}` : ''}</button>
           ))}
         </div>
-        <div class="pane-tools">{tab === 'Open orders' && <CancelAll trader={trader} />}</div>
+        <div class="pane-tools">{tab === 'Open orders' && <CancelAll trader={trader} />}{tab === 'Positions' && count.Positions! > 0 && <button type="button" onClick={() => void flatten(exchange, trader)}>close all</button>}</div>
       </div>
       <div class="pane-body scroll" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
         {tab === 'Decoder' ? <DecoderPane />
           : Content === null ? (tab === 'Health' ? <HealthPane exchange={exchange} /> : <LatencyPane exchange={exchange} trader={trader} />)
-          : trader.credentials === null ? <Nothing>no account on this device</Nothing>
+          : trader.credentials === null ? <Nothing>no account on this device: “Open account” above makes one, or signs in</Nothing>
           : trader.account === null ? (trader.problem === null ? <Loading what="account" /> : <Nothing>{trader.problem}</Nothing>)
           : <Content exchange={exchange} trader={trader} onClose={onClose} onChange={onChange} />}
       </div>

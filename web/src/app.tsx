@@ -5,19 +5,25 @@ import type { Pick } from './book_pane';
 import { BookPane } from './book_pane';
 import { CandlePane } from './candle_pane';
 import { DepthPane } from './depth_pane';
+import type { RefObject } from 'preact';
 import type { Exchange } from './exchange';
 import { Banner, Header } from './header';
 import { KEYS, useKeys } from './keys';
 import { MarketsPane } from './markets_pane';
 import { useModel } from './model';
 import { Loading, Nothing, Pane } from './pane';
+import { CHOICES, type Setting, settings } from './settings';
 import type { Order } from './ticket';
 import type { Picked } from './ticket_pane';
 import { TradesPane } from './trades_pane';
 
 const TABS = ['Chart', 'Book', 'Trade', 'Orders', 'Markets'] as const;
+const LICENCES = '/console/licences.txt';
 type Tab = (typeof TABS)[number];
 type Desk = typeof import('./desk');
+
+/** It is asked for at once, and shown behind the market. */
+const loadingDesk = import('./desk');
 
 function Tabs({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) {
   return (
@@ -38,11 +44,32 @@ function focusSoon(selector: string): void {
 function useDesk(): { desk: Desk | null; lost: string | null } {
   const [desk, setDesk] = useState<Desk | null>(null);
   const [lost, setLost] = useState<string | null>(null);
-  useEffect(() => void import('./desk').then(setDesk, (error: Error) => setLost(error.message)), []);
+  useEffect(() => void loadingDesk.then(setDesk, (error: Error) => setLost(error.message)), []);
   useEffect(() => {
     if (desk !== null) performance.mark('ready');
   }, [desk]);
   return { desk, lost };
+}
+
+const SETTINGS: Record<Setting, string> = { theme: 'Colours', sides: 'Buy and sell', letters: 'Keys of one letter' };
+
+/** The keys of the page, its look, and what it is made of. */
+function Help({ dialog }: { dialog: RefObject<HTMLDialogElement | null> }) {
+  useModel(settings);
+  return (
+    <dialog ref={dialog} aria-labelledby="keys-title">
+      <div class="pane-head"><h2 id="keys-title">Keys and look</h2><div class="pane-tools"><button type="button" onClick={() => dialog.current?.close()}>close</button></div></div>
+      <dl class="details">{Object.entries(KEYS).map(([key, what]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>)}</dl>
+      <div class="dialog-body">
+        <div class="settings">{(Object.keys(SETTINGS) as Setting[]).map((name) => (
+          <label key={name}>{SETTINGS[name]} <select value={settings.get(name)} onChange={(event) => settings.set(name, event.currentTarget.value)}>
+            {Object.entries(CHOICES[name]).map(([value, text]) => <option key={value} value={value}>{text}</option>)}
+          </select></label>
+        ))}</div>
+        <p class="dim">Charts by TradingView Lightweight Charts. This page is made with parts of others: <a href={LICENCES}>their licences</a>.</p>
+      </div>
+    </dialog>
+  );
 }
 
 export function App({ exchange }: { exchange: Exchange }) {
@@ -83,7 +110,7 @@ export function App({ exchange }: { exchange: Exchange }) {
   });
   return (
     <>
-      <Header exchange={exchange} onHealth={openHealth}>{desk !== null && trader !== null && <desk.AccountMenu exchange={exchange} trader={trader} />}</Header>
+      <Header exchange={exchange} onHealth={openHealth} onHelp={() => help.current?.showModal()}>{desk !== null && trader !== null && <desk.AccountMenu exchange={exchange} trader={trader} />}</Header>
       <Banner exchange={exchange} />
       <main class={`grid show-${tab.toLowerCase()}`}>
         <div class="column left">
@@ -99,10 +126,7 @@ export function App({ exchange }: { exchange: Exchange }) {
         <div class="column right"><BookPane exchange={exchange} onPick={pick} /><TradesPane exchange={exchange} /></div>
       </main>
       <Tabs tab={tab} onTab={setTab} />
-      <dialog ref={help} aria-labelledby="keys-title">
-        <div class="pane-head"><h2 id="keys-title">Keys</h2><div class="pane-tools"><button type="button" onClick={() => help.current?.close()}>close</button></div></div>
-        <dl class="details">{Object.entries(KEYS).map(([key, what]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>)}</dl>
-      </dialog>
+      <Help dialog={help} />
     </>
   );
 }

@@ -8,7 +8,7 @@ function curl({ request, bytes }: Payload, origin: string): string {
 
 export function ByteTable({ payload, origin = location.origin }: { payload: Payload; origin?: string }) {
   return (
-    <details class="bytes">
+    <details class="bytes signed">
       <summary>{payload.bytes.length} bytes that are signed</summary>
       <div class="scroll" tabIndex={0} role="group" aria-label="Signed bytes">
         <table>

@@ -1,4 +1,5 @@
 /* Candles and volume drawn by lightweight-charts, with lines and marks of the account. */
+import './common';
 import {
   CandlestickSeries, type CandlestickData, ColorType, CrosshairMode, HistogramSeries, type IPriceLine, LineStyle,
   type SeriesMarker, type UTCTimestamp, createChart, createSeriesMarkers,

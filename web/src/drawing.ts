@@ -1,6 +1,8 @@
 /* A pane's drawing, and what draws it again. */
 import { type RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useModel } from './model';
+import { settings } from './settings';
 
 /** What a library has drawn into a place. */
 export type Drawing = { resize(width: number, height: number): void; end(): void };
@@ -16,16 +18,17 @@ export function pageColour(): (name: string) => string {
 
 const DARK = '(prefers-color-scheme: dark)';
 
-/** Whether the page has its dark colours. */
-function useDark(): boolean {
+/** Which colours the page has: another text when they change. */
+function useColours(): string {
   const [isDark, setDark] = useState(() => matchMedia(DARK).matches);
+  useModel(settings);
   useEffect(() => {
     const dark = matchMedia(DARK);
     const change = () => setDark(dark.matches);
     dark.addEventListener('change', change);
     return () => dark.removeEventListener('change', change);
   }, []);
-  return isDark;
+  return `${isDark} ${settings.get('theme')} ${settings.get('sides')}`;
 }
 
 /** The place of a drawing: made again when one of `inputs` or the page's colours change, drawn each `period` milliseconds while the page
@@ -34,7 +37,7 @@ export function useDrawing(
   make: ((place: HTMLElement) => Promise<() => Drawn>) | null, period: number, inputs: readonly unknown[],
 ): RefObject<HTMLDivElement | null> {
   const place = useRef<HTMLDivElement>(null);
-  const isDark = useDark();
+  const colours = useColours();
   useEffect(() => {
     const element = place.current;
     if (element === null || make === null) return;
@@ -57,6 +60,6 @@ export function useDrawing(
       sizes.disconnect();
       drawing?.end();
     };
-  }, [...inputs, isDark]);
+  }, [...inputs, colours]);
   return place;
 }

@@ -21,6 +21,7 @@ const BOOK_DEPTH = 50;
 const PRICES = 3;
 const KEPT_FREE = 12;
 const QUEUES_MAX = 4;
+const TICKERS_MS = 60_000;
 
 export class Exchange extends Model {
   readonly stream = new Stream();
@@ -60,6 +61,20 @@ export class Exchange extends Model {
     this.#choose();
     this.#followAll();
     await this.#trade();
+    await this.#readDay();
+    setInterval(() => document.hidden || void this.#readDay(), TICKERS_MS);
+  }
+
+  /** What each market did in 24 hours: no channel tells it. Where it cannot be read what was read stays. */
+  async #readDay(): Promise<void> {
+    const { tickers } = await get('/tickers').catch(() => ({ tickers: [] }));
+    for (const row of tickers) {
+      const market = this.markets.find((one) => one.name === row.market);
+      if (market === undefined) continue;
+      market.ticker = row;
+      market.changed();
+    }
+    if (tickers.length > 0) this.changed();
   }
 
   /** What acts for an account comes after what shows the market. */

@@ -8,9 +8,9 @@ import { useModel, useTick } from './model';
 import { CHIP, MARKET_STATE } from './text';
 import type { ComponentChildren } from 'preact';
 
-function Figure({ name, children, title }: { name: string; children: ComponentChildren; title?: string }) {
+function Figure({ name, children, title, kind = '' }: { name: string; children: ComponentChildren; title?: string; kind?: string }) {
   return (
-    <div class="figure" title={title}>
+    <div class={`figure ${kind}`} title={title}>
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
@@ -39,7 +39,7 @@ function Prices({ market, exchange }: { market: Market; exchange: Exchange }) {
       <Figure name="Mark" title={mark?.valid === false ? 'the mark price is stale' : undefined}>
         {shownText(mark?.mark_price, decimals)}{mark?.valid === false && mark.mark_price !== null && <span class="badge warn">stale</span>}
       </Figure>
-      <Figure name="Index">{shownText(mark?.index_price, decimals)}</Figure>
+      <Figure name="Index" kind="roomy">{shownText(mark?.index_price, decimals)}</Figure>
       <Figure name="Funding / countdown" title="the rate that the hour would end with now">
         {mark === null ? '–' : percentText(mark.predicted_funding_rate)} <span class="dim">{untilFunding()}</span>
       </Figure>
@@ -72,7 +72,7 @@ function Chip({ exchange, onOpen }: { exchange: Exchange; onOpen: () => void }) 
   );
 }
 
-export function Header({ exchange, onHealth, children }: { exchange: Exchange; onHealth: () => void; children?: ComponentChildren }) {
+export function Header({ exchange, onHealth, onHelp, children }: { exchange: Exchange; onHealth: () => void; onHelp: () => void; children?: ComponentChildren }) {
   const { market } = useModel(exchange);
   return (
     <header class="top">
@@ -85,6 +85,7 @@ export function Header({ exchange, onHealth, children }: { exchange: Exchange; o
           {exchange.markets.map((one) => <option key={one.name} value={one.name}>{one.name}</option>)}
         </select>
       </label>
+      <button type="button" class="chip help" aria-label="Keys and look" title="Keys and look (?)" onClick={onHelp}>?</button>
       {market !== null && <Prices market={market} exchange={exchange} />}
       <div class="top-end">
         {children}

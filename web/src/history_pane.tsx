@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Problem, get } from './api';
 import { shownText } from './decimal';
 import type { Exchange } from './exchange';
+import { Id } from './id';
 import { Loading, Nothing } from './pane';
 import { statusText } from './code_text';
 import type { Trader } from './trader';
@@ -58,7 +59,7 @@ function Orders({ exchange, rows }: { exchange: Exchange; rows: any[] }) {
   return (
     <table>
       <caption class="visually-hidden">Orders that have ended, newest first</caption>
-      <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Price</th><th scope="col">Filled / size</th><th scope="col" class="opt">Average</th><th scope="col">Ended as</th><th scope="col" class="opt">Placed</th></tr></thead>
+      <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Price</th><th scope="col">Filled / size</th><th scope="col" class="opt">Average</th><th scope="col">Ended as</th><th scope="col" class="opt">Id</th><th scope="col" class="opt">Placed</th></tr></thead>
       <tbody>{ended.map((row) => {
         const record = exchange.markets.find((one) => one.name === row.market)?.record;
         const isBuy = row.side === 'LONG';
@@ -67,6 +68,7 @@ function Orders({ exchange, rows }: { exchange: Exchange; rows: any[] }) {
           <td>{row.price === null ? 'market' : shownText(row.price, record?.price_decimals)}</td><td>{shownText(row.filled_size, record?.size_decimals)} / {shownText(row.initial_size, record?.size_decimals)}</td>
           <td class="opt">{shownText(row.average_price, record?.price_decimals)}</td>
           <td class="words">{row.order_status.toLowerCase()}{row.reason !== undefined && <span class="dim">: {statusText(row.reason)}</span>}</td>
+          <Id text={row.id} />
           <td class="dim opt" title={`${row.time_ns} ns`}>{new Date(row.time).toLocaleString([], { dateStyle: 'short', timeStyle: 'medium', hour12: false })}</td>
         </tr>;
       })}</tbody>

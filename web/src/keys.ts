@@ -1,10 +1,12 @@
 /* Keys of the whole page, which are dead where text is typed and in dialogs. */
 import { useEffect, useRef } from 'preact/hooks';
+import { settings } from './settings';
 
 const TWICE_MS = 1000;
 
 export const KEYS: Record<string, string> = {
-  '/': 'find a market', b: 'buy', s: 'sell', 'Esc Esc': 'cancel all orders (asks)', '1 to 9': 'panes of the account', '?': 'this list',
+  '/': 'find a market', b: 'buy', s: 'sell', Enter: 'in the order: its bytes, and the button that sends it', 'Ctrl+Enter': 'in the order: sends it',
+  'Esc Esc': 'cancel all orders (asks)', '1 to 9': 'panes of the account', '?': 'this list',
 };
 
 export type KeyActions = { find(): void; side(side: 'buy' | 'sell'): void; cancelAll(): void; pane(number: number): void; help(): void };
@@ -27,7 +29,7 @@ export function useKeys(newest: KeyActions): void {
         escapedAt = event.timeStamp - escapedAt < TWICE_MS ? -Infinity : event.timeStamp;
         return;
       }
-      if (isTyping(event.target)) return;
+      if (isTyping(event.target) || settings.get('letters') === 'off') return;
       if (event.key === '/') actions.find();
       else if (event.key === 'b' || event.key === 's') actions.side(event.key === 'b' ? 'buy' : 'sell');
       else if (event.key === '?') actions.help();

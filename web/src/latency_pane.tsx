@@ -65,13 +65,13 @@ function Table() {
   return (
     <table>
       <caption class="visually-hidden">Times of own requests in milliseconds since the exchange received them</caption>
-      <thead><tr><th scope="col">ms until</th><th scope="col">last</th>{QUANTILES.map((one) => <th key={one} scope="col" class={one > 0.99 ? 'opt' : ''}>p{one * 100}</th>)}<th scope="col">max</th></tr></thead>
+      <thead><tr><th scope="col">ms until</th><th scope="col" class="roomy">last</th>{QUANTILES.map((one) => <th key={one} scope="col" class={one > 0.99 ? 'opt' : ''}>p{one * 100}</th>)}<th scope="col">max</th></tr></thead>
       <tbody>
         {(Object.keys(MEASURES) as Measure[]).map((name) => {
           const sorted = latency.sorted(name);
           const last = latency.samples.at(-1);
           return <tr key={name}>
-            <th scope="row">{MEASURES[name]}</th><td>{time(last && measured(last, name))}</td>
+            <th scope="row">{MEASURES[name]}</th><td class="roomy">{time(last && measured(last, name))}</td>
             {QUANTILES.map((one) => <td key={one} class={one > 0.99 ? 'opt' : ''}>{time(percentile(sorted, one))}</td>)}<td>{time(sorted.at(-1))}</td>
           </tr>;
         })}

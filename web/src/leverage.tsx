@@ -6,7 +6,7 @@ import { statusText } from './code_text';
 import type { Trader } from './trader';
 
 /** Nothing tells the setting but the position that it is in force for. */
-function shownLeverage(market: Market, trader: Trader): number | null {
+export function shownLeverage(market: Market, trader: Trader): number | null {
   return trader.account?.positions.find((row) => row.market === market.name)?.leverage ?? null;
 }
 

@@ -1,7 +1,11 @@
+import './common';
 import { render } from 'preact';
 import { App } from './app';
 import { Exchange } from './exchange';
+import { settings } from './settings';
 
+settings.start();
 const exchange = new Exchange();
 exchange.start();
-render(<App exchange={exchange} />, document.getElementById('app')!);
+// The page as its file has it is painted first: what is asked for is on its way meanwhile.
+requestAnimationFrame(() => setTimeout(() => render(<App exchange={exchange} />, document.getElementById('app')!)));

@@ -35,7 +35,11 @@ export type Bbo = {
   ask_size: string | null;
 };
 
+/** What the last 24 hours were when it was read. */
+export type Ticker = { last_price: string | null; open_24h: string | null; notional_24h: string };
+
 export class Market extends Model {
+  ticker: Ticker | null = null;
   mark: Mark | null = null;
   bbo: Bbo | null = null;
   state: string;
@@ -59,6 +63,14 @@ export class Market extends Model {
 
   size(text: string): bigint {
     return raw(text, this.record.size_decimals);
+  }
+
+  /** How far the price is from that of 24 hours ago, in hundredths of a percent, cut; null: nothing was traded. */
+  get change(): bigint | null {
+    const now = this.mark?.mark_price ?? this.ticker?.last_price;
+    const before = this.ticker?.open_24h;
+    if (now == null || before == null) return null;
+    return ((this.price(now) - this.price(before)) * 10_000n) / this.price(before);
   }
 
   shownPrice(value: bigint): string {

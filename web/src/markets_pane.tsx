@@ -1,6 +1,6 @@
 /* All markets with their prices; choosing one changes the address. */
 import { useState } from 'preact/hooks';
-import { percentText, shownText } from './decimal';
+import { shown, shownText } from './decimal';
 import type { Exchange } from './exchange';
 import type { Market } from './market';
 import { useModel } from './model';
@@ -8,7 +8,7 @@ import { Loading, Nothing, Pane } from './pane';
 import { MARKET_STATE } from './text';
 
 function Row({ market, chosen }: { market: Market; chosen: boolean }) {
-  const { mark, bbo, record } = useModel(market);
+  const { mark, record, change } = useModel(market);
   return (
     <tr class={chosen ? 'chosen' : ''}>
       <th scope="row">
@@ -17,17 +17,37 @@ function Row({ market, chosen }: { market: Market; chosen: boolean }) {
         {mark?.valid === false && mark.mark_price !== null && <span class="badge warn" title="the mark price is stale">stale</span>}
       </th>
       <td>{shownText(mark?.mark_price, record.price_decimals)}</td>
-      <td class="buy">{shownText(bbo?.bid_price, record.price_decimals)}</td>
-      <td class="sell">{shownText(bbo?.ask_price, record.price_decimals)}</td>
-      <td class="dim funding">{mark === null ? '–' : percentText(mark.predicted_funding_rate)}</td>
+      <td class={change === null ? 'dim' : change < 0n ? 'sell' : 'buy'}>{change === null ? '–' : `${change < 0n ? '▼' : '▲'} ${shown(change, 2)} %`}</td>
+      <td class="dim" title={market.ticker === null ? undefined : `${market.ticker.notional_24h} USDC in 24 hours`}>{market.ticker === null ? '–' : shownText(market.ticker.notional_24h.split('.')[0])}</td>
     </tr>
   );
+}
+
+/** What the list can be ordered by: the greatest first, names from A on. */
+const ORDERS = {
+  name: (a: Market, b: Market) => a.name.localeCompare(b.name),
+  change: (a: Market, b: Market) => compare(b.change, a.change),
+  volume: (a: Market, b: Market) => compare(notional(b), notional(a)),
+} as const;
+type By = keyof typeof ORDERS;
+
+function compare(a: bigint | null, b: bigint | null): number {
+  return a === b ? 0 : b === null || (a !== null && a > b) ? 1 : -1;
+}
+
+function notional({ ticker }: Market): bigint | null {
+  return ticker === null ? null : BigInt(ticker.notional_24h.split('.')[0]);
 }
 
 export function MarketsPane({ exchange }: { exchange: Exchange }) {
   useModel(exchange);
   const [filter, setFilter] = useState('');
-  const shown = exchange.markets.filter((market) => market.name.includes(filter.toUpperCase()));
+  const [by, setBy] = useState<By | null>(null);
+  const found = exchange.markets.filter((market) => market.name.includes(filter.toUpperCase()));
+  const rows = by === null ? found : [...found].sort(ORDERS[by]);
+  const head = (name: By, text: string) => (
+    <th scope="col" aria-sort={by !== name ? undefined : name === 'name' ? 'ascending' : 'descending'}><button type="button" onClick={() => setBy(by === name ? null : name)}>{text}{by === name && (name === 'name' ? ' ▴' : ' ▾')}</button></th>
+  );
   const find = (
     <label class="dim">find <input type="search" aria-label="Find a market" value={filter}
       onInput={(event) => setFilter(event.currentTarget.value)} /></label>
@@ -38,12 +58,12 @@ export function MarketsPane({ exchange }: { exchange: Exchange }) {
       {exchange.markets.length > 0 && (
         <table>
           <caption class="visually-hidden">Markets and their prices</caption>
-          <thead><tr><th scope="col">Market</th><th scope="col">Mark</th><th scope="col">Bid</th><th scope="col">Ask</th><th scope="col" class="funding">Funding</th></tr></thead>
-          <tbody>{shown.map((market) => <Row key={market.name} market={market} chosen={market === exchange.market} />)}</tbody>
+          <thead><tr>{head('name', 'Market')}<th scope="col">Mark</th>{head('change', '24 h')}{head('volume', 'USDC, 24 h')}</tr></thead>
+          <tbody>{rows.map((market) => <Row key={market.name} market={market} chosen={market === exchange.market} />)}</tbody>
         </table>
       )}
       {exchange.unfollowed > 0 && <p class="nothing">{exchange.unfollowed} markets without prices: a connection has {exchange.record!.limits.stream_subscriptions} subscriptions. A market has its prices once you choose it.</p>}
-      {exchange.markets.length > 0 && shown.length === 0 && <Nothing>no market has this name</Nothing>}
+      {exchange.markets.length > 0 && rows.length === 0 && <Nothing>no market has this name</Nothing>}
     </Pane>
   );
 }

@@ -1,4 +1,6 @@
 /* The operator's page, on the admin listener: what perpd says of itself, and commands to copy. It signs nothing. */
+import './common';
+import './signed';
 import { render } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { type Alarm, alarmsOf } from './alarm';

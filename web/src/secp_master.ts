@@ -1,4 +1,6 @@
 /* Master keys on the curve secp256k1: wallets, which sign typed data, and keys of files. Loaded when one is used. */
+import './common';
+import './signed';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import * as secp from '@noble/secp256k1';
 import { Problem, ask } from './api';

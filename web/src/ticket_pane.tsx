@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ByteTable } from './byte_table';
 import { serverNow } from './clock';
-import { shownText } from './decimal';
+import { apiText, shownText } from './decimal';
 import type { Exchange } from './exchange';
 import type { Market } from './market';
 import { useModel } from './model';
@@ -11,18 +11,21 @@ import { type Payload, makePayload } from './payload';
 import { isSentHereAlone } from './sent_once';
 import type { Submission } from './submission';
 import { statusText } from './code_text';
-import { type Fault, type Judgement, type Order, hasLimit, judgeOrder, orderRequest, sentence, waits } from './ticket';
-import { Leverage } from './leverage';
+import { type Fault, type Judgement, LIVES, type Order, hasLimit, judgeOrder, marketObstacle, orderRequest, restingTif, sentence, sizeOfFree, usualLeverage, waits } from './ticket';
+import { Leverage, shownLeverage } from './leverage';
 import type { Trader } from './trader';
 
 /** What is filled in from elsewhere on the page. */
 export type Picked = { market: string; change: Partial<Order> } | null;
 
 const EMPTY: Order = {
-  side: 'buy', kind: 'limit', atLimit: false, trigger: '', price: '', size: '', tif: 'GTC', postOnly: false, reduceOnly: false, changes: null,
+  side: 'buy', kind: 'limit', atLimit: false, trigger: '', price: '', size: '', tif: 'GTC', lifeMs: LIVES[3][1], stp: 0, slippage: '', postOnly: false, reduceOnly: false, changes: null,
 };
 const KINDS = [['limit', 'Limit'], ['market', 'Market'], ['stop', 'Stop'], ['take', 'Take profit']] as const;
-const LABELS = { trigger: 'Trigger', price: 'Price', size: 'Size' };
+const LABELS = { trigger: 'Trigger', price: 'Price', size: 'Size', slippage: 'From the mark' };
+const SHARES = [25n, 50n, 75n, 100n];
+/** By their places in STP. */
+const STP_TEXT = ['the new one ends', 'the old one ends', 'both end', 'both shrink'];
 
 type FieldProps = { name: Fault['field']; unit: string; order: Order; faults: Fault[]; onChange: (text: string) => void };
 
@@ -67,6 +70,45 @@ function Switch({ text, value, onChange }: { text: string; value: boolean; onCha
   return <label class="switch"><input type="checkbox" checked={value} onChange={(event) => onChange(event.currentTarget.checked)} /> {text}</label>;
 }
 
+/** Sizes that parts of the free margin allow. */
+function Shares({ order, market, trader, set }: { order: Order; market: Market; trader: Trader; set: (change: Partial<Order>) => void }) {
+  const leverage = shownLeverage(market, trader) ?? usualLeverage(market);
+  return (
+    <div class="field">
+      <span class="dim">of free margin</span>
+      <div class="choice">{SHARES.map((percent) => {
+        const size = sizeOfFree(order, market, trader.account!.balance.withdrawable, leverage, percent);
+        return <button key={percent} type="button" disabled={size === null} title={`about, at ${leverage}×`} onClick={() => set({ size: size! })}>{String(percent)} %</button>;
+      })}</div>
+    </div>
+  );
+}
+
+/** How long an order may rest. */
+function InForce({ order, set }: { order: Order; set: (change: Partial<Order>) => void }) {
+  const isTimed = order.tif === 'GTT' && !waits(order);
+  return (
+    <div class="field">
+      <label for="ticket-tif">In force</label>
+      <select id="ticket-tif" value={isTimed ? 'GTT' : restingTif(order)} onChange={(event) => set({ tif: event.currentTarget.value as Order['tif'] })}>
+        <option value="GTC">GTC: until cancelled</option>{!waits(order) && <option value="GTT">GTT: for a time</option>}<option value="IOC">IOC: at once, the rest ends</option><option value="FOK">FOK: all at once or nothing</option>
+      </select>
+      {isTimed && <><label for="ticket-life">for</label><select id="ticket-life" value={order.lifeMs} onChange={(event) => set({ lifeMs: Number(event.currentTarget.value) })}>{LIVES.map(([text, ms]) => <option key={ms} value={ms}>{text}</option>)}</select></>}
+    </div>
+  );
+}
+
+/** What few orders need: how far one at the market may go, and what becomes of it at an own one. */
+function More({ order, market, faults, set }: { order: Order; market: Market; faults: Fault[]; set: (change: Partial<Order>) => void }) {
+  return (
+    <details class="bytes">
+      <summary>more</summary>
+      {!hasLimit(order) && <NumberField name="slippage" unit={`at most ${apiText(BigInt(market.record.max_slippage_ppm), 4)} %`} order={order} faults={faults} onChange={(slippage) => set({ slippage })} />}
+      <label class="meeting">At an own order <select value={order.stp} onChange={(event) => set({ stp: Number(event.currentTarget.value) })}>{STP_TEXT.map((text, at) => <option key={at} value={at}>{text}</option>)}</select></label>
+    </details>
+  );
+}
+
 /** The payload of a faultless order; another one, with another id, when the order changes. It is made
  *  while the order is painted, so that what is sent is never older than what is shown. */
 function usePayload(order: Order, market: Market, judged: Judgement, trader: Trader, sent: number): Payload | null {
@@ -94,6 +136,7 @@ function Ticket({ market, trader, picked, isStale, onTaken }: TicketProps) {
     onTaken();
   }, [picked]);
   const judged = judgeOrder(order, market);
+  const reason = trader.credentials === null ? 'Open an account to trade.' : marketObstacle(order, market, statusText(market.state));
   const payload = usePayload(order, market, judged, trader, sent);
   const isBusy = useModel(submission)?.state === 'sent' || submission?.state === 'unknown';
   const isPlacing = useRef(false);
@@ -108,16 +151,29 @@ function Ticket({ market, trader, picked, isStale, onTaken }: TicketProps) {
     if (next.isDone) set({ changes: null });
   };
   const place = async () => {
-    if (payload === null || isBusy || isPlacing.current) return;
+    if (payload === null || reason !== null || isBusy || isPlacing.current) return;
     isPlacing.current = true; // before the page is painted again
     await send(payload).finally(() => (isPlacing.current = false));
     await trader.read();
   };
+  /** Enter shows what would be signed and goes to the button that signs it; Ctrl+Enter signs. A key that is held does it once. */
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.defaultPrevented) return;
+    const isSent = event.ctrlKey || event.metaKey;
+    if (!isSent && !(event.target as HTMLElement).matches('input:not([type=checkbox])')) return event.repeat ? event.preventDefault() : undefined;
+    event.preventDefault();
+    if (event.repeat) return;
+    const form = event.currentTarget as HTMLFormElement;
+    const faulty = judged.faults[0]?.field;
+    if (payload === null || reason !== null) return form.querySelector<HTMLElement>(faulty === undefined ? '.place' : `#ticket-${faulty}`)?.focus();
+    if (isSent) return void place();
+    form.querySelector<HTMLDetailsElement>('details.signed')!.open = true;
+    form.querySelector<HTMLElement>('.place')!.focus();
+  };
   const { changes } = order;
   const isLimit = hasLimit(order);
-  const reason = trader.credentials === null ? 'Open an account to trade.' : market.state !== 'ACTIVE' ? `The market is ${statusText(market.state)}.` : null;
   return (
-    <form class="ticket" onSubmit={(event) => (event.preventDefault(), void place())} onKeyDown={(event) => event.key === 'Enter' && event.repeat && event.preventDefault()}>
+    <form class="ticket" onSubmit={(event) => (event.preventDefault(), void place())} onKeyDown={press}>
       {changes === null ? <>
         <Choice name="Side" value={order.side} choices={[['buy', 'Buy'], ['sell', 'Sell']]} onChange={(side) => set({ side })} />
         <Choice name="Kind" value={order.kind} choices={KINDS} onChange={(kind) => set({ kind })} />
@@ -127,16 +183,14 @@ function Ticket({ market, trader, picked, isStale, onTaken }: TicketProps) {
       {waits(order) && <NumberField name="trigger" unit="USDC" order={order} faults={judged.faults} onChange={(trigger) => set({ trigger })} />}
       {isLimit && <NumberField name="price" unit="USDC" order={order} faults={judged.faults} onChange={(price) => set({ price })} />}
       <NumberField name="size" unit={market.record.base} order={order} faults={judged.faults} onChange={(size) => set({ size })} />
+      {changes === null && trader.account !== null && <Shares order={order} market={market} trader={trader} set={set} />}
+      {isLimit && changes === null && <InForce order={order} set={set} />}
       <div class="terms">
         {waits(order) && <Switch text="at a limit" value={order.atLimit} onChange={(atLimit) => set({ atLimit })} />}
-        {isLimit && changes === null && (
-          <label>In force <select value={order.tif} onChange={(event) => set({ tif: event.currentTarget.value as Order['tif'] })}>
-            <option>GTC</option><option>IOC</option><option>FOK</option>
-          </select></label>
-        )}
         {isLimit && <Switch text="post only" value={order.postOnly} onChange={(postOnly) => set({ postOnly })} />}
         <Switch text="reduce only" value={order.reduceOnly} onChange={(reduceOnly) => set({ reduceOnly })} />
       </div>
+      {changes === null && <More order={order} market={market} faults={judged.faults} set={set} />}
       {judged.faults.length === 0 && <p class="sentence">{sentence(order, market, judged)}</p>}
       {payload !== null && <ByteTable payload={payload} />}
       <button type="submit" class={`place side-${order.side}`} disabled={reason !== null || payload === null || isBusy}>

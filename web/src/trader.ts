@@ -1,4 +1,6 @@
 /* Who trades on this page: the keys of this browser, and what the account has, read while it is shown. */
+import './common';
+import './signed';
 import type { Bodies } from './wire.gen';
 import { type Account, Ledger, type Rows } from './account';
 import { API, Problem, ask } from './api';
@@ -33,6 +35,9 @@ const PRIVATE = { channel: 'private' };
 const MOVING_MS = 300;
 /** What the requests of a master key are answered when they are executed, or were the first time. */
 const SUCCESSES = new Set(['request_completed', 'account_created_with_session', 'account_created_session_failed', 'session_created', 'session_revoked']);
+
+/** A key of this browser, which cannot be exported. */
+type Session = { key: CryptoKey; publicKey: Bytes };
 
 export class Trader extends Model {
   credentials: Credentials | null = null;
@@ -111,12 +116,27 @@ export class Trader extends Model {
   async signIn(master: Master): Promise<void> {
     const found = await this.byMaster(master, makePayload('find_account', master.signer, {}));
     const account = big(found.answer.account_id);
+    const { session, expires } = await this.#letTrade(master, account);
+    await this.#admit(master, account, session, expires);
+  }
+
+  /** A new key of this browser takes the place of the one that ends: one signature of the master key. The old one ends by itself. */
+  async renew(): Promise<void> {
+    const master = await this.master();
+    if (master === null) throw new Error('This browser does not keep the key file.');
+    const { session, expires } = await this.#letTrade(master, this.credentials!.account);
+    this.credentials = { ...this.credentials!, sessionKey: session.key, sessionPublic: session.publicKey, sessionExpires: expires };
+    await this.#vault.save(this.credentials);
+    this.changed();
+  }
+
+  /** The master key lets a new key of this browser trade. */
+  async #letTrade(master: Master, account: bigint): Promise<{ session: Session; expires: string }> {
     const session = await this.#newSession();
     const made = await this.byMaster(master, makePayload('create_session', master.signer, {
-      account_id: account, session_pub: session.publicKey, expires_at: this.#expiry(),
-      subaccount_pin: WHOLE_ACCOUNT, scope: TRADING_ONLY,
+      account_id: account, session_pub: session.publicKey, expires_at: this.#expiry(), subaccount_pin: WHOLE_ACCOUNT, scope: TRADING_ONLY,
     }));
-    await this.#admit(master, account, session, made.answer.expires_at);
+    return { session, expires: made.answer.expires_at };
   }
 
   /** The account's master key; null: its owner has it in a file. Throws where it cannot be used now. */
@@ -294,7 +314,7 @@ export class Trader extends Model {
     this.account = null;
   }
 
-  async #newSession(): Promise<{ key: CryptoKey; publicKey: Bytes }> {
+  async #newSession(): Promise<Session> {
     const pair = (await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify'])) as CryptoKeyPair;
     return { key: pair.privateKey, publicKey: new Uint8Array(await crypto.subtle.exportKey('raw', pair.publicKey)) };
   }
@@ -316,7 +336,7 @@ export class Trader extends Model {
   }
 
   /** With the API key, by which the account is read, the browser has all that it needs. */
-  async #admit(master: Master, account: bigint, session: { key: CryptoKey; publicKey: Bytes }, expires: string): Promise<void> {
+  async #admit(master: Master, account: bigint, session: Session, expires: string): Promise<void> {
     const made = await this.byMaster(master, makePayload('create_api_key', master.signer, {
       account_id: account, subaccount_pin: WHOLE_ACCOUNT, scope: READ_WRITE,
       label: `console ${new Date().toISOString().slice(0, 10)}`,
