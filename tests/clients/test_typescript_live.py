@@ -15,6 +15,7 @@ from python_library import ROOT
 from harness import Suite, Table  # noqa: E402  (python_library finds the folders)
 from peers import BTC, FATES, BinaryPeer, BookFaults, FakeStream, Proxy, move  # noqa: E402
 from peers import quotes_follow, refuse, run_live, trade  # noqa: E402
+import account_python  # noqa: E402
 import client  # noqa: E402
 import world  # noqa: E402
 
@@ -275,6 +276,54 @@ async def silence(table, here):
     table.same("overrun", (error, len(got) <= 4), ("Overrun", True))
 
 
+async def asked(process, line):
+    process.stdin.write(line)
+    return json.loads(await process.stdout.readline())
+
+
+@case
+async def account(table, here):
+    """The account by the channel `private` equals REST after each break and a kill -9, as texts and
+    as binary messages; orders and arms over the stream (J9, W9)."""
+    here.rich.cancel_all()
+    here.other.cancel_all()
+    for form in ("text", "binary"):
+        process = await begun(SCRIPT, FOLDER[0], "account", here.url, *here.secrets.values(), form)
+        first = json.loads(await process.stdout.readline())
+        for number in range(4):
+            await move(here, Random(number), 30)
+            if number == 2:
+                here.restart()
+            else:
+                await asked(process, b"break\n")
+            await move(here, Random(-number), 10)
+            rest = None
+            while (seen := await asked(process, b"look\n"))["breaks"] <= number or not \
+                    seen["isLive"] or rest != (rest := account_python.of_rest(here)) or \
+                    (sorted(seen["orders"]), seen["cash"]) != (sorted(rest[0]), rest[2]):
+                await asyncio.sleep(0.05)
+            for row, want in rest[0].items():
+                members = want if form == "text" else account_python.BINARY
+                table.same(row, {name: seen["orders"][row][name] for name in members},
+                           {name: want[name] for name in members})
+            table.same("positions", seen["positions"], rest[1])
+        table.same("each event once", seen["seqs"], list(range(first + 1, seen["seq"] + 1)))
+        process.stdin.close()
+        table.same("an order", json.loads(await process.stdout.readline()),
+                   ["it ended", "CANCELED", False])
+        table.same("it ends", await process.wait(), 0)
+    *lines, last = await said("streamOrders", here.url, *here.secrets.values())
+    table.same("orders", lines, [
+        ["over the stream", "OPEN", "rejected_invalid_price", "CANCELED", 0],
+        ["once", False, 1], ["over HTTP", "CANCELED", 1]])
+    table.same("armed again", last[:2], ["still there", "OPEN"])
+    while here.rich.order(bytes.fromhex(last[2].replace("-", ""))).json["order_status"] == "OPEN":
+        await asyncio.sleep(0.02)
+    reader = here.exchange.ack(client.CREATE_API_KEY, client.api_key_body(here.rich.id, scope=0),
+                               here.rich.session)["api_key"]
+    table.same("a reader arms nothing", await said("reader", here.url, reader), [[True]])
+
+
 def package(here):
     """The folder where the tarball is installed."""
     target = here.folder / "tarball"
@@ -347,6 +396,8 @@ async def examples(table, here):
     await maker.communicate()
     table.same("nothing is left", (maker.returncode,
                                    here.rich.read("/api/v1/orders?status=OPEN").json), (0, []))
+    here.rich.limit(900_000, 200)  # what it has armed ends two seconds after its connection
+    await until(lambda: here.rich.read("/api/v1/orders?status=OPEN").json == [])
     watcher = await begun(folder / "watch_book.js", here.url, "BTC-PERP", 2)
     first = (await watcher.stdout.readline()).split()
     table.same("an empty book", first[1:], [b"null"] * 3)

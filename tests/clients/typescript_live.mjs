@@ -36,7 +36,18 @@ async function withStream(url, far, options = {}, form = "text") {
   const ex = await perpd.connect(url, { WebSocket });
   const how = [`${far.replace("http", "ws")}/api/v1/stream`, { WebSocket, ...options }];
   return new perpd.Client(ex.session, form === "text" ? new perpd.Stream(...how)
-    : new perpd.BinaryStream(...how, (name) => ex.session.markets.get(name)));
+    : new perpd.BinaryStream(...how, ex.session));
+}
+
+/** A class of WebSockets that remembers those it made. */
+function remembered() {
+  const made = [];
+  return [class extends WebSocket {
+    constructor(...given) {
+      super(...given);
+      made.push(this);
+    }
+  }, made];
 }
 
 const texts = (levels) => levels.map((level) => level.map(String));
@@ -210,6 +221,81 @@ const CASES = {
     stop.abort();
     await Promise.all(tasks);
     say(["the stream is left", events.includes("gap")]);
+    ex.close();
+  },
+
+  /** Follows the account until the input ends: "break" breaks its connection, a line asks for all. */
+  async account(url, key, apiKey, form) {
+    const [kind, made] = remembered();
+    const ex = await signing(url, key, apiKey, { WebSocket: kind, binary: form === "binary" });
+    const view = await ex.followAccount();
+    const [seqs, stop] = [[], new AbortController()];
+    const task = (async () => {
+      for await (const one of ex.watchPrivate({ signal: stop.signal })) seqs.push(one.seq);
+    })();
+    say(view.seq);
+    for await (const part of process.stdin) {
+      if (String(part).startsWith("break")) made.at(-1).terminate();
+      say({ isLive: view.isLive, seq: view.seq, seqs, cash: String(view.cash),
+        orders: Object.fromEntries(view.orders), positions: Object.fromEntries(view.positions),
+        breaks: ex.stream.reconnections });
+    }
+    stop.abort();
+    await task;
+    const market = await ex.market("BTC-PERP");
+    const order = await ex.place(market, "buy", "0.001", "98000", { postOnly: true });
+    await order.replace("98000.5", "0.002");
+    await until(() => view.orders.get(order.id)?.price === "98000.5");
+    const done = order.done();
+    await ex.cancelAll(market);
+    say(["it ended", (await done).status, view.orders.has(order.id)]);
+    ex.close();
+  },
+
+  async streamOrders(url, key, apiKey) {
+    const [kind, made] = remembered();
+    const ex = await signing(url, key, apiKey, { WebSocket: kind, streamOrders: true });
+    const market = await ex.market("BTC-PERP");
+    const { http } = ex.session;
+    const [posts, real] = [[], http.request.bind(http)];
+    http.request = (sending) => {
+      posts.push(sending.method);
+      return real(sending);
+    };
+    const count = () => posts.filter((method) => method === "POST").length;
+    const order = await ex.place(market, "buy", "0.001", "98000", { postOnly: true });
+    const refused = await failed(ex.place(market, "buy", "0.001", "9800000"));
+    say(["over the stream", (await ex.orderRecord(order.id)).order_status, refused.status,
+      (await order.cancel()).status, count()]);
+    ex.session.overStream = async (...given) => {
+      ex.session.overStream = (...words) => ex.stream.signed(...words);
+      await ex.stream.signed(...given);
+      throw new perpd.Lost("planted", true);
+    };
+    const again = await ex.place(market, "buy", "0.001", "98000", { postOnly: true });
+    say(["once", again.outcome.isFirst, (await ex.orders({ market, status: "OPEN" })).length]);
+    made.at(-1).terminate();
+    await until(() => ex.stream.reconnections === 1);
+    say(["over HTTP", (await again.cancel()).status, count()]);
+    const [events, stop] = [[], new AbortController()];
+    const task = (async () => {
+      for await (const { kind: what } of ex.watchEvents({ signal: stop.signal })) events.push(what);
+    })();
+    const arm = await ex.cancelOnDisconnect(10_000);
+    const kept = await ex.place(market, "buy", "0.001", "98000", { postOnly: true });
+    made.at(-1).terminate();
+    await until(() => events.includes("armed"));
+    await ex.keepOnDisconnect(arm);
+    await ex.cancelOnDisconnect(0);
+    say(["still there", (await kept.refresh()).status, kept.id]);
+    stop.abort();
+    await task;
+    ex.close();
+  },
+
+  async reader(url, apiKey) {
+    const ex = await perpd.connect(url, { apiKey, WebSocket });
+    say([(await failed(ex.cancelOnDisconnect())).http === 403]);
     ex.close();
   },
 

@@ -8,6 +8,7 @@ import { WebSocket } from "ws"; // Node 22 has its own
 const SIDES = [["buy", -10n, "down"], ["sell", 10n, "up"]] as const;
 
 async function quote(ex: Client, market: Market, signal: AbortSignal): Promise<void> {
+  await ex.cancelOnDisconnect(2000); // orders show their events from here on
   const quotes = new Map<string, Order>();
   for await (const mark of ex.watchMark(market, { signal })) { // the newest value only
     if (!mark.valid) {
@@ -19,7 +20,7 @@ async function quote(ex: Client, market: Market, signal: AbortSignal): Promise<v
       const price = market.roundPrice(mark.price.timesBps(bps), rounding);
       const order = quotes.get(side);
       try {
-        if (order === undefined || !(await order.refresh()).isOpen) {
+        if (order?.isOpen !== true) {
           quotes.set(side, await ex.place(market, side, "0.01", price, { postOnly: true }));
         } else if (order.price?.equals(price) !== true) {
           await order.replace(price, "0.01", { expectedRemaining: order.remaining });
@@ -35,6 +36,5 @@ const [url = "", key = "", apiKey = ""] = process.argv.slice(2);
 const stop = new AbortController();
 process.on("SIGINT", () => stop.abort());
 const ex = await connect(url, { key: await readKey(key), apiKey: await readSecret(apiKey), WebSocket });
-const market = await ex.market("BTC-PERP");
-await quote(ex, market, stop.signal);
-await ex.cancelAll(market).finally(() => ex.close());
+await quote(ex, await ex.market("BTC-PERP"), stop.signal);
+await ex.cancelAll().finally(() => ex.close());

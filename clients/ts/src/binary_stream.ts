@@ -6,36 +6,36 @@ import { Amount } from "./amount.js";
 import { readMessage, SUBPROTOCOL } from "./binary.js";
 import type { Best, BinaryFrame, Level, TradeMessage } from "./binary.js";
 import { Lost } from "./errors.js";
+import { eventOf, SIDES } from "./binary_private.js";
 import type { Market } from "./market.js";
+import type { Session } from "./session.js";
 import { Socket } from "./socket.js";
 import type { SocketClass } from "./socket.js";
-import { Stream } from "./stream.js";
+import { PRIVATE, Stream } from "./stream.js";
 import type { Sink, StreamOptions, Subscription } from "./stream.js";
 
 type Members = Readonly<Record<string, unknown>>;
 
-const SIDES = ["LONG", "SHORT"] as const;
-
-/** `find` gives the market of a name. Channels without binary messages are a RangeError, and so is
- * `private`, for which the library has no sink. */
+/** `session` has the markets and their decimals. Channels without binary messages are a RangeError. */
 export class BinaryStream extends Stream {
   readonly #byAsset = new Map<number, Market>();
 
   constructor(address: string, options: StreamOptions,
-    private readonly find: (name: string) => Market | undefined) {
+    private readonly session: Pick<Session, "markets">) {
     super(address, options);
   }
 
-  override subscribe(channel: string, market: string, make: () => Sink, depth?: number)
-    : Subscription {
+  override subscribe(channel: string, market: string, make: () => Sink, depth?: number,
+    caughtUp?: () => void): Subscription {
+    if (channel === PRIVATE) return super.subscribe(channel, market, make, depth, caughtUp);
     if (!Object.hasOwn(DATA, channel)) {
       throw new RangeError(`${SUBPROTOCOL} is for ${Object.keys(DATA).join(", ")}: connect ` +
         `without { binary: true } for ${channel}`);
     }
-    const found = this.find(market);
+    const found = this.session.markets.get(market);
     if (found === undefined) throw new RangeError(`no market ${JSON.stringify(market)}`);
     this.#byAsset.set(found.assetId, found);
-    return super.subscribe(channel, market, make, depth);
+    return super.subscribe(channel, market, make, depth, caughtUp);
   }
 
   protected override open(kind: SocketClass, timeoutMs: number): Promise<Socket> {
@@ -55,7 +55,16 @@ export class BinaryStream extends Stream {
     const hasData = market !== undefined && (type === "snapshot" || type === "update");
     return { channel, type, market: market?.name ?? "", seq: frame.seq, prev_seq: frame.prev_seq,
       engine_seq: frame.engine_seq, time_ns: frame.time_ns, ...(crc !== null && { crc }),
-      data: hasData && channel !== "private" ? DATA[channel](market, frame) : {} };
+      data: channel === PRIVATE ? this.#event(frame)
+        : hasData ? DATA[channel](market, frame) : {} };
+  }
+
+  #event(frame: BinaryFrame): Members {
+    if (frame.type !== "update") return {};
+    const [one, ...more] = frame.data.filter((each) => "seq" in each);
+    if (one === undefined || more.length > 0) throw new Lost("an update that is not one event", true);
+    return eventOf(one, [...this.session.markets.values()].find(({ assetId }) =>
+      assetId === one.market));
   }
 }
 

@@ -1,16 +1,19 @@
 // connect() and the Client: reads, plain writes, trading, streams of one exchange.
 
+import { Account, Private } from "./account.js";
+import type { PrivateEvent } from "./account.js";
 import type { AmountLike } from "./amount.js";
 import { Amount } from "./amount.js";
 import { BinaryStream } from "./binary_stream.js";
 import { Book } from "./book.js";
 import type { Market } from "./market.js";
+import type { Order } from "./order.js";
 import type { Outcome } from "./requests.js";
 import { API, Session } from "./session.js";
 import type { Parameters } from "./session.js";
 import type { Signer } from "./sign.js";
 import type { SocketClass } from "./socket.js";
-import { BookSink, Newest, Stream, Trades } from "./stream.js";
+import { Arm, BookSink, Newest, PRIVATE, Stream, Trades } from "./stream.js";
 import type { Event } from "./stream.js";
 import { Trading } from "./trading.js";
 import type * as records from "./types.gen.js";
@@ -31,9 +34,11 @@ export interface Options {
   readonly timeoutMs?: number;
   /** Gets the id and the bytes of each request before it is sent. */
   readonly onIntent?: (requestId: string, envelope: string) => void;
-  /** Streams are of the subprotocol perps.bin.v1, which has books, best prices and trades; another watch
-   * throws RangeError then. */
+  /** Streams are of the subprotocol perps.bin.v1, which has books, best prices, trades and the account;
+   * another watch throws RangeError then. */
   readonly binary?: boolean;
+  /** Signed requests go over the stream while it is there, else over HTTP. */
+  readonly streamOrders?: boolean;
   /** The class of WebSockets; Node 20 has none of its own. */
   readonly WebSocket?: SocketClass | undefined;
   /** The monotonic clock, for tests. */
@@ -68,15 +73,26 @@ export async function connect(address: string, options: Options = {}): Promise<C
     throw error;
   }
   const target = session.origin.stream(`${API}/stream`);
-  const how = { WebSocket: options.WebSocket };
-  return new Client(session, options.binary === true
-    ? new BinaryStream(target, how, (name) => session.markets.get(name))
-    : new Stream(target, how));
+  const how = { WebSocket: options.WebSocket,
+    ...(session.hasApiKey && { apiKey: () => session.apiKey() }) };
+  const client = new Client(session, options.binary === true
+    ? new BinaryStream(target, how, session) : new Stream(target, how));
+  if (options.streamOrders !== true) return client;
+  try {
+    await client.followAccount();
+    session.overStream = (...words) => client.stream.signed(...words);
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+  return client;
 }
 
 /** One exchange, one portfolio. Amounts come as decimal strings in records (json.md) and as Amount
  * elsewhere. */
 export class Client extends Trading {
+  #followed: Private | undefined;
+
   constructor(session: Session, readonly stream: Stream) {
     super(session);
   }
@@ -225,6 +241,82 @@ export class Client extends Trading {
     } finally {
       this.stream.release(subscription);
     }
+  }
+
+  /** The sink of the account's channel, which is kept until the client is closed. */
+  #private(): Private {
+    if (this.#followed === undefined) {
+      this.session.apiKey();
+      const sink = new Private(new Account(this.session));
+      this.stream.subscribe(PRIVATE, "", () => sink, undefined, () => sink.caughtUp());
+      this.#followed = sink;
+    }
+    return this.#followed;
+  }
+
+  /** The account view of this portfolio, once it is live, kept until the client is closed. The orders of
+   * this client show what their events say from then on. Problem: the key is refused. */
+  override async followAccount(): Promise<Account> {
+    const { account, signal } = this.#private();
+    let count: number | undefined = signal.count - 1;
+    while (!account.isLive) count = await signal.after(count ?? signal.count);
+    return account;
+  }
+
+  override async accountChanged(): Promise<void> {
+    const { signal } = this.#private();
+    await signal.after(signal.count);
+  }
+
+  protected override async seen(order: Order, outcome: Outcome): Promise<Order> {
+    this.#followed?.account.follow(order);
+    return super.seen(order, outcome);
+  }
+
+  /** The same Account after each change, also when it is lost: see `isLive`. */
+  async* watchAccount(watching: Watching = {}): AsyncGenerator<Account, void, undefined> {
+    const { account, signal } = this.#private();
+    let count: number | undefined = signal.count;
+    if (account.isLive) yield account;
+    for (;;) {
+      count = await signal.after(count, watching.signal);
+      if (count === undefined) return;
+      yield account;
+    }
+  }
+
+  /** Every event of the account (J9) from now on, also those of a time without connection. Overrun when
+   * `room` of them were not taken, or when the exchange keeps them no more. */
+  async* watchPrivate(watching: Watching & { readonly room?: number } = {})
+    : AsyncGenerator<PrivateEvent, void, undefined> {
+    const { consumers } = this.#private();
+    const consumer = new Consumer<Frame>(watching.room ?? TRADES_ROOM);
+    consumers.add(consumer);
+    try {
+      for (;;) {
+        const frame = await consumer.next(watching.signal);
+        if (frame === undefined) return;
+        yield { event: String(frame.data["event"]), data: frame.data, seq: frame.seq,
+          engineSeq: frame.engine_seq, timeNs: frame.time_ns };
+      }
+    } finally {
+      consumers.delete(consumer);
+    }
+  }
+
+  /** The exchange cancels the orders of this subaccount when the connection is lost and does not come
+   * back within the grace (wire.md W9); returns when that is durable. The account is followed then.
+   * `keepOnDisconnect` ends it. Problem: it was refused. */
+  async cancelOnDisconnect(graceMs = 2000): Promise<Arm> {
+    await this.followAccount();
+    const arm = new Arm(this.session.place.subaccount_index, graceMs);
+    await this.stream.arm(arm);
+    return arm;
+  }
+
+  /** Ends what `cancelOnDisconnect` began: the orders stay. Lost, Problem: perhaps not. */
+  async keepOnDisconnect(arm: Arm): Promise<void> {
+    await this.stream.disarm(arm);
   }
 
   /** The mark price; a consumer that is slow gets the newest value only. */

@@ -1,5 +1,7 @@
 // perpd - a client of the exchange perpd: clients/ts/README.md has what it does.
 
+export { Account } from "./account.js";
+export type { Held, PrivateEvent } from "./account.js";
 export { addressOf, addressText } from "./address.js";
 export type { AddressLike } from "./address.js";
 export * from "./amount.js";
@@ -20,7 +22,7 @@ export type { Change, Direction, Replacement } from "./order.js";
 export type { Outcome, Pending, Request, Waiting } from "./requests.js";
 export * from "./sign.js";
 export type { SocketClass } from "./socket.js";
-export { Stream } from "./stream.js";
+export { Arm, Stream } from "./stream.js";
 export type { Event, StreamOptions } from "./stream.js";
 export type { LimitOptions, MarketOptions, Placement, Sending, TimeInForce, Trigger,
   TriggerOptions } from "./trading.js";

@@ -8,7 +8,8 @@ import type { Trading } from "./trading.js";
 
 export type Direction = "buy" | "sell";
 
-const OPEN: ReadonlySet<string> = new Set(["OPEN", "PARTIALLY_FILLED", "UNTRIGGERED"]);
+/** The states of an order that may still be filled. */
+export const OPEN: ReadonlySet<string> = new Set(["OPEN", "PARTIALLY_FILLED", "UNTRIGGERED"]);
 
 export interface Change extends Waiting {
   /** Refuses the change when the remaining size is another: a fill came in between. */
@@ -25,8 +26,8 @@ export interface OrderFlags {
   readonly reduceOnly?: boolean;
 }
 
-/** `status`, `remaining` and `filled` are as of the newest acknowledgement or `refresh`: fills that
- * came later are not in them. */
+/** `status`, `remaining` and `filled` are as of the newest acknowledgement or `refresh`, and of the
+ * newest event once the account is followed (Client.followAccount). */
 export class Order {
   isConditional: boolean;
   postOnly: boolean;
@@ -36,6 +37,8 @@ export class Order {
   filled = new Amount(0n, 0);
   averagePrice: Amount | null = null;
   outcome: Outcome | undefined;
+  #toldAt = 0n; // sequences of what was asked for, and of events
+  #heardAt = 0n;
 
   constructor(private readonly trading: Trading, public id: string, readonly market: Market,
     readonly side: Direction, public price: Amount | null, readonly size: Amount,
@@ -55,8 +58,24 @@ export class Order {
   acknowledge(outcome: Outcome): boolean {
     this.outcome = outcome;
     if (typeof outcome.answer["order_status"] !== "string") return false;
-    this.#take(outcome.answer);
+    this.#tell(outcome.answer, outcome.sequence ?? 0n);
     return true;
+  }
+
+  /** Takes what an answer shows, as of this sequence, unless an event was newer. */
+  #tell(members: Members, at: bigint): void {
+    if (at < this.#heardAt) return;
+    if (at > this.#toldAt) this.#toldAt = at;
+    this.#take(members);
+  }
+
+  /** Takes what an event of this sequence says, unless an answer was as new. */
+  hear(record: Members, at: bigint): void {
+    if (at <= this.#toldAt) return;
+    this.#heardAt = at;
+    this.#take(record);
+    if (typeof record["price"] === "string") this.price = Amount.of(record["price"]);
+    if (this.isConditional) this.isConditional = record["order_status"] === "UNTRIGGERED";
   }
 
   #take(members: Members): void {
@@ -64,13 +83,15 @@ export class Order {
     this.remaining = Amount.of(members["remaining_size"] as string);
     this.filled = Amount.of(members["filled_size"] as string);
     const average = members["average_price"];
+    if (average === undefined) return; // a binary event has none
     this.averagePrice = typeof average === "string" ? Amount.of(average) : null;
   }
 
   /** Reads the order, as of the sequence `least` or later. */
   async refresh(least?: bigint): Promise<this> {
-    const record = await this.trading.orderRecord(this.id, least);
-    this.#take(record as unknown as Members);
+    const [record, at] = await this.trading.orderAt(this.id, least);
+    if (at < this.#heardAt) return this;
+    this.#tell(record as unknown as Members, at);
     if (record.price !== null) this.price = Amount.of(record.price);
     this.postOnly = record.post_only;
     this.reduceOnly = record.reduce_only;
@@ -86,6 +107,15 @@ export class Order {
   /** A smaller size; the place in the queue stays. */
   async reduce(by: AmountLike, how: Change = {}): Promise<Order> {
     return this.trading.reduce(this, by, how);
+  }
+
+  /** Waits until the order is open no more, by the account's events. */
+  async done(): Promise<this> {
+    const account = await this.trading.followAccount();
+    account.follow(this);
+    await this.refresh();
+    while (this.isOpen) await this.trading.accountChanged();
+    return this;
   }
 
   async cancel(waiting: Waiting = {}): Promise<Order> {

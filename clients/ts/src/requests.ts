@@ -9,7 +9,7 @@ import { payloadOf } from "./body.js";
 import { Closed, Lost, NotExecuted, OutcomePending, PerpdError, Problem, Rejected }
   from "./errors.js";
 import { jsonOf, problemOf } from "./http.js";
-import type { Answer, Http } from "./http.js";
+import type { Answer } from "./http.js";
 import { Ids, idTimeMs } from "./ids.js";
 import { envelopeOf, explained } from "./sign.js";
 import type { Signer } from "./sign.js";
@@ -86,13 +86,16 @@ interface Verdict {
   readonly pauseMs?: number;
 }
 
+/** Sends an envelope to a path, for so many ms. */
+export type Post = (path: string, envelope: string, timeoutMs: number) => Promise<Answer>;
+
 /** Signs and sends. */
 export class Sender {
   #ids: Ids;
   readonly #closing = new AbortController();
 
-  constructor(private readonly http: Http, private readonly clock: Clock,
-    private readonly signer: Signer, private readonly pastMs: number,
+  constructor(private readonly post: Post, private readonly timeoutMs: number,
+    private readonly clock: Clock, private readonly signer: Signer, private readonly pastMs: number,
     private readonly sources: Sources) {
     this.#ids = new Ids(() => clock.nowMs());
   }
@@ -178,9 +181,8 @@ export class Sender {
   async #sendOnce(request: Request, leftMs: number): Promise<Outcome | Verdict | Lost> {
     if (this.#closing.signal.aborted) throw new Closed("the client is closed");
     try {
-      const answer = await this.http.request({ method: "POST", target: request.path,
-        headers: { "Content-Type": "application/json", "X-Ack": "full" }, body: request.envelope,
-        timeoutMs: Math.max(LEAST_TIMEOUT_MS, Math.min(this.http.timeoutMs, leftMs)) });
+      const answer = await this.post(request.path, request.envelope,
+        Math.max(LEAST_TIMEOUT_MS, Math.min(this.timeoutMs, leftMs)));
       return await judge(request, answer);
     } catch (error) {
       if (error instanceof Lost) return error;

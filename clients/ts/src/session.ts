@@ -47,6 +47,8 @@ export class Session {
   place: PortfolioId;
   markets: ReadonlyMap<string, Market> = new Map();
   exchange: records.Exchange | undefined;
+  /** Sends a signed request over the stream; undefined when there is none for it. */
+  overStream: ((envelope: string, timeoutMs: number) => Promise<Answer | undefined>) | undefined;
   readonly #apiKey: string | undefined;
   readonly #signer: Signer | undefined;
   #sender: Sender | undefined;
@@ -101,10 +103,26 @@ export class Session {
       throw new WrongExchange(`the key signs for the exchange ${bound} alone, and this is ` +
         exchange.exchange_id);
     }
-    this.#sender = new Sender(this.http, this.clock, signer, exchange.request_id_window_ms.past, {
+    this.#sender = new Sender((...words) => this.#post(...words), this.http.timeoutMs, this.clock, signer, exchange.request_id_window_ms.past, {
       look: (id) => this.answer(`/requests/${id}`, { isPrivate: true }),
       proof: () => this.#applied(), resync: () => this.resync(),
       onIntent: this.#onIntent });
+  }
+
+  /** The answer to a signed request, over the stream while there is one for it. */
+  async #post(path: string, envelope: string, timeoutMs: number): Promise<Answer> {
+    const answer = await this.overStream?.(envelope, timeoutMs);
+    return answer ?? this.http.request({ method: "POST", target: path, body: envelope, timeoutMs,
+      headers: { "Content-Type": "application/json", "X-Ack": "full" } });
+  }
+
+  /** Hands the API key to what logs in with it; PerpdError when there is none. */
+  apiKey(): string {
+    return this.#headers(true)["X-API-KEY"] ?? "";
+  }
+
+  get hasApiKey(): boolean {
+    return this.#apiKey !== undefined;
   }
 
   get sender(): Sender {
@@ -168,15 +186,23 @@ export class Session {
 
   /** The JSON of a read; Problem, Lost. */
   async get(path: string, reading: Reading = {}): Promise<unknown> {
-    return repeated(() => this.answer(path, reading), TRIES);
+    return (await repeated(() => this.answer(path, reading), TRIES))[0];
+  }
+
+  /** The JSON of a private read, and the sequence that it is of; Problem, Lost. */
+  async getAt(path: string, parameters: Parameters, least?: bigint)
+    : Promise<readonly [unknown, bigint]> {
+    const [shown, answer] = await repeated(
+      () => this.answer(path, { parameters, isPrivate: true, least }), TRIES);
+    return [shown, BigInt(answer.headers.get("x-sequence") ?? "0")];
   }
 
   /** The JSON of a plain write. One that says what shall be may be repeated, and is; `again` false: it
    * is sent once. */
   async write(method: string, path: string, members: object, again = true): Promise<unknown> {
     const headers = { ...this.#headers(true), "Content-Type": "application/json" };
-    return repeated(() => this.http.request({ method, target: API + path, headers,
-      body: formatJson(members) }), again ? TRIES : 1);
+    return (await repeated(() => this.http.request({ method, target: API + path, headers,
+      body: formatJson(members) }), again ? TRIES : 1))[0];
   }
 
   async #applied(): Promise<readonly [timeNs: bigint, engineSeq: bigint]> {
@@ -186,11 +212,13 @@ export class Session {
   }
 }
 
-/** The JSON of a good answer; asks again where the connection is lost, and on 408, 429, 5xx. */
-async function repeated(ask: () => Promise<Answer>, tries: number): Promise<unknown> {
+/** The JSON of a good answer, and it; asks again where the connection is lost, and on 408, 429, 5xx. */
+async function repeated(ask: () => Promise<Answer>, tries: number)
+  : Promise<readonly [unknown, Answer]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return goodOf(await ask());
+      const answer = await ask();
+      return [goodOf(answer), answer];
     } catch (error) {
       const mayPass = error instanceof Lost ||
         (error instanceof Problem && (error.http >= 500 || BUSY.has(error.http)));

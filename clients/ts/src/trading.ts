@@ -1,10 +1,11 @@
 // The signed requests of a session: orders, cancels, batches, the dead-man, cash.
 
+import type { Account } from "./account.js";
 import { addressOf } from "./address.js";
 import type { AddressLike } from "./address.js";
 import { Amount } from "./amount.js";
 import type { AmountLike } from "./amount.js";
-import { Rejected } from "./errors.js";
+import { PerpdError, Rejected } from "./errors.js";
 import { idBytes } from "./ids.js";
 import type { Market } from "./market.js";
 import { Order } from "./order.js";
@@ -97,6 +98,24 @@ export class Trading {
     return await this.session.get(`/orders/${orderId}`, { isPrivate: true, least }) as OrderRecord;
   }
 
+  /** The order's record, and the sequence that it is of. */
+  async orderAt(orderId: string, least?: bigint): Promise<readonly [OrderRecord, bigint]> {
+    idBytes(orderId);
+    const [record, at] = await this.session.getAt(`/orders/${orderId}`, {}, least);
+    return [record as OrderRecord, at];
+  }
+
+  /** The account view, once it is live, kept until the client is closed; the orders of this client
+   * follow their events from then on. */
+  async followAccount(): Promise<Account> {
+    throw new PerpdError("only a Client has a stream");
+  }
+
+  /** Waits for the next change of the account that is followed. */
+  async accountChanged(): Promise<void> {
+    throw new PerpdError("only a Client has a stream");
+  }
+
   /** A limit order. */
   async place(market: Market, side: Direction, size: AmountLike, price: AmountLike,
     how: LimitOptions = {}): Promise<Order> {
@@ -138,11 +157,11 @@ export class Trading {
     body: Bodies[Name]): Promise<Order> {
     const outcome = await this.#send(name, body, how);
     order.id = outcome.requestId;
-    return this.#seen(order, outcome);
+    return this.seen(order, outcome);
   }
 
   /** The order with what the outcome shows of it, or else with what a read shows. */
-  async #seen(order: Order, outcome: Outcome): Promise<Order> {
+  protected async seen(order: Order, outcome: Outcome): Promise<Order> {
     return order.acknowledge(outcome) ? order : order.refresh(outcome.sequence ?? undefined);
   }
 
@@ -157,19 +176,19 @@ export class Trading {
       stp: "EXPIRE_TAKER", asset: market.assetId,
       expected_remaining: expectedOf(market, how.expectedRemaining) }, how);
     order.price = Amount.of(price);
-    return this.#seen(order, outcome);
+    return this.seen(order, outcome);
   }
 
   async reduce(order: Order, by: AmountLike, how: Change = {}): Promise<Order> {
     const { market } = order;
-    return this.#seen(order, await this.#send("order_reduction", {
+    return this.seen(order, await this.#send("order_reduction", {
       portfolio_id: this.session.place, order_id: order.id, reduce_by: market.rawSize(by),
       expected_remaining: expectedOf(market, how.expectedRemaining), asset: market.assetId }, how));
   }
 
   async cancel(order: Order, waiting: Waiting = {}): Promise<Order> {
     const name = order.isConditional ? "conditional_order_cancel" : "order_cancel";
-    return this.#seen(order, await this.#send(name, { portfolio_id: this.session.place,
+    return this.seen(order, await this.#send(name, { portfolio_id: this.session.place,
       order_id: order.id, asset: order.market.assetId }, waiting));
   }
 
