@@ -86,22 +86,6 @@ static bool is_mended(struct scrub *scrub, const struct scrub_target *target)
     return true;
 }
 
-/* Whether frames were written to the segment: it is in use, and the one before is sealed. */
-static bool has_frames(struct scrub *scrub, uint64_t number)
-{
-    const struct scrub_target target = { number, SCRUB_SEGMENT };
-    char path[DISK_PATH_BYTES];
-
-    path_of(&target, path);
-    int file = disk_open(scrub->disk, path, DISK_DIRECT);
-    if (file < 0)
-        return false;
-    int64_t count =
-        disk_read(scrub->disk, file, SEGMENT_FRAMES_OFFSET, scrub->room, DISK_ALIGNMENT);
-    disk_close(scrub->disk, file);
-    return count == DISK_ALIGNMENT && frame_claimed_number(scrub->room) != 0;
-}
-
 /* Opens the list with all its files in archive/ itself. */
 static enum refusal_kind open_own_archive(struct scrub *scrub, struct refusal *refusal)
 {
@@ -142,7 +126,9 @@ static void open_archive(struct scrub *scrub)
         memset(&scrub->archive, 0, sizeof scrub->archive);
 }
 
-/* The archive's files, then the segments below the last one that has frames, then the snapshots. */
+/* The archive's files, then the sealed segments, then the snapshots. Of frames in flight a later one may
+ * be in the next segment before an earlier one is in its own, so what is on disk does not say which
+ * segment is sealed. */
 static void list(struct scrub *scrub)
 {
     uint64_t sequences[SNAPSHOTS_MAX];
@@ -157,7 +143,7 @@ static void list(struct scrub *scrub)
             add(scrub, SCRUB_COPIED, scrub->archive.rows[i].segment);
     }
     if (segment_range_of(scrub->disk, &range) == 0 && range.count > 0)
-        for (uint64_t n = range.min; n < range.max && has_frames(scrub, n + 1); n++)
+        for (uint64_t n = range.min; n < range.max && n < scrub->open_segment; n++)
             add(scrub, SCRUB_SEGMENT, n);
     int snapshots = snapshot_list(scrub->disk, sequences, SNAPSHOTS_MAX);
     for (int i = 0; i < snapshots; i++)

@@ -50,6 +50,7 @@ struct scrub {
     const struct exchange_file *exchange;
     const struct archive_copy *copy; /* NULL: the archive has one folder */
     uint64_t rate;                   /* bytes a second */
+    uint64_t open_segment; /* those below it are sealed (journal_written_segment); the owner's */
     struct scrub_target *targets;
     uint32_t count, next;
     struct archive archive; /* of the round */

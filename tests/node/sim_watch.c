@@ -356,6 +356,13 @@ static bool has_text(const uint8_t *bytes, size_t count, const char *text)
     return memmem(bytes, count, text, strlen(text)) != NULL;
 }
 
+/* Whether rows from before the last start are kept nowhere, so that a snapshot which needs one is
+ * refused (journal.md, History). */
+static bool has_forgotten(const struct sim *sim)
+{
+    return sim->has_gap || sim->history_folder[0] == '\0';
+}
+
 /* A market that the follower does not have yet is asked for again; a revoked key is none that can
  * log in. */
 static void take_message(struct sim *sim, struct sim_watch *watch, uint8_t kind,
@@ -368,7 +375,9 @@ static void take_message(struct sim *sim, struct sim_watch *watch, uint8_t kind,
     else if (!has_text(bytes, count, "\"problem\"")) {
         if (has_text(bytes, count, "\"op\":\"login\""))
             follow_account(watch);
-    } else if (has_text(bytes, count, "\"not_found\""))
+    } else if (has_text(bytes, count, "\"not_ready\"") && has_forgotten(sim))
+        return; /* trades, of which it goes without: the book and the account are followed */
+    else if (has_text(bytes, count, "\"not_found\""))
         watch->is_early = true;
     else if (has_text(bytes, count, "\"invalid_api_key\""))
         watch->is_member = false;

@@ -499,6 +499,7 @@ uint64_t core_scrub(struct core *core, uint64_t now_ns)
 {
     if (core->config.scrub_rate == 0)
         return 0;
+    core->scrub.open_segment = journal_written_segment(core->journal);
     uint64_t work = scrub_step(&core->scrub, now_ns);
     if (core->scrub.finding[0] != '\0')
         log_line(LOG_ERROR, "scrub", "%s", core->scrub.finding);
