@@ -31,6 +31,32 @@ static bool ask_nodes(struct survey *survey, const char *cluster, struct etcd *e
     return true;
 }
 
+/* The keys of nodes that joined; what stands in them is for people. */
+static bool ask_joined(struct survey *survey, const char *cluster, struct etcd *etcd)
+{
+    struct repl_key from = repl_key_of(cluster, "member/"), end = repl_key_of(cluster, "member/~");
+    size_t skip = strlen(from.text);
+    struct etcd_done done;
+
+    if (etcd_ask_range(etcd, etcd_text(from.text), etcd_text(end.text), 0, SURVEY_WAIT_NS, &done) !=
+            0 ||
+        done.result != ETCD_OK)
+        return false;
+    for (uint32_t i = 0; i < done.row_count; i++) {
+        const struct etcd_bytes *key = &done.rows[i].key;
+        if (key->count <= skip || key->count - skip > CLUSTER_LABEL_BYTES)
+            continue; /* no node's */
+        if (survey->joined_count == SURVEY_NODES_MAX) {
+            survey->joined_more++;
+            continue;
+        }
+        char *name = survey->joined[survey->joined_count++];
+        memset(name, 0, sizeof survey->joined[0]);
+        memcpy(name, (const char *)key->bytes + skip, key->count - skip);
+    }
+    return true;
+}
+
 static bool ask_leader(struct survey *survey, const char *cluster, struct etcd *etcd)
 {
     struct repl_key key = repl_key_of(cluster, "leader");
@@ -128,9 +154,10 @@ uint64_t survey_status(struct survey *survey, struct etcd *one)
 void survey_keys(struct survey *survey, const char *cluster, struct etcd *etcd)
 {
     survey->node_count = survey->nodes_more = survey->member_count = 0;
+    survey->joined_count = survey->joined_more = 0;
     survey->has_leader = false;
-    survey->has_answer = ask_nodes(survey, cluster, etcd) && ask_leader(survey, cluster, etcd) &&
-                         ask_vault(survey, cluster, etcd);
+    survey->has_answer = ask_nodes(survey, cluster, etcd) && ask_joined(survey, cluster, etcd) &&
+                         ask_leader(survey, cluster, etcd) && ask_vault(survey, cluster, etcd);
 }
 
 uint32_t survey_used_percent(const struct survey *survey, uint64_t quota)
@@ -141,6 +168,22 @@ uint32_t survey_used_percent(const struct survey *survey, uint64_t quota)
         if (survey->members[i].used_bytes > 0 && (uint64_t)survey->members[i].used_bytes > most)
             most = (uint64_t)survey->members[i].used_bytes;
     return most >= quota ? 100 : (uint32_t)((uint128)most * 100 / quota);
+}
+
+bool survey_has_node(const struct survey *survey, const char *node)
+{
+    for (uint32_t i = 0; i < survey->node_count; i++)
+        if (strcmp(survey->nodes[i].node, node) == 0)
+            return true;
+    return false;
+}
+
+bool survey_has_joined(const struct survey *survey, const char *node)
+{
+    for (uint32_t i = 0; i < survey->joined_count; i++)
+        if (strcmp(survey->joined[i], node) == 0)
+            return true;
+    return false;
 }
 
 uint32_t survey_current(const struct survey *survey)

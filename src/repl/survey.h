@@ -1,13 +1,15 @@
 /* survey.h - how a cluster is: its nodes, the members of etcd, the newest segment of the vault.
  *
- *   keys node/, leader, segment/ ──┐
+ *   keys node/, member/, leader, ──┐
+ *   segment/                       │
  *   members, by any of them ───────┼──> struct survey
  *   status, asked of each ─────────┘
  *
  * Order.  survey_keys begins a survey, survey_members and survey_status of each address add to it.
  * Wait.   One question after the other, at most SURVEY_WAIT_NS for each.
  * Owner.  One thread, which has the clients; no other request is in flight on them.
- * Bound.  SURVEY_NODES_MAX nodes and ETCD_MEMBERS_MAX members; of more nodes only the number. */
+ * Bound.  SURVEY_NODES_MAX nodes, as many that joined, ETCD_MEMBERS_MAX members of etcd; of more
+ *         nodes only the number. */
 #ifndef REPL_SURVEY_H
 #define REPL_SURVEY_H
 
@@ -34,10 +36,12 @@ struct survey {
     uint64_t term;                                        /* of the leader */
     uint64_t vault_segment, vault_last_frame, vault_t_ns; /* the newest in the vault */
     uint32_t node_count, nodes_more, member_count;
+    uint32_t joined_count, joined_more;
     bool has_answer; /* etcd answered for its keys: else nodes, leader and vault are not known */
     bool has_leader, has_vault;
     char leader[CLUSTER_LABEL_BYTES + 1];
-    struct cluster_node nodes[SURVEY_NODES_MAX]; /* by name */
+    struct cluster_node nodes[SURVEY_NODES_MAX];            /* by name */
+    char joined[SURVEY_NODES_MAX][CLUSTER_LABEL_BYTES + 1]; /* keys member/, by name */
     struct survey_member members[ETCD_MEMBERS_MAX];
 };
 
@@ -55,6 +59,12 @@ uint64_t survey_status(struct survey *survey, struct etcd *one);
 /* The greatest part of `quota` that a member's database uses, in percent, at most 100: pages that
  * are free do not count, for they are used again. */
 CC_MUST_USE uint32_t survey_used_percent(const struct survey *survey, uint64_t quota);
+
+/* Whether a node of this name is there: it has its session. */
+CC_MUST_USE bool survey_has_node(const struct survey *survey, const char *node);
+
+/* Whether a node of this name has joined the cluster, there or not. */
+CC_MUST_USE bool survey_has_joined(const struct survey *survey, const char *node);
 
 /* The nodes that lead or are current. */
 CC_MUST_USE uint32_t survey_current(const struct survey *survey);

@@ -118,6 +118,42 @@ static void more_nodes_than_are_shown(void)
     close_world();
 }
 
+static void put_joined(const char *name)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "member/%s", name);
+    struct repl_key key = repl_key_of("x", text);
+    put(&key, "joined", 6);
+}
+
+/* A node that joined is missed while it has no session; names that no node can have are none. */
+static void who_has_joined(void)
+{
+    struct survey survey = { 0 };
+    char name[CLUSTER_LABEL_BYTES + 1];
+
+    open_world();
+    put_node("a", CLUSTER_LEADING, 70);
+    put_joined("a");
+    put_joined("b-234567890abcde"); /* as long as a name may be */
+    put_joined("");
+    put_joined("c-234567890abcdef");
+    survey_keys(&survey, "x", etcd);
+    CHECK(survey.joined_count == 2 && survey.joined_more == 0);
+    CHECK(survey_has_joined(&survey, "a") && survey_has_node(&survey, "a"));
+    CHECK(strcmp(survey.joined[1], "b-234567890abcde") == 0);
+    CHECK(survey_has_joined(&survey, "b-234567890abcde"));
+    CHECK(!survey_has_node(&survey, "b-234567890abcde") && !survey_has_joined(&survey, "b"));
+    for (int i = 0; i < SURVEY_NODES_MAX; i++) {
+        snprintf(name, sizeof name, "n%02d", i);
+        put_joined(name);
+    }
+    survey_keys(&survey, "x", etcd);
+    CHECK(survey.joined_count == SURVEY_NODES_MAX && survey.joined_more == 2);
+    close_world();
+}
+
 /* Without answers nothing is known, and nothing is made up. */
 static void a_silent_etcd(void)
 {
@@ -225,6 +261,7 @@ int main(void)
 {
     shows_the_keys();
     more_nodes_than_are_shown();
+    who_has_joined();
     a_silent_etcd();
     percent_and_leader();
     place_of_leader();

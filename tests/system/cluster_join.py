@@ -54,6 +54,32 @@ def refused_joins(world, invite, config, name):
     return problems
 
 
+def leaves(cluster, node, config):
+    """A member that is gone is missed until its membership is ended; one that is there cannot
+    leave, and what comes back is a member again."""
+    problems, missed = [], f"node {node.name} is not there: start it, or let it leave the cluster"
+
+    def leave(code, text):
+        done = run_perp("cluster", "leave", node.name, config)
+        if done.returncode != code or text not in done.stdout + done.stderr:
+            problems.append(f"leave, expected {code} and {text!r}: {done}")
+
+    def is_missed(expected):
+        page = cluster.shown()
+        return "problems" in page and (missed in page["problems"]) == expected
+
+    leave(1, f"{node.name} is there")
+    node.kill()
+    until(lambda: is_missed(True), lambda: f"{missed}: {cluster.shown()}")
+    leave(0, node.name)
+    until(lambda: is_missed(False), lambda: f"{node.name} missed no longer: {cluster.shown()}")
+    leave(1, f"{node.name} is no member")
+    node.rejoin()
+    until(lambda: node.log().count("is a member of the cluster from now on") == 2,
+          lambda: f"{node.name} a member again: {node.log()[-1000:]}")
+    return problems
+
+
 def joins(world):
     """A machine with nothing but an invitation joins under load, from the vault and the log, and
     leads when it is asked."""
@@ -101,6 +127,8 @@ def joins(world):
                      if (row["node"], row["state"]) == (name, "current")), None)
 
     until(current, lambda: f"{name} current: " + node.log()[-2000:])
+    problems += leaves(cluster, node, config)
+    until(current, lambda: f"{name} current again: " + node.log()[-2000:])
 
     def hand():
         cluster.revive()

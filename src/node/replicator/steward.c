@@ -1,5 +1,7 @@
 #include "node/replicator/steward.h"
 
+#include <stdio.h>
+
 #include "base/log.h"
 #include "repl/etcd_ask.h"
 
@@ -148,6 +150,35 @@ static bool look(struct steward *steward)
     return !has_ended(steward);
 }
 
+/* ---- who belongs to the cluster -------------------------------------------------------------- */
+
+/* The key of this node's membership: it stays when the node is gone, until `perp cluster leave`. */
+static void join(struct steward *steward)
+{
+    const struct survey *survey = &steward->survey;
+    const char *node = steward->config.node;
+    char name[8 + CLUSTER_LABEL_BYTES], text[64];
+    struct etcd_done done;
+
+    if (!survey_has_node(survey, node) || survey_has_joined(survey, node) ||
+        survey->joined_more != 0)
+        return;
+    snprintf(name, sizeof name, "member/%s", node);
+    int count = snprintf(text, sizeof text, "joined_at_ns=%lu by=%s",
+                         clock_now_ns(steward->config.clock), node);
+    struct repl_key key = repl_key_of(steward->config.cluster, name);
+    const struct etcd_compare is_new = { etcd_text(key.text), ETCD_CREATE_REVISION, 0 };
+    const struct etcd_op put = { .verb = ETCD_PUT,
+                                 .key = etcd_text(key.text),
+                                 .value = { text, (size_t)count } };
+    const struct etcd_transaction transaction = {
+        .compares = &is_new, .compare_count = 1, .then = &put, .then_count = 1
+    };
+    int error = etcd_ask_transaction(steward->any, &transaction, SURVEY_WAIT_NS, &done);
+    if (error == 0 && done.result == ETCD_OK && done.succeeded)
+        log_line(LOG_INFO, "cluster", "this node is a member of the cluster from now on");
+}
+
 /* ---- where etcd's leader is ------------------------------------------------------------------ */
 
 /* If both leaders were on one machine, its end would cost two elections, one after the other. */
@@ -259,6 +290,7 @@ uint32_t steward_step(struct steward *steward)
         watch_clocks(steward);
         watch_database(steward);
         reclaim(steward, now_ns);
+        join(steward);
         place_leader(steward, now_ns);
     }
     steward->due_ns = clock_monotonic_ns(steward->config.clock) + STEWARD_STEP_NS;

@@ -140,12 +140,19 @@ CC_PRINTF(2, 3) static void problem(struct cluster_page *page, const char *forma
 static void judge_nodes(struct cluster_page *page, uint64_t clock_ns)
 {
     const struct survey *survey = page->survey;
+    char name[NAME_BYTES];
 
     if (!survey->has_leader)
         problem(page, "no node leads");
     if (survey_current(survey) < NODES_FEWEST)
         problem(page, "%u nodes are current or lead: two are needed to outlive one",
                 survey_current(survey));
+    for (uint32_t i = 0; i < survey->joined_count; i++)
+        if (!survey_has_node(survey, survey->joined[i]) && survey->nodes_more == 0)
+            problem(page, "node %s is not there: start it, or let it leave the cluster",
+                    plain(name, survey->joined[i]));
+    if (survey->joined_more != 0)
+        problem(page, "%u more members are not looked at", survey->joined_more);
     if (survey->nodes_more != 0)
         problem(page, "%u more nodes are not shown", survey->nodes_more);
     for (uint32_t i = 0; i < survey->node_count; i++) {

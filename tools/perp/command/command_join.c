@@ -6,14 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/cluster_option.h"
 #include "perp/command/command.h"
+#include "perp/data/cluster_client.h"
 #include "perp/data/copy.h"
 #include "perp/data/invite.h"
 #include "perp/print/report.h"
 #include "repl/cluster_row.h"
-#include "repl/etcd_ask.h"
-#include "repl/etcd_real.h"
+#include "repl/etcd_call.h"
 #include "repl/repl_key.h"
 #include "store/archive_file.h"
 #include "store/archive_folder.h"
@@ -24,17 +23,13 @@
 #include "store/vault.h"
 #include "store/witness.h"
 
-#define ASK_NS UINT64_C(10000000000)
-
 enum { PAGE_ROWS = 64 };
 
 /* One joining under way. */
 struct joining {
     struct context *context;
     struct invite invite;
-    struct config config; /* perpd's, of this machine */
-    struct cluster_option option;
-    struct etcd *etcd;
+    struct cluster_client client;
     struct cluster_genesis genesis;
     struct cluster_segment *segments; /* that the vault has, from the first on */
     uint64_t segment_count;
@@ -49,61 +44,19 @@ struct joining {
 static bool read_config(struct joining *joining, const char *path)
 {
     struct context *context = joining->context;
-    char flag[SETTINGS_VALUE_MAX], error[CONFIG_ERROR_MAX];
-    const char *arguments[] = { "perp", flag };
-    int length = snprintf(flag, sizeof flag, "--config=%s", path);
+    const struct config *config = &joining->client.config;
 
-    if (length < 0 || (size_t)length >= sizeof flag)
-        return context_fail(context, EXIT_CODE_usage, "CONFIG is too long a name");
-    if (config_load(&joining->config, CC_COUNT(arguments), arguments, NULL) != CONFIG_RUN)
-        return context_fail(context, EXIT_CODE_usage, "%s", joining->config.error);
-    if (!cluster_option_read(&joining->config, &joining->option, error))
-        return context_fail(context, EXIT_CODE_usage, "%s", error);
-    if (strcmp(config_text(&joining->config, OPTION_cluster_name), joining->invite.cluster) != 0)
-        return context_fail(
-            context, EXIT_CODE_usage, "cluster.name of %s is '%s', and the invitation is to %s",
-            path, config_text(&joining->config, OPTION_cluster_name), joining->invite.cluster);
-    joining->path = config_text(&joining->config, OPTION_store_data);
+    if (!cluster_client_read(&joining->client, context, path))
+        return false;
+    if (strcmp(config_text(config, OPTION_cluster_name), joining->invite.cluster) != 0)
+        return context_fail(context, EXIT_CODE_usage,
+                            "cluster.name of %s is '%s', and the invitation is to %s", path,
+                            config_text(config, OPTION_cluster_name), joining->invite.cluster);
+    joining->path = config_text(config, OPTION_store_data);
     return true;
 }
 
 /* ---- what etcd says -------------------------------------------------------------------------- */
-
-static bool open_etcd(struct joining *joining)
-{
-    const struct config *options = &joining->config;
-    struct link_endpoint endpoints[CLUSTER_ENDPOINTS_MAX];
-    char why[ETCD_TEXT_BYTES];
-    struct etcd_real_config config = {
-        .endpoints = endpoints,
-        .endpoint_count = joining->option.endpoint_count,
-        .request_ms = (uint32_t)config_number(options, OPTION_cluster_request_ms),
-        .ca = config_text(options, OPTION_cluster_etcd_ca),
-        .certificate = config_text(options, OPTION_cluster_etcd_certificate),
-        .key = config_text(options, OPTION_cluster_etcd_key),
-    };
-
-    for (uint32_t i = 0; i < config.endpoint_count; i++)
-        if (link_resolve(&endpoints[i], joining->option.endpoints[i]) != 0)
-            return context_fail(joining->context, EXIT_CODE_usage,
-                                "cluster.etcd: %s: no such address", joining->option.endpoints[i]);
-    return etcd_real_create(&joining->etcd, &config, why) == 0 ||
-           context_fail(joining->context, EXIT_CODE_usage, "%s", why);
-}
-
-static bool ask(struct joining *joining, const struct etcd_request *request, struct etcd_done *done)
-{
-    struct etcd_health health;
-    int error = etcd_ask(joining->etcd, request, ASK_NS, done);
-
-    if (error == 0 && done->result == ETCD_OK)
-        return true;
-    etcd_health(joining->etcd, &health);
-    return context_fail(joining->context, EXIT_CODE_problem, "etcd: %s",
-                        error == 0               ? done->text
-                        : health.text[0] != '\0' ? health.text
-                                                 : strerror(-error));
-}
 
 /* The row of one key, which must be there. */
 static bool ask_key(struct joining *joining, const char *name, struct etcd_done *done)
@@ -113,7 +66,7 @@ static bool ask_key(struct joining *joining, const char *name, struct etcd_done 
                                           .key = etcd_text(key.text),
                                           .limit = 1 };
 
-    return ask(joining, &request, done) &&
+    return cluster_client_ask(&joining->client, &request, done) &&
            (done->row_count == 1 ||
             context_fail(joining->context, EXIT_CODE_rejected, "etcd has no cluster of the name %s",
                          joining->invite.cluster));
@@ -179,7 +132,7 @@ static bool read_segments(struct joining *joining)
     while (done.more) {
         struct repl_key_page page;
         repl_key_page_segments(&page, joining->invite.cluster, joining->segment_count, PAGE_ROWS);
-        if (!ask(joining, &page.request, &done))
+        if (!cluster_client_ask(&joining->client, &page.request, &done))
             return false;
         if (done.row_count == 0)
             break;
@@ -205,13 +158,13 @@ static bool failed(const struct joining *joining, const char *what, int error)
 
 static bool open_vault(struct joining *joining)
 {
-    const char *path = joining->option.vault;
+    const char *path = joining->client.option.vault;
     bool ring_refused;
     int error = 0;
 
     joining->vault = (struct vault){ .disk = disk_real_open(path, &error, &ring_refused),
                                      .exchange = &joining->invite.exchange,
-                                     .node = joining->option.node,
+                                     .node = joining->client.option.node,
                                      .segment_bytes = joining->invite.segment_bytes };
     return joining->vault.disk != NULL ||
            context_fail(joining->context, EXIT_CODE_usage, "cluster.vault: %s: %s", path,
@@ -285,7 +238,7 @@ static bool fetch(struct joining *joining, uint64_t number, uint8_t *bytes,
     if (error != 0)
         return context_fail(
             joining->context, EXIT_CODE_rejected, "segment %" PRIu64 " of the vault %s: %s", number,
-            joining->option.vault,
+            joining->client.option.vault,
             error == -EBADMSG ? "damaged, or another exchange's" : strerror(-error));
     error = write_segment(joining, bytes, row, number + 1 == joining->segment_count);
     before->number = row->last_frame;
@@ -356,9 +309,9 @@ static bool write_keys(struct joining *joining, const struct frame_tail *end)
 static void show(const struct joining *joining, const struct frame_tail *end)
 {
     json_t *object = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I}", "cluster", joining->invite.cluster,
-                               "node", joining->option.node, "data", joining->path, "segments",
-                               (json_int_t)joining->segment_count, "frame", (json_int_t)end->number,
-                               "sequence", (json_int_t)end->last_sequence);
+                               "node", joining->client.option.node, "data", joining->path,
+                               "segments", (json_int_t)joining->segment_count, "frame",
+                               (json_int_t)end->number, "sequence", (json_int_t)end->last_sequence);
 
     INVARIANT(object != NULL);
     report_object(stdout, object, joining->context->arguments->json);
@@ -387,16 +340,14 @@ int command_cluster_join(struct context *context)
     joining = (struct joining){ .context = context };
     if (!invite_read(context, arguments->words[0], &joining.invite))
         return context->exit_code;
-    if (read_config(&joining, arguments->words[1]) && open_etcd(&joining) &&
+    if (read_config(&joining, arguments->words[1]) && cluster_client_open(&joining.client) &&
         check_identity(&joining) && read_segments(&joining) && open_vault(&joining))
         make_directory(&joining);
     if (joining.vault.disk != NULL)
         disk_real_close(joining.vault.disk);
-    if (joining.etcd != NULL)
-        etcd_close(joining.etcd);
     free(joining.segments);
     free(joining.archive.rows);
-    config_free(&joining.config);
+    cluster_client_close(&joining.client);
     invite_wipe(&joining.invite);
     return context->exit_code;
 }
