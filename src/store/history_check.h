@@ -13,6 +13,7 @@
 #ifndef STORE_HISTORY_CHECK_H
 #define STORE_HISTORY_CHECK_H
 
+#include "base/hash_vote.h"
 #include "store/history_file.h"
 
 enum {
@@ -57,6 +58,7 @@ struct history_head {
     uint64_t sums[HISTORY_TABLES]; /* of the CRCs of the rows */
     uint64_t gap_ms;               /* history_file_gap_ms */
     uint64_t gap_accounts;         /* history_file_gap_accounts */
+    struct hash_point mark;        /* history_file_mark */
 };
 
 /* The CRC of a row in its slot. */

@@ -355,6 +355,8 @@ int history_file_put_gap(struct history_file *file, enum history_table table, ui
     INVARIANT(table < HISTORY_LISTS && !history_check_is_placed(table));
     if (!history_check_is_timed(table) && file->next.from <= sequence)
         file->next.from = sequence + 1;
+    if (file->next.mark.sequence > sequence)
+        file->next.mark.sequence = 0;
     return put(file, &location, &after, sizeof after);
 }
 
@@ -446,6 +448,11 @@ int history_file_cut(struct history_file *file, uint64_t sequence)
             return failed;
     }
     return 0;
+}
+
+struct hash_point *history_file_mark(struct history_file *file)
+{
+    return &file->next.mark;
 }
 
 int history_file_commit(struct history_file *file, uint64_t applied)

@@ -26,7 +26,7 @@
 #ifndef STORE_HISTORY_FILE_H
 #define STORE_HISTORY_FILE_H
 
-#include "base/compiler.h"
+#include "base/hash_vote.h"
 
 enum history_table {
     HISTORY_FILLS,        /* key: account */
@@ -92,6 +92,11 @@ uint64_t history_file_gap_ms(const struct history_file *file);
 
 /* How many accounts there were at the newest gap; 0: there is none. The writer's thread. */
 uint64_t history_file_gap_accounts(const struct history_file *file);
+
+/* Which exchange's rows these are: the state behind a sequence that the file has. One that is
+ * written before a commit is in that commit; sequence 0: there is none, or a cut has taken it. The
+ * writer's thread. */
+CC_MUST_USE struct hash_point *history_file_mark(struct history_file *file);
 
 /* Begins a write; history_file_commit or history_file_cancel ends it. */
 CC_MUST_USE int history_file_begin(struct history_file *file);

@@ -408,6 +408,36 @@ def older_but_for_heads(world):
 
 
 @suite.case
+def history_of_another_course(world):
+    """The history of a copy that went on elsewhere, beside the files of the exchange: it has other
+    rows of the same sequences, and a start refuses it. Without it the rows are made again."""
+    table, other = Table(), world.perpd.folder / "other"
+    if not ROWS.takes(0):
+        return []
+    world.copy(world.whole, world.data)
+    world.order(world.perpd.start(), 905_000)
+    world.stop()
+    world.copy(world.data, other)
+    for is_killed in (False, True):
+        world.copy(world.whole, world.data)
+        exchange = world.perpd.start()
+        for price in (906_000, 907_000, 908_000):  # longer than the other
+            world.order(exchange, price)
+        before = world.shown(exchange)
+        world.kill() if is_killed else world.stop()
+        shutil.copy2(other / "history/data.mdb", world.data / "history/data.mdb")
+        refused = subprocess.run(world.perpd.arguments(), capture_output=True, text=True,
+                                 timeout=WAIT_S)
+        table.same(f"exit code, {is_killed}", refused.returncode, EXIT_REFUSED)
+        table.true(f"the reason, {is_killed}", "of another course" in refused.stderr,
+                   refused.stderr)
+        (world.data / "history/data.mdb").unlink()
+        table.same(f"made again, {is_killed}", world.shown(world.perpd.start()), before)
+        world.stop()
+    return table.wrong
+
+
+@suite.case
 def receipts_of_the_archive(world):
     """A request whose segment left the journal has the receipt that it had before, and the archive
     proves it; where the archive is damaged neither is so."""

@@ -216,7 +216,9 @@ void history_keep_cut(struct history_keep *keep, uint64_t sequence)
 {
     if (is_stopped(keep) || history_file_applied(keep->file) <= sequence)
         return;
-    log_line(LOG_WARN, "history", "history/ has sequence %lu and the journal ends with %lu: cut",
+    log_line(LOG_WARN, "history",
+             "history/ has sequence %lu and the journal ends with %lu: cut; if it is not of this "
+             "journal, perp history rebuild makes it again",
              history_file_applied(keep->file), sequence);
     int failed = history_file_begin(keep->file);
     if (failed == 0)
@@ -444,7 +446,7 @@ static int pass_replayed(struct history_keep *keep, uint64_t sequence)
 }
 
 /* One commit. Returns the rows written. */
-static int commit(struct history_keep *keep, uint64_t sequence)
+static int commit(struct history_keep *keep, uint64_t sequence, const struct hash_point *mark)
 {
     uint64_t at[HISTORY_TABLES];
     int written = 0;
@@ -453,6 +455,8 @@ static int commit(struct history_keep *keep, uint64_t sequence)
 
     if (failed != 0)
         return failed;
+    if (mark->sequence != 0)
+        *history_file_mark(keep->file) = *mark;
     failed = end_write(keep, write_tables(keep, sequence, at, &written), sequence);
     if (failed != 0)
         return failed;
@@ -468,9 +472,11 @@ int history_keep_flush(struct history_keep *keep, bool durable)
 {
     if (is_stopped(keep))
         return 0;
+    struct hash_point mark = history_keep_marked(keep); /* first: it is of no later sequence */
     uint64_t sequence = atomic_load_explicit(&keep->sequence, memory_order_acquire);
-    int written = sequence > history_file_applied(keep->file) ? commit(keep, sequence)
-                                                              : pass_replayed(keep, sequence);
+    bool is_new = sequence > history_file_applied(keep->file) ||
+                  (durable && mark.sequence > history_file_mark(keep->file)->sequence);
+    int written = is_new ? commit(keep, sequence, &mark) : pass_replayed(keep, sequence);
     if (written < 0) {
         if (written == -EOVERFLOW || history_keep_is_full(keep))
             stop(keep, "a commit", written);

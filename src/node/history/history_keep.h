@@ -49,6 +49,7 @@ struct history_keep {
     /* The follower's. */
     _Atomic uint64_t sequence;
     _Atomic uint64_t added[HISTORY_TABLES]; /* positions */
+    struct hash_board marks;                /* the state behind a sequence of before */
     /* The history thread's. */
     _Atomic uint64_t committed[HISTORY_TABLES]; /* positions below are in the file */
     _Atomic bool is_stopped;
@@ -82,6 +83,23 @@ void history_keep_cut(struct history_keep *keep, uint64_t sequence);
 
 /* The command with this sequence has been applied. */
 void history_keep_publish(struct history_keep *keep, uint64_t sequence);
+
+/* The state behind the last command that was published: by it a start knows the file as that of
+ * its journal. The publisher's thread, now and then. */
+static inline void history_keep_mark(struct history_keep *keep, const struct hash_point *point)
+{
+    hash_board_set(&keep->marks, point);
+}
+
+/* The last of them; sequence 0: there is none, or it is being written now. */
+CC_MUST_USE static inline struct hash_point history_keep_marked(const struct history_keep *keep)
+{
+    struct hash_point point;
+
+    if (!hash_board_get(&keep->marks, &point))
+        point.sequence = 0;
+    return point;
+}
 
 /* Whether everything up to a sequence is committed, or never will be because nothing is written;
  * if not, the next step commits. Any thread. */

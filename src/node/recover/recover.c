@@ -30,6 +30,7 @@ struct recovering {
     bool remakes_history;        /* from_genesis because the history lacks rows */
     struct snapshot_head newest; /* that is whole to its head, of this rules_version; or none */
     struct snapshot_head seen;   /* with from_genesis: compared in passing; sequence 0: none */
+    struct hash_point mark;      /* of the history's file; sequence 0: none */
     uint32_t found_version;      /* with REPLAY_rules_version: of the record */
     uint64_t relisted;           /* segments, if archive/index was made again; else 0 */
     struct replica_replay replica_replay; /* applies to the replica */
@@ -175,6 +176,20 @@ static enum refusal_kind load_snapshot(struct recover_engines *engines,
     return REFUSAL_none;
 }
 
+/* Whether the history's file is of this journal, as far as it says something of the state now. */
+static bool is_of_history(const struct recovering *recovering)
+{
+    const struct engine *engine = recovering->engines->primary;
+    uint64_t lanes[EFFECT_LANES];
+    uint8_t hash[HASH_BYTES];
+
+    if (CC_LIKELY(recovering->mark.sequence != engine_sequence(engine)))
+        return true;
+    engine_effects_lanes(engine, lanes);
+    hash_blake2b256(hash, lanes, sizeof lanes);
+    return recovering->mark.sequence == 0 || memcmp(hash, recovering->mark.hash, sizeof hash) == 0;
+}
+
 /* Begins with one snapshot. False if it is damaged; else *kind says how it went. */
 static bool begin_with(struct recovering *recovering, uint64_t sequence,
                        struct recovery_config *config, enum refusal_kind *kind)
@@ -202,6 +217,12 @@ static bool begin_with(struct recovering *recovering, uint64_t sequence,
     memcpy(config->after_hash, snapshot.head.frame_hash, HASH_BYTES);
     *kind = load_snapshot(engines, &snapshot, recovering->refusal);
     snapshot_close(&snapshot);
+    if (*kind == REFUSAL_none && !is_of_history(recovering)) {
+        *kind =
+            refusal_set(recovering->refusal, REFUSAL_record_refused, "sequence %" PRIu64, sequence);
+        recovering->refusal->error = (int)REPLAY_history;
+        replay_explain(recovering->refusal);
+    }
     return true;
 }
 
@@ -317,6 +338,8 @@ static int replay(void *context, uint64_t sequence, uint64_t frame,
     atomic_store_explicit(&engines->replay_to, engines->chain.position.tail.last_sequence,
                           memory_order_relaxed);
     atomic_store_explicit(&engines->replayed, sequence, memory_order_relaxed);
+    if (!is_of_history(recovering))
+        return (int)REPLAY_history;
     return is_as_seen(recovering) ? 0 : (int)REPLAY_image_hash;
 }
 
@@ -493,6 +516,8 @@ enum refusal_kind recover_state(struct recover_engines *engines,
     engines->config = *config;
     engines->layout = config->capacities;
     struct recovering recovering = { .engines = engines, .refusal = refusal };
+    if (config->history_file != NULL)
+        recovering.mark = *history_file_mark(config->history_file);
     enum refusal_kind kind = look(&recovering);
     struct recovery_config chain = {
         .disk = config->disk,

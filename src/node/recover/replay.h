@@ -20,6 +20,9 @@
                         "that binary and stop it cleanly first") \
     X(effects_hash,     "an effects_hash record (2015) differs from the replayed state") \
     X(image_hash,       "the replayed state differs from a snapshot's image") \
+    X(history,          "the state differs from the one that history/data.mdb names there: its rows " \
+                        "are of another course of this exchange; keep it elsewhere, and the next " \
+                        "start makes it again") \
     X(configuration,    "a configuration record (2013) does not parse in this binary") \
     X(not_admitted,     "a record has a code, a size or a time that this binary cannot apply") \
     X(given_up,         "the start was given up")

@@ -492,7 +492,7 @@ int core_keep_history(struct core *core, uint64_t now_ns)
 
 int core_end_history(struct core *core)
 {
-    return history_keep_flush(&core->follower.sink.history->keep, true);
+    return follower_end_history(&core->follower);
 }
 
 uint64_t core_scrub(struct core *core, uint64_t now_ns)

@@ -5,7 +5,10 @@
 
 #include "base/fair_share.h"
 #include "engine/view/audit.h"
+#include "node/match/sequencer.h"
 #include "node/recover/replay.h"
+
+#define MARK_NS UINT64_C(100000000) /* from a mark of the history to the next */
 
 static void show(struct follower *follower)
 {
@@ -15,6 +18,21 @@ static void show(struct follower *follower)
     /* Release: a reader of `applied` also sees the time stored before it (pairs: node_applied). */
     atomic_store_explicit(&follower->applied, engine_sequence(follower->engine),
                           memory_order_release);
+}
+
+/* The state now, for the history. */
+static void mark_history(struct follower *follower)
+{
+    struct hash_point point;
+
+    sequencer_hash_point(follower->engine, &point);
+    history_keep_mark(&follower->sink.history->keep, &point);
+}
+
+int follower_end_history(struct follower *follower)
+{
+    mark_history(follower);
+    return history_keep_flush(&follower->sink.history->keep, true);
 }
 
 int follower_init(struct follower *follower, struct engine *engine, struct follow *follow,
@@ -377,6 +395,10 @@ int follower_step(struct follower *follower)
     bool has_applied = work != 0;
     if (has_applied) {
         show(follower);
+        if (began_ns - follower->marked_ns >= MARK_NS) {
+            follower->marked_ns = began_ns;
+            mark_history(follower);
+        }
         restart_bound_add(&follower->bound, engine_sequence(follower->engine),
                           clock_monotonic_ns(follower->clock) - began_ns);
     }

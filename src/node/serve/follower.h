@@ -105,6 +105,7 @@ struct follower {
     struct restart_bound bound; /* of a start; estimates nothing until it is given a snapshot */
     struct follower_counters counters;
     struct exchange_counters exchange_counters;
+    uint64_t marked_ns;     /* clock_monotonic_ns of the last mark of the history */
     uint64_t answer_end_ns; /* clock_monotonic_ns: no query begins a step after it in this turn */
     uint64_t busy_until_ns; /* likewise: records have come lately */
     uint32_t slice_rows;    /* of a query's step in this turn */
@@ -131,6 +132,10 @@ void follower_free(struct follower *follower);
 
 /* Adds the rings of a net thread, which outlive the follower. Before the first step. */
 void follower_link_add(struct follower *follower, const struct follower_link *link);
+
+/* After the last turn, any thread: writes what is left of the history, durably. The rows or
+ * -errno. */
+CC_MUST_USE int follower_end_history(struct follower *follower);
 
 /* One turn: records, then queries. Returns the work done; -EBADMSG if the replica differs from the
  * journal's effects_hash or a segment is damaged; -errno if it cannot be read. */
