@@ -126,9 +126,9 @@ static void open_archive(struct scrub *scrub)
         memset(&scrub->archive, 0, sizeof scrub->archive);
 }
 
-/* The archive's files, then the sealed segments, then the snapshots. Of frames in flight a later one may
- * be in the next segment before an earlier one is in its own, so what is on disk does not say which
- * segment is sealed. */
+/* The archive's files, then the sealed segments, then the snapshots. Of frames in flight a later
+ * one may be in the next segment before an earlier one is in its own, so what is on disk does not
+ * say which segment is sealed. */
 static void list(struct scrub *scrub)
 {
     uint64_t sequences[SNAPSHOTS_MAX];
