@@ -83,7 +83,8 @@ export class Trader extends Model {
   async start(): Promise<void> {
     if (this.obstacle !== null) return this.changed();
     try {
-      this.credentials = await this.#vault.load();
+      const kept = await this.#vault.load();
+      this.credentials ??= kept; // an account may have been made while the browser looked
     } catch (problem) {
       this.problem = `the keys of this browser cannot be read: ${(problem as Error).message}`;
     }
@@ -288,6 +289,7 @@ export class Trader extends Model {
 
   /** Follows the account by the stream; marks move what it is worth without an event. */
   #follow(): void {
+    if (this.#subscription !== null) return;
     const { stream } = this;
     stream.onRefusedLogin = (problem) => {
       stream.unsubscribe(PRIVATE);
