@@ -92,7 +92,12 @@ def trade(trade_seq, **head):
                 "trade_seq": trade_seq}, head)
 
 
-def refused():
+def shortened(raw):
+    """A message without its last 8 bytes, whose length says so."""
+    return raw[:2] + (len(raw) - 8).to_bytes(2, "little") + raw[4:-8]
+
+
+def refused(ack):
     good = bytes.fromhex(vector("", "bbo", "heartbeat", [])["hex"])
     changed = {"no bytes": b"", "half a head": good[:12], "a frame cut off": good[:40],
                "a length below a head": good[:2] + b"\x10\0" + good[4:],
@@ -104,6 +109,8 @@ def refused():
                "a frame shorter than its members": message(17, {"from_seq": 1, "oldest_seq": 2}
                                                            ).replace(b"\x11", b"\x10", 1),
                "bytes behind the data": good + bytes(8),
+               "known data that is too short": good + shortened(message(*level(1, 1, 0))),
+               "an acknowledgement that is too short": shortened(message(6, ack, market=0, seq=1)),
                "data that is cut off": good + message(*level(1, 1, 0))[:-8]}
     return [{"name": name, "hex": raw.hex()} for name, raw in changed.items()]
 
@@ -173,7 +180,7 @@ def made():
          "hex": message(6, ack, market=0, seq=ack["sequence"]).hex()},
         {"name": "refused before it had a sequence", "message": refusal(ack),
          "hex": message(6, refusal(ack), market=0, seq=0).hex()},
-        *refused()]
+        *refused(ack)]
 
 
 def refusal(ack):

@@ -113,7 +113,7 @@ def binary_messages(_):
             if cut not in {48 + at for at in range(0, len(raw), 8)}:
                 table.true(f"{name}: {cut} bytes", raises(
                     binary.Malformed, lambda: binary.read(raw[:cut])))
-    table.same("vectors", met, {"frames": 32, "acks": 2, "refused": 12})
+    table.same("vectors", met, {"frames": 32, "acks": 2, "refused": 14})
     return table.wrong
 
 
