@@ -6,7 +6,7 @@ import contextlib
 from random import Random
 
 import client
-from peers import move
+from peers import Proxy, move
 
 import perpd
 from perpd.errors import Lost
@@ -164,9 +164,34 @@ async def arms(table, here, until):
             table.same("a key that is none", refused.code, "invalid_api_key")
 
 
+async def nodes(table, here, _):
+    """What is signed goes to the leader that a standby tells, the same bytes (replication.md); an
+    address where nobody listens is passed over; no read goes back behind another."""
+    def sent(proxy):
+        return [fate for path, fate in proxy.seen if "place" in path]
+    async with Proxy(here.exchange.port, lambda _: "not_leader") as standby:
+        async with perpd.connect(standby.url, **here.secrets) as ex:
+            market = await ex.market("BTC-PERP")
+            one = await ex.place(market, "buy", "0.001", "98000", post_only=True)
+            two = await ex.place(market, "buy", "0.001", "98000", post_only=True)
+            table.same("at the leader told",
+                       (one.status, two.status, one.outcome.is_first, sent(standby)),
+                       ("OPEN", "OPEN", True, ["not_leader"]))
+            table.true("reads stay", "/api/v1/account" in [path for path, _ in standby.seen])
+        nobody = "http://127.0.0.1:1"
+        async with perpd.connect([nobody, standby.url, here.url], **here.secrets) as ex:
+            three = await ex.place(market, "buy", "0.001", "98000", post_only=True)
+            table.same("one of the list",
+                       (three.status, sent(standby), ex.session.http.origin.port),
+                       ("OPEN", ["not_leader"] * 2, here.exchange.port))
+            table.true("not behind", ex.session.nodes.least(None) >= one.outcome.sequence)
+            await ex.cancel_all(market)
+
+
 async def judge(table, here, until):
     """All of them; the view by texts and by binary messages."""
     for is_binary in (False, True):
         await follows(table, here, until, is_binary)
     await over_stream(table, here, until)
     await arms(table, here, until)
+    await nodes(table, here, until)

@@ -103,7 +103,8 @@ async def read_message(reader):
 
 
 class Proxy:
-    """Passes HTTP on to a port. What becomes of a POST is decided by `fate(message)`."""
+    """Passes HTTP on to a port. What becomes of a POST is decided by `fate(message)`: one of FATES,
+    or "not_leader", as a standby answers whose leader is at that port."""
 
     def __init__(self, port, fate):
         self._port, self._fate = port, fate
@@ -126,13 +127,18 @@ class Proxy:
                 self.seen.append((message.split(b" ", 2)[1].decode(), fate))
                 if fate == "lost_before":
                     break
-                if fate != "refused":
+                if fate not in ("refused", "not_leader"):
                     far_writer.write(message)
                     answer = await read_message(far_reader)
                 if fate == "lost_after":
                     break
                 if fate in ("refused", "refused_after"):
                     answer = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
+                if fate == "not_leader":
+                    body = json.dumps({"status": 421, "code": "not_leader", "detail": "",
+                                       "leader": f"127.0.0.1:{self._port}"}).encode()
+                    answer = (b"HTTP/1.1 421 Misdirected Request\r\nContent-Length: %d\r\n\r\n"
+                              % len(body)) + body
                 if fate == "late":
                     await asyncio.sleep(0.3)
                 writer.write(answer)

@@ -324,6 +324,18 @@ async def account(table, here):
     table.same("a reader arms nothing", await said("reader", here.url, reader), [[True]])
 
 
+@case
+async def nodes(table, here):
+    """What is signed goes to the leader that a standby tells; an address where nobody listens is
+    passed over; no read goes back behind another (replication.md)."""
+    async with Proxy(here.exchange.port, lambda _: "not_leader") as standby:
+        table.same("orders", await said("nodes", standby.url, here.url, *here.secrets.values()),
+                   [["OPEN", "OPEN", True], ["OPEN", here.url, True]])
+        asked_of_it = [fate for path, fate in standby.seen if "place" in path]
+        table.true("asked", asked_of_it[:2] == ["not_leader"] * 2 and len(asked_of_it) <= 4,
+                   asked_of_it)  # fetch itself repeats what is answered 421, once
+
+
 def package(here):
     """The folder where the tarball is installed."""
     target = here.folder / "tarball"

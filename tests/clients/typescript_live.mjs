@@ -293,6 +293,20 @@ const CASES = {
     ex.close();
   },
 
+  async nodes(standby, url, key, apiKey) {
+    const ex = await signing(standby, key, apiKey);
+    const market = await ex.market("BTC-PERP");
+    const place = (client) => client.place(market, "buy", "0.001", "98000", { postOnly: true });
+    const [one, two] = [await place(ex), await place(ex)];
+    say([one.status, two.status, one.outcome.isFirst]);
+    ex.close();
+    const many = await signing(["http://127.0.0.1:1", standby, url], key, apiKey);
+    say([(await place(many)).status, many.session.http.origin.url.origin,
+      many.session.nodes.least(0n) >= one.outcome.sequence]);
+    await many.cancelAll(market);
+    many.close();
+  },
+
   async reader(url, apiKey) {
     const ex = await perpd.connect(url, { apiKey, WebSocket });
     say([(await failed(ex.cancelOnDisconnect())).http === 403]);

@@ -20,7 +20,7 @@ type Members = Readonly<Record<string, unknown>>;
 export class BinaryStream extends Stream {
   readonly #byAsset = new Map<number, Market>();
 
-  constructor(address: string, options: StreamOptions,
+  constructor(address: string | readonly string[], options: StreamOptions,
     private readonly session: Pick<Session, "markets">) {
     super(address, options);
   }

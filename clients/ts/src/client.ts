@@ -57,12 +57,13 @@ export interface Watching {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A client of the exchange at this address; `close` it in the end. Its secrets are shown nowhere. */
-export async function connect(address: string, options: Options = {}): Promise<Client> {
+/** A client of the exchange at this address, or at those of the nodes of its cluster; `close` it in the end. Its secrets are shown nowhere. */
+export async function connect(address: string | readonly string[], options: Options = {})
+  : Promise<Client> {
   if (options.key !== undefined && options.apiKey === undefined) {
     throw new RangeError("key needs apiKey: reads prove what became of requests");
   }
-  const session = new Session(address, { key: options.key, apiKey: options.apiKey?.trim(),
+  const session = new Session(typeof address === "string" ? [address] : address, { key: options.key, apiKey: options.apiKey?.trim(),
     subaccount: options.subaccount ?? 0, portfolio: options.portfolio ?? 0,
     allowPlain: options.allowPlain ?? false, timeoutMs: options.timeoutMs ?? 10_000,
     onIntent: options.onIntent ?? (() => undefined), monotonicMs: options.monotonicMs });
@@ -72,7 +73,7 @@ export async function connect(address: string, options: Options = {}): Promise<C
     session.close();
     throw error;
   }
-  const target = session.origin.stream(`${API}/stream`);
+  const target = session.origins.map((origin) => origin.stream(`${API}/stream`));
   const how = { WebSocket: options.WebSocket,
     ...(session.hasApiKey && { apiKey: () => session.apiKey() }) };
   const client = new Client(session, options.binary === true

@@ -92,11 +92,14 @@ export class Http {
     const sentMs = this.monotonicMs();
     try {
       const response = await fetch(new URL(sending.target, this.origin.url), {
-        method: sending.method, headers: { ...sending.headers }, redirect: "error",
+        method: sending.method, headers: { ...sending.headers }, redirect: "manual",
         credentials: "omit", cache: "no-store",
         signal: AbortSignal.any([limit, this.#closing.signal]),
         ...(sending.body !== undefined && { body: sending.body }) });
       const headMs = this.monotonicMs();
+      if (response.type === "opaqueredirect" || isRedirection(response.status)) {
+        throw new Lost("an answer that leads elsewhere", true);
+      }
       const text = await response.text();
       if (text.length > TEXT_MAX) throw new Lost("an answer of more than 64 Mi characters", true);
       const answer = { status: response.status, headers: response.headers, text, sentMs,
@@ -105,7 +108,9 @@ export class Http {
       return answer;
     } catch (error) {
       if (error instanceof Lost) throw error;
-      throw new Lost(`no answer: ${String(error)}`, !NOT_ARRIVED.has(codeOf(error)));
+      const cause = error instanceof Error && error.cause !== undefined ? String(error.cause) : "";
+      throw new Lost(`no answer: ${String(error)} ${cause}`.trimEnd(),
+        !NOT_ARRIVED.has(codeOf(error)));
     }
   }
 
@@ -113,6 +118,11 @@ export class Http {
   close(): void {
     this.#closing.abort();
   }
+}
+
+/** redirect: "error" would do, but Node then fails to repeat what is answered 421. */
+function isRedirection(status: number): boolean {
+  return status >= 300 && status < 400;
 }
 
 /** The code of what fetch failed for; "" when it says none. */

@@ -250,6 +250,7 @@ async function judge(request: Request, answer: Answer): Promise<Outcome | Verdic
     return { said, isDoubtful: answer.status !== 429,
       pauseMs: /^[0-9]{1,6}$/.test(retry) ? 1000 * Number(retry) : 0 };
   }
+  if (problem.code === "not_leader") return { said }; // nothing was executed: to another node next
   const hint = problem.code === "invalid_signature"
     ? await explained(request.payload, request.envelope) : "";
   return { said, final: new Problem(problem.http, problem.members, request.id, hint),

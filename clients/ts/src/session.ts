@@ -2,10 +2,12 @@
 
 import { Clock } from "./clock.js";
 import { Lost, PerpdError, Problem, WrongExchange } from "./errors.js";
-import { goodOf, Http, Origin } from "./http.js";
+import { goodOf } from "./http.js";
+import type { Http, Origin } from "./http.js";
 import type { Answer } from "./http.js";
 import { formatJson } from "./json.js";
 import { Market } from "./market.js";
+import { Nodes } from "./nodes.js";
 import { Sender } from "./requests.js";
 import type { Signer } from "./sign.js";
 import type * as records from "./types.gen.js";
@@ -42,8 +44,7 @@ export interface SessionOptions {
 /** What reads, trading and streams share. `open` asks the exchange who it is. */
 export class Session {
   readonly clock: Clock;
-  readonly origin: Origin;
-  readonly http: Http;
+  readonly nodes: Nodes;
   place: PortfolioId;
   markets: ReadonlyMap<string, Market> = new Map();
   exchange: records.Exchange | undefined;
@@ -55,16 +56,25 @@ export class Session {
   #drift: ReturnType<typeof setInterval> | undefined;
   readonly #onIntent: SessionOptions["onIntent"];
 
-  constructor(address: string, options: SessionOptions) {
+  constructor(addresses: readonly string[], options: SessionOptions) {
     this.clock = new Clock(options.monotonicMs);
-    this.origin = new Origin(address, options.allowPlain);
-    this.http = new Http(this.origin, options.timeoutMs, (answer) => this.#heard(answer),
-      this.clock.monotonicMs);
+    this.nodes = new Nodes(addresses, { allowPlain: options.allowPlain,
+      timeoutMs: options.timeoutMs, monotonicMs: this.clock.monotonicMs,
+      onAnswer: (answer) => this.#heard(answer), onMove: () => this.clock.forget() });
     this.#apiKey = options.apiKey;
     this.#signer = options.key;
     this.#onIntent = options.onIntent;
     this.place = { account_id: 0n, subaccount_index: options.subaccount,
       portfolio_index: options.portfolio };
+  }
+
+  /** To the node that is asked now. */
+  get http(): Http {
+    return this.nodes.current;
+  }
+
+  get origins(): readonly Origin[] {
+    return this.nodes.origins;
   }
 
   #heard(answer: Answer): void {
@@ -112,8 +122,7 @@ export class Session {
   /** The answer to a signed request, over the stream while there is one for it. */
   async #post(path: string, envelope: string, timeoutMs: number): Promise<Answer> {
     const answer = await this.overStream?.(envelope, timeoutMs);
-    return answer ?? this.http.request({ method: "POST", target: path, body: envelope, timeoutMs,
-      headers: { "Content-Type": "application/json", "X-Ack": "full" } });
+    return answer ?? this.nodes.post(path, envelope, timeoutMs);
   }
 
   /** Hands the API key to what logs in with it; PerpdError when there is none. */
@@ -135,7 +144,7 @@ export class Session {
   close(): void {
     clearInterval(this.#drift);
     this.#sender?.close();
-    this.http.close();
+    this.nodes.close();
   }
 
   /** Measures the exchange's clock again. Lost or Problem when it does not answer. */
@@ -175,13 +184,14 @@ export class Session {
   /** One answer to a GET below /api/v1, of any status. */
   async answer(path: string, reading: Reading = {}): Promise<Answer> {
     const headers = this.#headers(reading.isPrivate ?? false);
-    if (reading.least !== undefined) headers["X-Min-Sequence"] = reading.least.toString();
+    const least = this.nodes.least(reading.least);
+    if (least !== undefined) headers["X-Min-Sequence"] = least.toString();
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(reading.parameters ?? {})) {
       if (value !== undefined) query.set(name, value.toString());
     }
     const target = API + path + (query.size > 0 ? `?${query.toString()}` : "");
-    return this.http.request({ method: "GET", target, headers });
+    return this.nodes.read({ method: "GET", target, headers });
   }
 
   /** The JSON of a read; Problem, Lost. */
@@ -201,7 +211,7 @@ export class Session {
    * is sent once. */
   async write(method: string, path: string, members: object, again = true): Promise<unknown> {
     const headers = { ...this.#headers(true), "Content-Type": "application/json" };
-    return (await repeated(() => this.http.request({ method, target: API + path, headers,
+    return (await repeated(() => this.nodes.read({ method, target: API + path, headers,
       body: formatJson(members) }), again ? TRIES : 1))[0];
   }
 
@@ -221,7 +231,8 @@ async function repeated(ask: () => Promise<Answer>, tries: number)
       return [goodOf(answer), answer];
     } catch (error) {
       const mayPass = error instanceof Lost ||
-        (error instanceof Problem && (error.http >= 500 || BUSY.has(error.http)));
+        (error instanceof Problem && (error.http >= 500 || BUSY.has(error.http) ||
+          error.code === "not_leader"));
       if (!mayPass || attempt >= tries) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, WAIT_MS * 2 ** (attempt - 1)));

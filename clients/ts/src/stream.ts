@@ -203,7 +203,10 @@ export class Stream {
   #socket: Socket | undefined;
   #task: Promise<void> | undefined;
 
-  constructor(protected readonly address: string, private readonly options: StreamOptions = {}) {
+  readonly #addresses: readonly string[];
+
+  constructor(address: string | readonly string[], private readonly options: StreamOptions = {}) {
+    this.#addresses = typeof address === "string" ? [address] : address;
     this.#silenceMs = options.silenceMs ?? SILENCE_MS;
     this.#firstWaitMs = options.firstWaitMs ?? FIRST_WAIT_MS;
     this.#mayLogIn = options.apiKey !== undefined;
@@ -329,7 +332,10 @@ export class Stream {
       goodReply(await this.#call(ARM, formatJson(arm.members(true)).slice(1, -1), this.#silenceMs));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      if (error.http >= SERVER_FAULT) throw new Lost(error.message, true); // it may pass
+      if (error.http >= SERVER_FAULT || error.code === "not_leader") { // another node may do it
+        if (this.#addresses.length > 1) this.#socket?.close();
+        throw new Lost(error.message, true);
+      }
       this.#arms.delete(arm.id);
       throw error;
     }
@@ -430,6 +436,11 @@ export class Stream {
         .catch(() => undefined);
       waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
     }
+  }
+
+  /** Of several nodes the one behind that which the last connection was to. */
+  protected get address(): string {
+    return this.#addresses[this.reconnections % this.#addresses.length] ?? "";
   }
 
   protected open(kind: SocketClass, timeoutMs: number): Promise<Socket> {

@@ -25,8 +25,8 @@ class BinaryStream(Stream):
     """`session` has the markets and their decimals. Channels without binary messages are a
     ValueError."""
 
-    def __init__(self, origin: Origin, session: Session, api_key: str | None = None,
-                 **waits: float) -> None:
+    def __init__(self, origin: Origin | Sequence[Origin], session: Session,
+                 api_key: str | None = None, **waits: float) -> None:
         super().__init__(origin, api_key=api_key, **waits)
         self._session = session
         self._by_asset: dict[int, Market] = {}
@@ -43,7 +43,7 @@ class BinaryStream(Stream):
         return await super().subscribe(channel, market, make, depth, caught_up)
 
     async def _open(self) -> WebSocket:
-        return await WebSocket.open(self._origin, TARGET, SUBPROTOCOL)
+        return await WebSocket.open(self._next_origin(), TARGET, SUBPROTOCOL)
 
     async def _receive(self, socket: WebSocket) -> dict[str, Any]:
         message = await socket.receive_any()

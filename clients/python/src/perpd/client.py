@@ -1,7 +1,7 @@
 """client.py - connect() and the Client: reads, plain writes, trading, streams of one exchange."""
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from types import TracebackType
 from typing import Any, cast
 from uuid import UUID
@@ -24,21 +24,24 @@ _PAGE = 1000
 _TRADES_ROOM = 10_000
 
 
-def connect(url: str, *, key: Secret | Signer | None = None, api_key: Secret | None = None,
-            subaccount: int = 0, portfolio: int = 0, allow_plain: bool = False,
-            timeout_s: float = 10, binary: bool = False, stream_orders: bool = False,
+def connect(url: str | Sequence[str], *, key: Secret | Signer | None = None,
+            api_key: Secret | None = None, subaccount: int = 0, portfolio: int = 0,
+            allow_plain: bool = False, timeout_s: float = 10, binary: bool = False,
+            stream_orders: bool = False,
             on_intent: Callable[[UUID, bytes], None] = lambda request_id, envelope: None) -> Client:
-    """A client of the exchange at this address, to be used by `async with`. `key`: the session key
-    that signs; it needs an API key beside it, which proves what became of requests. Both are files
-    open to nobody else, `env:NAME`, or functions. `on_intent` gets the id and the bytes of each
-    request before it is sent. `binary`: streams are of the subprotocol perps.bin.v1, which has
-    books, best prices, trades and the account; another watch_... raises ValueError then.
+    """A client of the exchange at this address, or at those of the nodes of its cluster, to be used
+    by `async with`. `key`: the session key that signs; it needs an API key beside it, which proves
+    what became of requests. Both are files open to nobody else, `env:NAME`, or functions.
+    `on_intent` gets the id and the bytes of each request before it is sent. `binary`: streams are
+    of the subprotocol perps.bin.v1, which has books, best prices, trades and the account; another
+    watch_... raises ValueError then.
     `stream_orders`: signed requests go over the stream while it is there, else over HTTP."""
     if key is not None and api_key is None:
         raise ValueError("key= needs api_key=: reads prove what became of requests")
     signer = key if key is None or hasattr(key, "sign") else SessionKey.load(cast(Secret, key))
     text = None if api_key is None else read_secret(api_key).strip()
-    return Client(Session(url, cast("Signer | None", signer), text, subaccount, portfolio,
+    urls = [url] if isinstance(url, str) else list(url)
+    return Client(Session(urls, cast("Signer | None", signer), text, subaccount, portfolio,
                           allow_plain, timeout_s, on_intent), binary, stream_orders)
 
 
@@ -48,8 +51,9 @@ class Client(Trading):
 
     def __init__(self, session: Session, binary: bool = False, stream_orders: bool = False) -> None:
         super().__init__(session)
-        self.stream = (BinaryStream(session.origin, session, api_key=session.api_key) if binary
-                       else Stream(session.origin, api_key=session.api_key))
+        origins, api_key = session.nodes.origins, session.api_key
+        self.stream = (BinaryStream(origins, session, api_key=api_key) if binary
+                       else Stream(origins, api_key=api_key))
         self._stream_orders = stream_orders
         self._followed: Private | None = None
 

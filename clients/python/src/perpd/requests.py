@@ -212,6 +212,8 @@ def judge(request: Request, answer: Answer) -> Outcome | Verdict:
         retry = answer.headers.get("retry-after", "0")
         pause_s = float(retry) if retry.isascii() and retry.isdigit() else 0.0
         return Verdict(said, is_doubtful=answer.status != 429, pause_s=pause_s)
+    if problem.code == "not_leader":  # nothing was executed; the next sending goes to another node
+        return Verdict(said)
     hint = explain(request.payload, request.envelope) if problem.code == "invalid_signature" else ""
     final = Problem(problem.http, problem.members, request.id, hint)
     return Verdict(said, final, is_stale=problem.code == "request_timestamp_out_of_window")

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
 from uuid import UUID
@@ -13,8 +13,9 @@ from ._wire_gen import REQUESTS
 from .body import PortfolioId
 from .clock import Clock
 from .errors import Lost, PerpdError, Problem, WrongExchange
-from .http import Answer, Http, Origin
+from .http import Answer, Http
 from .market import Market
+from .nodes import Nodes
 from .requests import Sender
 from .sign import Signer
 
@@ -26,12 +27,11 @@ _TRIES, _WAIT_S = 6, 0.05
 class Session:
     """What reads, trading and streams share. `open` asks the exchange who it is."""
 
-    def __init__(self, url: str, signer: Signer | None, api_key: str | None, subaccount: int,
-                 portfolio: int, allow_plain: bool, timeout_s: float,
+    def __init__(self, urls: Sequence[str], signer: Signer | None, api_key: str | None,
+                 subaccount: int, portfolio: int, allow_plain: bool, timeout_s: float,
                  on_intent: Callable[[UUID, bytes], None]) -> None:
         self.clock = Clock()
-        self.origin = Origin(url, allow_plain)
-        self.http = Http(self.origin, timeout_s=timeout_s, on_answer=self._heard)
+        self.nodes = Nodes(urls, allow_plain, timeout_s, self._heard, self.clock.forget)
         self._signer, self._api_key, self._on_intent = signer, api_key, on_intent
         self.place = PortfolioId(0, subaccount, portfolio)
         self.markets: dict[str, Market] = {}
@@ -44,8 +44,13 @@ class Session:
     def api_key(self) -> str | None:
         return self._api_key
 
+    @property
+    def http(self) -> Http:
+        """To the node that is asked now."""
+        return self.nodes.current
+
     def __repr__(self) -> str:
-        return f"<perpd at {self.origin.authority}>"
+        return f"<perpd at {self.http.origin.authority}>"
 
     def _heard(self, answer: Answer) -> None:
         text = answer.headers.get("x-server-time-ns", "")
@@ -88,9 +93,7 @@ class Session:
             answer = await self.over_stream(envelope, timeout_s)
             if answer is not None:
                 return answer
-        return await self.http.request("POST", path, {"Content-Type": "application/json",
-                                                      "X-Ack": "full"},
-                                       envelope, urgent, timeout_s)
+        return await self.nodes.post(path, envelope, urgent, timeout_s)
 
     @property
     def sender(self) -> Sender:
@@ -104,7 +107,7 @@ class Session:
             await asyncio.gather(self._drift, return_exceptions=True)
         if self._sender is not None:
             await self._sender.close()
-        self.http.close()
+        self.nodes.close()
 
     async def resync(self) -> None:
         """Measures the exchange's clock again. Lost or Problem when it does not answer."""
@@ -143,11 +146,12 @@ class Session:
         """One answer to a GET below /api/v1. `least`: the sequence it must show (503 if it cannot
         within a second)."""
         headers = self.headers(private)
+        least = self.nodes.least(least)
         if least is not None:
             headers["X-Min-Sequence"] = str(least)
         known = {name: value for name, value in (parameters or {}).items() if value is not None}
         target = API + quote(path) + ("?" + urlencode(known) if known else "")
-        return await self.http.request("GET", target, headers)
+        return await self.nodes.read("GET", target, headers)
 
     async def get(self, path: str, parameters: Mapping[str, Any] | None = None,
                   private: bool = False, least: int | None = None) -> Any:
@@ -168,7 +172,7 @@ class Session:
         headers = {**self.headers(True), "Content-Type": "application/json"}
         body = json.dumps(members).encode()
         shown, _ = await _repeated(
-            lambda: self.http.request(method, API + path, headers, body), _TRIES if again else 1)
+            lambda: self.nodes.read(method, API + path, headers, body), _TRIES if again else 1)
         return shown
 
     async def _look(self, request_id: UUID) -> Answer:
@@ -189,7 +193,7 @@ async def _repeated(ask: Callable[[], Awaitable[Answer]], tries: int = _TRIES
             return answer.good(), answer
         except (Lost, Problem) as error:
             is_final = isinstance(error, Problem) and error.http < 500 and \
-                error.http not in (408, 429)
+                error.http not in (408, 429) and error.code != "not_leader"
             if is_final or attempt == tries - 1:
                 raise
         await asyncio.sleep(_WAIT_S * 2 ** attempt)

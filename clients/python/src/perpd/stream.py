@@ -9,7 +9,7 @@ import json
 import random
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 from uuid import uuid4
@@ -248,9 +248,10 @@ class Stream:
     """The task that owns the socket. It is connected while there is a subscription. With an API key
     it logs in first."""
 
-    def __init__(self, origin: Origin, silence_s: float = _SILENCE_S,
+    def __init__(self, origin: Origin | Sequence[Origin], silence_s: float = _SILENCE_S,
                  first_wait_s: float = _FIRST_WAIT_S, api_key: str | None = None) -> None:
-        self._origin, self._silence_s, self._first_wait_s = origin, silence_s, first_wait_s
+        self._origins = [origin] if isinstance(origin, Origin) else list(origin)
+        self._silence_s, self._first_wait_s = silence_s, first_wait_s
         self._api_key = api_key
         self._calls: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._pings: dict[int, Subscription] = {}
@@ -365,7 +366,7 @@ class Stream:
                 self._armed(arm, await self._call(ARM, arm.text(), self._silence_s))
                 return
             except Lost:
-                continue
+                await asyncio.sleep(self._first_wait_s)
 
     async def disarm(self, arm: Arm) -> None:
         """The orders stay when the connection is lost. Lost, Problem: it may still be armed."""
@@ -376,7 +377,9 @@ class Stream:
         try:
             _good(reply)
         except Problem as problem:
-            if problem.http >= 500:  # it may pass
+            if problem.http >= 500 or problem.code == "not_leader":  # another node may do it
+                if len(self._origins) > 1 and self._socket is not None:
+                    self._later(self._socket.close(1001))
                 raise Lost(str(problem), True) from problem
             self._arms.pop(arm.id, None)
             raise
@@ -470,7 +473,11 @@ class Stream:
             return message
 
     async def _open(self) -> WebSocket:
-        return await WebSocket.open(self._origin, TARGET)
+        return await WebSocket.open(self._next_origin(), TARGET)
+
+    def _next_origin(self) -> Origin:
+        """Of several nodes the one behind that which the last connection was to."""
+        return self._origins[self.reconnections % len(self._origins)]
 
     async def _receive(self, socket: WebSocket) -> dict[str, Any]:
         """A reply or a frame as in json.md J9."""
