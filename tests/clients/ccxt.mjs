@@ -70,6 +70,20 @@ const rate = await ex.fetchFundingRate(BTC);
 say('rate', rate.markPrice, rate.fundingTimestamp > rate.timestamp, await ex.fetchFundingRateHistory(BTC), await ex.fetchFundingHistory(BTC));
 say('closed', (await ex.fetchClosedOrders(BTC)).at(-1).id === taken.id, (await ex.fetchCanceledOrders(BTC)).at(-1).id === placed.id,
   (await ex.fetchOrders(BTC, undefined, 5)).length > 1, (await ex.setLeverage(10, BTC)).info.leverage);
+const asks = (await ex.fetchBidsAsks([BTC]))[BTC];
+say('asks', asks.ask, (await ex.fetchMarkPrices([BTC]))[BTC].markPrice, (await ex.fetchOpenInterest(BTC)).openInterestAmount > 0);
+const [single] = (await ex.fetchL3OrderBook(BTC)).asks;
+say('one by one', single.slice(0, 2), typeof single[2], (await ex.fetchAccounts()).map(({ id }) => id), (await ex.fetchTradingFee(BTC)).taker > 0);
+const [older, newer] = await ex.fetchLedger('USDC', undefined, 2);
+say('ledger', Math.abs(newer.before - older.after) < 1e-6, newer.currency, Object.keys(await ex.fetchFundingRates()).length === ex.symbols.length);
+const waiting = [await ex.createTriggerOrder(BTC, 'market', 'sell', '0.01', undefined, '90000'),
+  await ex.createStopLossOrder(BTC, 'limit', 'sell', '0.01', '89000', '90000', { reduceOnly: true }),
+  await ex.createTakeProfitOrder(BTC, 'limit', 'sell', '0.01', '110000', '110000')];
+say('they wait', ...(await Promise.all(waiting.map(({ id }) => ex.fetchOrder(id)))).map(({ info }) => info.order_type));
+say('of them', ...(await ex.cancelOrders(waiting.map(({ id }) => id))).map(({ status }) => status));
+say('dead-man', (await ex.cancelAllOrdersAfter(60_000)).info.status, (await ex.cancelAllOrdersAfter(0)).info.status);
+const only = await ex.createPostOnlyOrder(BTC, 'limit', 'buy', '0.01', '98500');
+say('post only', only.postOnly, (await ex.cancelOrder(only.id)).status, await thrown(() => ex.closePosition('ETH/USDC:USDC')).then(([name]) => name));
 
 // An answer that is lost for longer than the time-out; the same call with its id executes once.
 let [isLost, isSent] = [true, false];

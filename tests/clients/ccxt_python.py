@@ -142,8 +142,10 @@ async def trades(table, here):
 async def whole(table, here, ex):
     """One order from its placement to its end, one that fills, and every read."""
     wrong = [name for name, has in ex.has.items() if has is True and name != "swap" and
-             not hasattr(ex, snake(name)) and name not in (
-                 "createLimitOrder", "createMarketOrder", "fetchL2OrderBook")]
+             not hasattr(ex, snake(name)) and name not in (  # ccxt's own, by way of create_order
+                 "createLimitOrder", "createMarketOrder", "fetchL2OrderBook",
+                 "createPostOnlyOrder", "createReduceOnlyOrder", "createStopLossOrder",
+                 "createTakeProfitOrder", "createTriggerOrder")]
     table.same("a method for each flag", wrong, [])
     await ex.load_markets()
     market = ex.market(BTC)
@@ -205,6 +207,50 @@ async def whole(table, here, ex):
                           (await ex.fetch_canceled_orders(BTC))[-1]["id"]),
                (taken["id"], placed["id"]))
     table.same("leverage", (await ex.set_leverage(10, BTC))["info"]["leverage"], 10)
+    await more(table, here, ex)
+
+
+async def more(table, here, ex):
+    """The reads and orders beside the usual ones."""
+    ticker, read = (await ex.fetch_bids_asks([BTC]))[BTC], here.rich.read
+    marks = await ex.fetch_mark_prices([BTC])
+    table.same("asks", (ticker["ask"], float(marks[BTC]["markPrice"])), (100_000.0, 100_000.0))
+    shown = here.exchange.get("/api/v1/markets/BTC-PERP/ticker").json
+    table.same("interest", (await ex.fetch_open_interest(BTC))["openInterestAmount"],
+               float(shown["open_interest"]))
+    single = here.exchange.get("/api/v1/markets/BTC-PERP/book/l3").json["orders"][0]
+    table.same("one by one", (await ex.fetch_l3_order_book(BTC))["asks"][0],
+               [float(single["price"]), float(single["size"]), str(single["handle"])])
+    table.same("accounts", [row["id"] for row in await ex.fetch_accounts()], ["0"])
+    table.same("fees", (await ex.fetch_trading_fee(BTC))["taker"],
+               float(read("/api/v1/account").json["taker_fee_rate"]))
+    cash = "/api/v1/cash/history?subaccount_index=0&portfolio_index=0&limit=2"
+    rows = read(cash).json["history"]
+    ledger = await ex.fetch_ledger("USDC", None, 2)
+    table.same("ledger", [(row["after"], row["before"], row["type"]) for row in ledger],
+               [(float(row["balance_after"]),
+                 float(Decimal(row["balance_after"]) - Decimal(row["amount"])), row["kind"])
+                for row in reversed(rows)])
+    table.same("rates", sorted(await ex.fetch_funding_rates()), sorted(ex.symbols))
+    waiting = [await ex.create_order(BTC, kind, "sell", "0.01", price, params)
+               for kind, price, params in (
+                   ("market", None, {"triggerPrice": "90000"}),
+                   ("limit", "89000", {"stopLossPrice": "90000", "reduceOnly": True}),
+                   ("limit", "110000", {"takeProfitPrice": "110000"}))]
+    table.same("they wait", [here.rich.order(bytes.fromhex(one["id"].replace("-", ""))).json[
+        "order_type"] for one in waiting], ["STOP_MARKET", "STOP_LIMIT", "TAKE_PROFIT"])
+    gone = await ex.cancel_orders([one["id"] for one in waiting])
+    table.same("canceled", [row["status"] for row in gone], ["canceled"] * 3)
+    for after in (60_000, 0):
+        table.same("dead-man", (await ex.cancel_all_orders_after(after))["info"]["status"],
+                   "request_completed")
+    held = float(read("/api/v1/positions?market=BTC-PERP").json[0]["size"])
+    here.other.limit(999_000, 100_000)
+    closed = await ex.close_position(BTC)
+    table.same("closed", (closed["side"], closed["filled"], closed["reduceOnly"]),
+               ("sell", held, True))
+    table.same("nothing to close", type(await thrown(ex.close_position(BTC))).__name__,
+               "InvalidOrder")
 
 
 async def repeated(table, here, kind, config, ex):

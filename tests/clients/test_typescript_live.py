@@ -358,7 +358,7 @@ async def ccxt(table, here):
     lines = [json.loads(line, parse_int=float) for line in output.splitlines()]
     held = here.rich.read("/api/v1/positions?market=BTC-PERP").json[0]
     for line, want in zip(lines, (
-            ["has", True, []],
+            ["has", True, ["cancelAllOrdersAfter"]],
             ["time", True, "ok"],
             ["market", "BTC-PERP", "swap", "USDC", {"price": 0.1, "amount": 1e-5}, True, 5.0],
             ["placed", "open", "buy", 99000.5, 0.01, 0.01, "BTC/USDC:USDC"],
@@ -380,10 +380,17 @@ async def ccxt(table, here):
             ["candle", 6.0, 100000.0],
             ["rate", 100000.0, True, [], []],
             ["closed", True, True, True, 10.0],
+            ["asks", 100000.0, 100000.0, True],
+            ["one by one", [100000.0, 0.99], "string", ["0"], True],
+            ["ledger", True, "USDC", True],
+            ["they wait", "STOP_MARKET", "STOP_LIMIT", "TAKE_PROFIT"],
+            ["of them", "canceled", "canceled", "canceled"],
+            ["dead-man", "request_completed", "request_completed"],
+            ["post only", True, "canceled", "InvalidOrder"],
             ["late", "RequestTimeout", True, 1.0],
             ["none", []]), strict=False):
         table.same(want[0], line, want)
-    table.same("steps", (len(lines), process.returncode), (22, 0))
+    table.same("steps", (len(lines), process.returncode), (29, 0))
     here.other.cancel_all()
 
 

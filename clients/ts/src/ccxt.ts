@@ -2,6 +2,8 @@
 // no other package. What it makes obeys the shapes of ccxt; what it sends goes through Client alone.
 
 import { Amount } from "./amount.js";
+import type { Ccxt, CcxtExchange, Dict, Failures, Number_, PerpdExchange, Row, Rows }
+  from "./ccxt_shape.js";
 import { connect } from "./client.js";
 import type { Client } from "./client.js";
 import { Lost, NotExecuted, NotOnGrid, OutcomePending, Problem, Rejected, WrongExchange }
@@ -14,89 +16,16 @@ import { SessionKey } from "./sign.js";
 import type { LimitOptions, TimeInForce } from "./trading.js";
 import type * as records from "./types.gen.js";
 
-type Dict = Record<string, unknown>;
-type Number_ = string | number;
-type Row = Promise<Dict>;
-type Rows = Promise<Dict[]>;
-
-/** What of ccxt.Exchange is used here. */
-export interface CcxtExchange {
-  has: Dict;
-  options: Dict;
-  urls: Dict;
-  apiKey: string;
-  privateKey: string;
-  timeout: number;
-  deepExtend(...parts: object[]): Dict;
-  describe(): Dict;
-  loadMarkets(reload?: boolean): Promise<unknown>;
-  market(symbol: string): Dict;
-  safeSymbol(id: string): string;
-  numberToString(value: Number_): string;
-  parseNumber(text: string | null): number;
-  iso8601(ms: number): string;
-  safeMarketStructure(market: Dict): Dict;
-  safeTicker(ticker: Dict, market?: Dict): Dict;
-  safeTrade(trade: Dict, market?: Dict): Dict;
-  safeOrder(order: Dict, market?: Dict): Dict;
-  safePosition(position: Dict): Dict;
-  safeBalance(balance: Dict): Dict;
-  parseOrderBook(book: object, symbol: string, timestamp: number): Dict;
-  filterBySymbolSinceLimit(rows: Dict[], symbol?: string, since?: number, limit?: number): Dict[];
-  filterByArray(rows: Dict[], key: string, values?: string[]): Dict;
-}
-
-type Failure = new (message: string) => Error;
-type Failures = Record<string, Failure>;
-
-/** The module ccxt. */
-export interface Ccxt {
-  readonly Exchange: new (config?: object) => object;
-}
-
-/** What the class adds. Numbers may be strings, which are exact; a float is taken by its shortest
- * decimal, and one between two ticks throws InvalidOrder with both neighbours. */
-export interface PerpdExchange extends CcxtExchange {
-  /** Ends its connections. */
-  close(): Promise<void>;
-  fetchTime(): Promise<number>;
-  fetchStatus(): Row;
-  fetchMarkets(): Rows;
-  fetchTicker(symbol: string): Row;
-  fetchTickers(symbols?: string[]): Row;
-  fetchOrderBook(symbol: string, limit?: number): Row;
-  fetchTrades(symbol: string, since?: number, limit?: number): Rows;
-  fetchOHLCV(symbol: string, timeframe?: string, since?: number, limit?: number)
-    : Promise<number[][]>;
-  fetchFundingRate(symbol: string): Row;
-  fetchFundingRateHistory(symbol: string, since?: number, limit?: number): Rows;
-  fetchBalance(): Row;
-  fetchPositions(symbols?: string[]): Rows;
-  fetchMyTrades(symbol?: string, since?: number, limit?: number): Rows;
-  fetchFundingHistory(symbol?: string, since?: number, limit?: number): Rows;
-  fetchOrder(id: string): Row;
-  fetchOrders(symbol?: string, since?: number, limit?: number): Rows;
-  fetchOpenOrders(symbol?: string, since?: number, limit?: number): Rows;
-  fetchClosedOrders(symbol?: string, since?: number, limit?: number): Rows;
-  fetchCanceledOrders(symbol?: string, since?: number, limit?: number): Rows;
-  /** `params`: timeInForce, postOnly, reduceOnly, requestId or clientOrderId (the order's id, a UUIDv7).
-   * An outcome that is not known in `timeout` ms throws RequestTimeout with `requestId`; the same call
-   * with it in `params` cannot execute twice. */
-  createOrder(symbol: string, type: string, side: string, amount: Number_, price?: Number_,
-    params?: Dict): Row;
-  /** `amount` is what shall be left of the order, whose id stays. */
-  editOrder(id: string, symbol: string, type: string, side: string, amount: Number_,
-    price: Number_): Row;
-  cancelOrder(id: string): Row;
-  cancelAllOrders(symbol?: string): Rows;
-  setLeverage(leverage: number, symbol: string): Row;
-}
+export type { Ccxt, CcxtExchange, PerpdExchange } from "./ccxt_shape.js";
 
 const QUOTE = "USDC";
 const LIMIT_MAX = 1000;
 const FRAMES = { "1m": "1m", "5m": "5m", "15m": "15m", "1h": "1h", "4h": "4h", "1d": "1d" };
-const HAS = ["cancelAllOrders", "cancelOrder", "createLimitOrder", "createMarketOrder", "createOrder",
-  "editOrder", "fetchBalance", "fetchCanceledOrders", "fetchClosedOrders", "fetchFundingHistory",
+const HAS = ["cancelAllOrders", "cancelOrder", "cancelOrders", "closePosition", "createLimitOrder",
+  "createMarketOrder", "createOrder", "createPostOnlyOrder", "createReduceOnlyOrder",
+  "createStopLossOrder", "createTakeProfitOrder", "createTriggerOrder", "editOrder", "fetchAccounts",
+  "fetchBalance", "fetchBidsAsks", "fetchFundingRates", "fetchL3OrderBook", "fetchLedger",
+  "fetchMarkPrices", "fetchOpenInterest", "fetchTradingFee", "fetchTradingFees", "fetchCanceledOrders", "fetchClosedOrders", "fetchFundingHistory",
   "fetchFundingRate", "fetchFundingRateHistory", "fetchL2OrderBook", "fetchMarkets", "fetchMyTrades",
   "fetchOHLCV", "fetchOpenOrders", "fetchOrder", "fetchOrderBook", "fetchOrders", "fetchPositions",
   "fetchStatus", "fetchTicker", "fetchTickers", "fetchTime", "fetchTrades", "setLeverage", "swap"];
@@ -255,6 +184,83 @@ export function perpdOf(ccxt: Ccxt): new (config?: object) => PerpdExchange {
     async fetchTickers(symbols?: string[]): Row {
       return this.#perhapsAt(undefined, async (client) => this.filterByArray(
         (await client.tickers()).map((row) => this.#ticker(row)), "symbol", symbols));
+    }
+
+    async fetchBidsAsks(symbols?: string[]): Row {
+      return this.fetchTickers(symbols);
+    }
+
+    async fetchMarkPrices(symbols?: string[]): Row {
+      return this.fetchTickers(symbols);
+    }
+
+    async fetchOpenInterest(symbol: string): Row {
+      return this.#at(symbol, async (client, market) => {
+        const info = await client.ticker(market);
+        return { symbol, openInterestAmount: this.parseNumber(info.open_interest),
+          openInterestValue: undefined, timestamp: undefined, datetime: undefined, info };
+      });
+    }
+
+    async fetchL3OrderBook(symbol: string): Row {
+      return this.#at(symbol, async ({ session }, market) => {
+        const book = await session.get(`/markets/${market.name}/book/l3`) as records.BookOrders;
+        const side = (name: string): unknown => book.orders.filter((row) => row.side === name)
+          .map((row) => [this.parseNumber(row.price), this.parseNumber(row.size), `${row.handle}`]);
+        const timestamp = Number(book.time_ns / 1_000_000n);
+        return { symbol, bids: side("LONG"), asks: side("SHORT"), timestamp,
+          datetime: this.iso8601(timestamp), nonce: Number(book.seq) };
+      });
+    }
+
+    async fetchAccounts(): Rows {
+      return this.#with(async ({ session }) => {
+        const rows = await session.get("/subaccounts", { isPrivate: true });
+        return (rows as readonly records.Subaccount[]).map((info) => ({
+          id: String(info.subaccount_index), type: "swap", code: QUOTE, info }));
+      });
+    }
+
+    async fetchTradingFees(): Row {
+      await this.loadMarkets();
+      return this.#with(async (client) => {
+        const info = await client.account();
+        return Object.fromEntries((await client.markets()).map(({ name }) => {
+          const symbol = this.safeSymbol(name);
+          return [symbol, { symbol, info, maker: this.parseNumber(info.maker_fee_rate),
+            taker: this.parseNumber(info.taker_fee_rate), percentage: true, tierBased: true }];
+        }));
+      });
+    }
+
+    async fetchTradingFee(symbol: string): Row {
+      await this.#at(symbol, async () => undefined);
+      return (await this.fetchTradingFees())[symbol] as Dict;
+    }
+
+    async fetchLedger(code?: string, since?: number, limit = 50): Rows {
+      if (code !== undefined && code !== QUOTE) return [];
+      return this.#with(async (client) => {
+        const { history } = await client.cashHistory({ limit: Math.min(limit, LIMIT_MAX) });
+        const rows = history.map((row) => {
+          const [amount, after] = [Amount.of(row.amount), Amount.of(row.balance_after)];
+          return { id: `${row.sequence}-${row.index}`, timestamp: row.time,
+            datetime: this.iso8601(row.time), direction: amount.raw < 0n ? "out" : "in",
+            account: String(row.subaccount_index), referenceId: row.ref_id ?? undefined,
+            type: row.kind, currency: QUOTE, status: "ok", info: row,
+            amount: Math.abs(this.parseNumber(row.amount)), after: this.parseNumber(`${after}`),
+            before: this.parseNumber(`${after.minus(amount)}`) };
+        });
+        return rows.reverse().filter((row) => since === undefined || row.timestamp >= since);
+      });
+    }
+
+    async fetchFundingRates(symbols?: string[]): Row {
+      await this.loadMarkets();
+      const names = await this.#with((client) => client.markets());
+      const rows = await Promise.all(names.map(({ name }) =>
+        this.fetchFundingRate(this.safeSymbol(name))));
+      return this.filterByArray(rows, "symbol", symbols);
     }
 
     async fetchOrderBook(symbol: string, limit = 50): Row {
@@ -417,7 +423,8 @@ export function perpdOf(ccxt: Ccxt): new (config?: object) => PerpdExchange {
 
     async createOrder(symbol: string, type: string, side: string, amount: Number_, price?: Number_,
       params: Dict = {}): Row {
-      const { timeInForce, postOnly, reduceOnly, requestId, clientOrderId, ...others } = params;
+      const { timeInForce, postOnly, reduceOnly, requestId, clientOrderId, triggerPrice,
+        stopLossPrice, takeProfitPrice, ...others } = params;
       return this.#at(symbol, async (client, market) => {
         const unknown = Object.keys(others);
         if (unknown.length > 0) throw new RangeError(`no such parameter: ${unknown.join(", ")}`);
@@ -427,6 +434,21 @@ export function perpdOf(ccxt: Ccxt): new (config?: object) => PerpdExchange {
           requestId: (requestId ?? clientOrderId) as string | undefined };
         const size = this.#amount(amount);
         const direction = side as Direction;
+        const stop = triggerPrice ?? stopLossPrice;
+        const trigger = stop ?? takeProfitPrice;
+        if (trigger !== undefined) {
+          if (stop !== undefined && takeProfitPrice !== undefined || timeInForce !== undefined) {
+            throw new RangeError("an order that waits takes one trigger and no timeInForce");
+          }
+          const kind = stop !== undefined ? "STOP" : "TAKE_PROFIT";
+          const limit = type === "limit" ? this.#amount(price ?? 0) : undefined;
+          const name = limit === undefined ? `${kind}_MARKET` as const
+            : stop !== undefined ? "STOP_LIMIT" : "TAKE_PROFIT";
+          return this.#own(await client.placeTrigger(market, direction, size,
+            this.#amount(trigger as Number_), name, { reduceOnly: reduceOnly === true,
+              deadlineMs: this.timeout, requestId: how.requestId, price: limit,
+              postOnly: postOnly === true }), symbol, type);
+        }
         if (type === "market") {
           if (postOnly === true || timeInForce !== undefined) {
             throw new RangeError("a market order takes neither postOnly nor timeInForce");
@@ -475,6 +497,28 @@ export function perpdOf(ccxt: Ccxt): new (config?: object) => PerpdExchange {
         const { answer, sequence } = await client.cancelAll(market, { deadlineMs: this.timeout });
         this.#least = sequence ?? this.#least;
         return [this.safeOrder({ info: answer })];
+      });
+    }
+
+    async cancelOrders(ids: string[]): Rows {
+      return Promise.all(ids.map((id) => this.cancelOrder(id)));
+    }
+
+    async cancelAllOrdersAfter(timeout: number): Row {
+      return this.#with(async (client) => {
+        const atNs = BigInt(Math.ceil(client.session.clock.nowMs() + timeout)) * 1_000_000n;
+        const outcome = await client.scheduleCancelAll(timeout === 0 ? null : atNs,
+          { deadlineMs: this.timeout });
+        return { info: outcome.answer };
+      });
+    }
+
+    async closePosition(symbol: string): Row {
+      return this.#at(symbol, async (client, market) => {
+        const [held] = await client.positions(market);
+        if (held === undefined) throw failure("InvalidOrder", new Error(`no position in ${symbol}`));
+        return this.#own(await client.placeMarket(market, held.side === "LONG" ? "sell" : "buy",
+          held.size, { reduceOnly: true, deadlineMs: this.timeout }), symbol, "market");
       });
     }
 

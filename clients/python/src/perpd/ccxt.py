@@ -5,20 +5,20 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import re
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import UUID
 
 from . import _types_gen as records
 from .amount import Amount
+from .ccxt_failure import raise_failure
 from .client import Client, connect
-from .errors import Lost, NotExecuted, NotOnGrid, PerpdError, Problem, Rejected, WrongExchange
+from .errors import PerpdError
 from .ids import id_time_ms
 from .market import Market
 from .order import Direction, Order
-from .requests import OutcomePending
-from .trading import TimeInForce
+from .requests import Outcome
+from .trading import TimeInForce, Trigger
 
 Dict = dict[str, Any]
 Number = str | int | float
@@ -61,52 +61,25 @@ else:
 
 _QUOTE, _LIMIT_MAX = "USDC", 1000
 _FRAMES = ("1m", "5m", "15m", "1h", "4h", "1d")
-_HAS = ("cancelAllOrders", "cancelOrder", "createLimitOrder", "createMarketOrder", "createOrder",
-        "editOrder", "fetchBalance", "fetchCanceledOrders", "fetchClosedOrders",
+_HAS = ("cancelAllOrders", "cancelOrder", "cancelOrders", "closePosition", "createLimitOrder",
+        "createMarketOrder", "createOrder", "createPostOnlyOrder", "createReduceOnlyOrder",
+        "createStopLossOrder", "createTakeProfitOrder", "createTriggerOrder", "editOrder",
+        "fetchAccounts", "fetchBalance", "fetchBidsAsks", "fetchFundingRates", "fetchL3OrderBook",
+        "fetchLedger", "fetchMarkPrices", "fetchOpenInterest", "fetchTradingFee",
+        "fetchTradingFees", "fetchCanceledOrders", "fetchClosedOrders",
         "fetchFundingHistory", "fetchFundingRate", "fetchFundingRateHistory", "fetchL2OrderBook",
         "fetchMarkets", "fetchMyTrades", "fetchOHLCV", "fetchOpenOrders", "fetchOrder",
         "fetchOrderBook", "fetchOrders", "fetchPositions", "fetchStatus", "fetchTicker",
         "fetchTickers", "fetchTime", "fetchTrades", "setLeverage", "swap")
 _HAS_NOT = ("CORS", "spot", "margin", "future", "option", "createMarketOrderWs", "fetchCurrencies")
-_FAILURES = tuple((re.compile(words), name) for words, name in (
-    ("^rate_limited|rejected_rate_limited|too_many_connections", "RateLimitExceeded"),
-    ("invalid_(signature|api_key|device_key)|unauthorized|signature_type_mismatch",
-     "AuthenticationError"),
-    ("read_only_key|not_permitted", "PermissionDenied"),
-    ("insufficient", "InsufficientFunds"),
-    ("order_not_found|conditional_order_not_found", "OrderNotFound"),
-    ("post_only_would_cross_book", "OrderImmediatelyFillable"),
-    ("market_(halted|closed|reduce_only|post_only|cancel_only)|mark_price_zero", "MarketClosed"),
-    ("invalid_market|market_not_found", "BadSymbol"),
-    ("account_suspended", "AccountSuspended"),
-    ("not_ready|internal_error", "ExchangeNotAvailable"),
-    ("order|invalid_(price|size)|size_|trigger|slippage|self_trade", "InvalidOrder")))
 _STATE = {"OPEN": "open", "PARTIALLY_FILLED": "open", "UNTRIGGERED": "open", "FILLED": "closed",
           "CANCELED": "canceled", "REJECTED": "rejected", "EXPIRED": "expired"}
 _TIF: dict[object, TimeInForce] = {None: "GTC", "PO": "GTC", "GTC": "GTC", "IOC": "IOC",
                                    "FOK": "FOK"}
+_TRIGGER: dict[tuple[bool, bool], Trigger] = {  # by: is it a stop, has it a limit
+    (True, True): "STOP_LIMIT", (True, False): "STOP_MARKET", (False, True): "TAKE_PROFIT",
+    (False, False): "TAKE_PROFIT_MARKET"}
 _SIDE: dict[str, Direction] = {"LONG": "buy", "SHORT": "sell"}
-
-
-def _raise(error: PerpdError | ValueError | TypeError) -> NoReturn:
-    """As ccxt's class for it, which names the cause."""
-    name = "ExchangeError"
-    if isinstance(error, NotOnGrid):
-        name = "InvalidOrder"
-    elif isinstance(error, (Problem, Rejected)):
-        code = error.code if isinstance(error, Problem) else error.status
-        name = next((name for words, name in _FAILURES if words.search(code)), name)
-    elif isinstance(error, OutcomePending):
-        name = "RequestTimeout"
-    elif isinstance(error, Lost):
-        name = "NetworkError"
-    elif isinstance(error, (ValueError, TypeError)):
-        name = "BadRequest"
-    else:
-        assert isinstance(error, (NotExecuted, WrongExchange, PerpdError))
-    made = getattr(_ccxt, name)(f"perpd {error}")
-    made.request_id = getattr(error, "request_id", None)
-    raise made from error
 
 
 def _none(params: Dict | None) -> None:
@@ -152,7 +125,7 @@ class perpd(_Exchange):
         try:
             return await work(await self._client())
         except (PerpdError, ValueError, TypeError) as error:
-            _raise(error)
+            raise_failure(error)
 
     async def _at(self, symbol: str,
                   work: Callable[[Client, Market], Awaitable[Result]]) -> Result:
@@ -232,6 +205,81 @@ class perpd(_Exchange):
         _none(params)
         rows = await self._perhaps_at(None, lambda client, market: client.tickers())
         return self.filter_by_array([self._ticker(row) for row in rows], "symbol", symbols)
+
+    async def fetch_bids_asks(self, symbols: Sequence[str] | None = None,
+                              params: Dict | None = None) -> Dict:
+        return await self.fetch_tickers(symbols, params)
+
+    async def fetch_mark_prices(self, symbols: Sequence[str] | None = None,
+                                params: Dict | None = None) -> Dict:
+        return await self.fetch_tickers(symbols, params)
+
+    async def fetch_open_interest(self, symbol: str, params: Dict | None = None) -> Dict:
+        _none(params)
+        info = await self._at(symbol, lambda client, market: client.ticker(market))
+        return {"symbol": symbol, "openInterestAmount": self.parse_number(info["open_interest"]),
+                "openInterestValue": None, "timestamp": None, "datetime": None, "info": info}
+
+    async def fetch_l3_order_book(self, symbol: str, limit: int | None = None,
+                                  params: Dict | None = None) -> Dict:
+        _none(params)
+        book = cast(records.BookOrders, await self._at(
+            symbol, lambda client, market: client.session.get(f"/markets/{market}/book/l3")))
+        timestamp = book["time_ns"] // 1_000_000
+        shown = {side: [[self.parse_number(row["price"]), self.parse_number(row["size"]),
+                         str(row["handle"])]
+                        for row in book["orders"] if row["side"] == name][:limit]
+                 for side, name in (("bids", "LONG"), ("asks", "SHORT"))}
+        return {**shown, "symbol": symbol, "timestamp": timestamp, "nonce": book["seq"],
+                "datetime": self.iso8601(timestamp)}
+
+    async def fetch_accounts(self, params: Dict | None = None) -> list[Dict]:
+        _none(params)
+        rows = cast("list[records.Subaccount]", await self._with(
+            lambda client: client.session.get("/subaccounts", private=True)))
+        return [{"id": str(row["subaccount_index"]), "type": "swap", "code": _QUOTE, "info": row}
+                for row in rows]
+
+    async def fetch_trading_fees(self, params: Dict | None = None) -> Dict:
+        _none(params)
+        await self.load_markets()
+        info = await self._with(lambda client: client.account())
+        markets = await self._with(lambda client: client.markets())
+        return {symbol: {"symbol": symbol, "maker": self.parse_number(info["maker_fee_rate"]),
+                         "taker": self.parse_number(info["taker_fee_rate"]), "percentage": True,
+                         "tierBased": True, "info": info}
+                for symbol in (self.safe_symbol(market.name) for market in markets)}
+
+    async def fetch_trading_fee(self, symbol: str, params: Dict | None = None) -> Dict:
+        fees = await self.fetch_trading_fees(params)
+        self.market(symbol)
+        return cast(Dict, fees[symbol])
+
+    async def fetch_ledger(self, code: str | None = None, since: int | None = None,
+                           limit: int | None = None, params: Dict | None = None) -> list[Dict]:
+        _none(params)
+        shown = await self._with(lambda client: client.cash_history(_count(limit)))
+        return [self._cash(row) for row in reversed(shown["history"])
+                if code in (None, _QUOTE) and (since is None or row["time"] >= since)]
+
+    def _cash(self, row: records.CashRow) -> Dict:
+        number, amount = self.parse_number, Amount.of(row["amount"])
+        after = Amount.of(row["balance_after"])
+        return {"id": f"{row['sequence']}-{row['index']}", "timestamp": row["time"],
+                "datetime": self.iso8601(row["time"]),
+                "direction": "out" if amount.raw < 0 else "in", "currency": _QUOTE,
+                "account": str(row["subaccount_index"]), "referenceId": row["ref_id"],
+                "type": row["kind"], "status": "ok",
+                "amount": number(str(abs(amount))), "after": number(str(after)),
+                "before": number(str(after - amount)), "info": row}
+
+    async def fetch_funding_rates(self, symbols: Sequence[str] | None = None,
+                                  params: Dict | None = None) -> Dict:
+        _none(params)
+        await self.load_markets()
+        markets = await self._with(lambda client: client.markets())
+        rows = [await self.fetch_funding_rate(self.safe_symbol(market.name)) for market in markets]
+        return self.filter_by_array(rows, "symbol", symbols)
 
     async def fetch_order_book(self, symbol: str, limit: int | None = None,
                                params: Dict | None = None) -> Dict:
@@ -419,12 +467,15 @@ class perpd(_Exchange):
     async def create_order(self, symbol: str, type: str, side: Direction, amount: Number,
                            price: Number | None = None, params: Dict | None = None) -> Dict:
         """`params`: timeInForce, postOnly, reduceOnly, requestId or clientOrderId (the order's id,
-        a UUIDv7). An outcome that is not known in `timeout` ms raises RequestTimeout with
+        a UUIDv7); triggerPrice or stopLossPrice, or takeProfitPrice (of the mark) for an order that
+        waits. An outcome that is not known in `timeout` ms raises RequestTimeout with
         `request_id`; the same call with it as `requestId` cannot execute twice."""
         others = dict(params or {})
         tif, post_only = others.pop("timeInForce", None), others.pop("postOnly", False) is True
         reduce_only = others.pop("reduceOnly", False) is True
         made = (others.pop("requestId", None), others.pop("clientOrderId", None))
+        stop = others.pop("triggerPrice", None) or others.pop("stopLossPrice", None)
+        profit = others.pop("takeProfitPrice", None)
         _none(others)
 
         async def work(client: Client, market: Market) -> Order:
@@ -432,17 +483,26 @@ class perpd(_Exchange):
                 raise ValueError("the type is limit or market")
             if type == "limit" and price is None:
                 raise ValueError("a limit order has a price")
+            trigger = profit if stop is None else stop
+            if trigger is not None:
+                if tif is not None or (stop is not None and profit is not None):
+                    raise ValueError("an order that waits takes one trigger and no timeInForce")
+                kind = _TRIGGER[stop is not None, type == "limit"]
+                return await client.place_trigger(
+                    market, side, self._text(amount), self._text(trigger), kind,
+                    price=None if type == "market" or price is None else self._text(price),
+                    post_only=post_only, reduce_only=reduce_only,
+                    request_id=_again(made), deadline_s=self.timeout / 1000)
             if type == "market" and (post_only or tif is not None):
                 raise ValueError("a market order takes neither postOnly nor timeInForce")
             if tif not in _TIF:
                 raise ValueError(f"no such timeInForce: {tif}")
-            again = made[0] or made[1]
             return await client.place(
                 market, side, self._text(amount),
                 None if type == "market" or price is None else self._text(price),
                 post_only=post_only or tif == "PO", reduce_only=reduce_only,
                 tif=_TIF[tif],
-                request_id=None if again is None else UUID(str(again)),
+                request_id=_again(made),
                 deadline_s=self.timeout / 1000)
         return self._own(await self._at(symbol, work), symbol, type)
 
@@ -486,10 +546,44 @@ class perpd(_Exchange):
         self._least = self._least if outcome.sequence is None else outcome.sequence
         return [self.safe_order({"info": outcome.answer})]
 
+    async def cancel_orders(self, ids: Sequence[str], symbol: str | None = None,
+                            params: Dict | None = None) -> list[Dict]:
+        return [await self.cancel_order(one, symbol, params) for one in ids]
+
+    async def cancel_all_orders_after(self, timeout: int, params: Dict | None = None) -> Dict:
+        """The dead-man: in so many ms all orders are canceled, unless it is set again before; 0
+        clears it."""
+        _none(params)
+
+        async def work(client: Client) -> Outcome:
+            at_ns = (int(client.session.clock.now_ms()) + timeout) * 1_000_000
+            return await client.schedule_cancel_all(at_ns if timeout else None,
+                                                    deadline_s=self.timeout / 1000)
+        return {"info": (await self._with(work)).answer}
+
+    async def close_position(self, symbol: str, side: str | None = None,
+                             params: Dict | None = None) -> Dict:
+        """A market order that only reduces, of the position's size."""
+        _none(params)
+
+        async def work(client: Client, market: Market) -> Order:
+            held = await client.positions(market)
+            if not held:
+                raise _ccxt.InvalidOrder(f"perpd no position in {symbol}")
+            return await client.place(market, "sell" if held[0]["side"] == "LONG" else "buy",
+                                      held[0]["size"], reduce_only=True,
+                                      deadline_s=self.timeout / 1000)
+        return self._own(await self._at(symbol, work), symbol, "market")
+
     async def set_leverage(self, leverage: int, symbol: str, params: Dict | None = None) -> Dict:
         _none(params)
         return {"info": await self._at(symbol, lambda client, market: client.set_leverage(
             market, leverage))}
+
+
+def _again(made: tuple[object, object]) -> UUID | None:
+    again = made[0] or made[1]
+    return None if again is None else UUID(str(again))
 
 
 def _count(limit: int | None, usual: int = 50) -> int:
