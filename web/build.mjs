@@ -34,7 +34,6 @@ const built = await esbuild.build({
   entryNames: '[name].[hash]',
   chunkNames: '[name].[hash]',
   write: false,
-  metafile: true,
   logLevel: 'warning',
 });
 
@@ -51,9 +50,6 @@ for (const [page, wanted] of Object.entries(pages)) {
     const found = [...files.keys()].find((file) => file.startsWith(`${stem}.`) && file.endsWith(`.${extension}`));
     text = text.replace(`%${name}%`, `/console/${found}`);
   }
-  const [, { imports }] = Object.entries(built.metafile.outputs).find(([file]) => file.startsWith(`dist/${page === 'index.html' ? 'main' : 'operator'}.`));
-  const early = imports.filter(({ kind }) => kind === 'import-statement').map((one) => `<link rel="modulepreload" href="/console/${path.basename(one.path)}">`);
-  text = text.replace('%imports%', early.sort().join('\n'));
   files.set(page, Buffer.from(text));
 }
 
