@@ -112,7 +112,7 @@ REGIMES = {
             "options": {"limits.open_orders": "5", "limits.sessions_per_parent": "3",
                     "limits.api_keys": "6", "limits.device_keys": "4"}},
     "keys": {"accounts": 5,
-             "weights": dict(CALM["weights"], master_key=30, last_key=13, session=3, api_key=2,
+             "weights": dict(CALM["weights"], master_key=30, last_key=18, session=3, api_key=2,
                              transfer=2, withdraw=2, device_key=1),
              "options": {"limits.admin_keys": "3", "limits.scoped_keys": "2",
                          "limits.sessions": "5", "limits.sessions_per_parent": "3"}},
@@ -201,7 +201,7 @@ REGIMES = {
     "batches": {"accounts": 7, "spread_ppm": 2000, "options": {"engine.work_per_command": "6"},
                 "weights": dict(CALM["weights"], place=22, batch=30, oracle=7, conditional=5)},
     # Batches that walk far and are refused; who owes for it waits. What rests expires at once.
-    "walkers": {"accounts": 9, "deposit": (2, 40), "size": 0.03, "step_ms": (1, 3),
+    "walkers": {"accounts": 9, "deposit": (2, 12), "size": 0.03, "step_ms": (1, 3),
                 "spread_ppm": 900, "tif": (50, 5, 5, 40), "gtt_ms": (20, 900),
                 "options": {"engine.makers_max": "150", "engine.work_per_command": "2",
                             "limits.share_unfunded_ppm": "1000000",
