@@ -25,6 +25,10 @@ from ports import free_port
 NOT_LEADING = 5  # the exit code of a leader that may be none any more
 WAIT_S = 200  # for what takes a second on an idle machine
 
+# Bounds that a drill comes to: etcd keeps little, a slow disk is none that stands.
+DRILLED = ("--cluster.retain=64K", "--cluster.etcd_quota=48M", "--cluster.disk_stall_ms=60000",
+           "--cluster.give_up_ms=1000", "--node.follower_lag_max=1000")
+
 
 # What a look at a node or a member meets that has just ended, or has nothing to show yet.
 NOT_YET = (OSError, EOFError, http.client.HTTPException, LookupError, TypeError, ValueError,
@@ -180,7 +184,8 @@ class Node:
     def __init__(self, cluster, name, folder):
         self.cluster, self.name, self.folder = cluster, name, folder
         self.member = len(cluster.nodes) % len(cluster.etcd.clients)  # of etcd, on its machine
-        self.proxy = Proxy(cluster.etcd, self.member)
+        # None: nothing is to stand between them, for it costs time.
+        self.proxy = Proxy(cluster.etcd, self.member) if cluster.is_drilled else None
         self.process, self.state, self.port, self.starts = None, None, None, 0
         self.listen = free_port()  # the same after each start, for a client's list
         self.turn = threading.RLock()  # a start, and a look whether one is due, are one at a time
@@ -188,6 +193,13 @@ class Node:
         self.program = cluster.origin.program
         self.lost_sessions = 0
         self.environment = cluster.environment(name)
+
+    def addresses(self):
+        """Of etcd, the member of its own machine first."""
+        if self.proxy is not None:
+            return self.proxy.addresses
+        ports = self.cluster.etcd.clients
+        return ",".join(f"127.0.0.1:{port}" for port in ports[self.member:] + ports[:self.member])
 
     def start(self, *more):
         with self.turn:
@@ -200,10 +212,9 @@ class Node:
                                            if not word.startswith("--net.listen=")),
                      f"--store.data={self.folder}", f"--net.listen=127.0.0.1:{self.listen}",
                      f"--cluster.name={self.cluster.name}", f"--cluster.node={self.name}",
-                     f"--cluster.etcd={self.proxy.addresses}",
-                     f"--cluster.vault=file:{self.cluster.vault}", "--cluster.retain=64K",
-                     "--cluster.etcd_quota=48M", "--cluster.disk_stall_ms=60000",
-                     "--cluster.give_up_ms=1000", "--node.follower_lag_max=1000",
+                     f"--cluster.etcd={self.addresses()}",
+                     f"--cluster.vault=file:{self.cluster.vault}",
+                     *(DRILLED if self.cluster.is_drilled else ()),
                      *self.cluster.etcd.options(), *self.cluster.node_options, *more]
         with open(self.folder.parent / f"{self.name}.log", "ab") as log:
             self.process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=log,
@@ -282,13 +293,15 @@ class Node:
 
 
 class Cluster:
-    """`origin` was a perpd alone: its directory is copied to every node."""
+    """`origin` was a perpd alone: its directory is copied to every node. One that is not drilled
+    has the bounds of an installation, and its nodes reach etcd without a proxy."""
 
     def __init__(self, program, prepare, *options, count=3, environment=lambda name: {},
-                 node_options=(), etcd_quota=0, certificates=lambda home: None):
+                 node_options=(), etcd_quota=0, certificates=lambda home: None, is_drilled=True):
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="perpd-cluster-"))
         self.name = "drill"
         self.environment, self.node_options = environment, node_options
+        self.is_drilled = is_drilled
         self.etcd = None
         self.nodes = []
         self.origin = client.Perpd(program, *client.SMALL_TABLES, *client.LONG_WINDOW, *options,
@@ -371,7 +384,8 @@ class Cluster:
                 node.process.kill()
                 node.process.wait()
                 node.process.stdout.close()
-            node.proxy.end()
+            if node.proxy is not None:
+                node.proxy.end()
         for process in self.etcd.processes if self.etcd else []:
             process.kill()
             process.wait()

@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""heavy_cluster_figures.py BUILD [COUNT] - the figures of docs/performance.md, A cluster: how long
-orders stand still when the leader or etcd's leader is killed and at a handover, COUNT times each
-(20); how old a standby's reads are; how fast one that was away catches up; orders/s and latency of
-a cluster, and of one perpd with durability local in the same run.
+"""heavy_cluster_figures.py BUILD [COUNT] [PART...] - the figures of docs/performance.md, A cluster.
+Parts, all of them if none is named:
 
-All members of etcd, all nodes and the load share this machine. Without etcd-server it says so and
-ends with 77, skipped.
+    load      answers/s and latency of one perpd alone, durability local, and of a cluster; the
+              processor time of each; how old a standby's reads are
+    catch_up  how fast a node that was away applies what it lacks
+    stalls    how long orders stand still when a leader, etcd's leader, or both are killed, and at a
+              handover, COUNT times each (20)
+
+The cluster has the bounds of an installation, and nothing stands between its nodes and etcd. All
+members of etcd, all nodes and the load share this machine. Without etcd-server it says so and ends
+with 77, skipped.
 """
 import json
 import os
@@ -24,8 +29,11 @@ from harness import perpd_program
 from world import BTC_PRICE
 
 COUNT = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 20
+PARTS = [word for word in sys.argv[2:] if not word.isdigit()] or ["load", "catch_up", "stalls"]
+BESIDE = 500  # orders/s beside the drill's clients while nodes are killed
 LOADS = (("1,000 orders/s", ["--rate", "1000"]),
-         ("as fast as it goes", ["--schedule", "closed", "--pipeline", "4"]))
+         ("256 in flight", ["--schedule", "closed", "--pipeline", "4"]),
+         ("2,048 in flight", ["--schedule", "closed", "--pipeline", "32"]))
 OPTIONS = ("--limits.rate_limits=off", "--exchange.oracle_max_age_ms=0",
            "--limits.open_orders=100000", "--limits.account_open_orders=1000000")
 
@@ -43,29 +51,66 @@ def key_file(path, key):
     return path
 
 
-def load_of(ports, perpd, words):
+def command_of(ports, perpd, words):
     """perp bench run to the nodes of these ports."""
     keys = ["--operator-key", key_file(perpd.folder / "bench-operator.key", perpd.operator),
             "--oracle-key", key_file(perpd.folder / "bench-oracle.key", perpd.oracle)]
-    return subprocess.run(
-        [perpd_program().with_name("perp"), "bench", "run", "-o", "json", "--url",
-         ",".join(f"http://127.0.0.1:{port}" for port in ports), *keys, "--mix",
-         "place=1,cancel=1", *words], capture_output=True, text=True, check=False)
+    return [perpd_program().with_name("perp"), "bench", "run", "-o", "json", "--url",
+            ",".join(f"http://127.0.0.1:{port}" for port in ports), *keys, "--mix",
+            "place=1,cancel=1", *words]
 
 
-def bench(name, ports, perpd):
+def load_of(ports, perpd, words):
+    return subprocess.run(command_of(ports, perpd, words), capture_output=True, text=True,
+                          check=False)
+
+
+def beside(cluster, rate):
+    """Begins a load of so many orders/s; it goes when this returns."""
+    ports = [node.listen for node in cluster.nodes]
+    process = subprocess.Popen(
+        command_of(ports, cluster.origin,
+                   ["--rate", str(rate), "--sign", "inline", "--seconds", "3600"]),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    first = cluster.leader().metric("journal_durable_sequence")
+    until(lambda: cluster.leader().metric("journal_durable_sequence") > first + 2 * rate,
+          f"{rate} orders/s")
+    return process
+
+
+def processor_s(process):
+    """The processor time that it has had."""
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def costs(roles, run):
+    """What `run` gives, and a text with the processor time of each role meanwhile, with all that
+    `run` prepares; `load` is that of its own children."""
+    def now():
+        mine = os.times()
+        return {**{role: sum(map(processor_s, of)) for role, of in roles.items()},
+                "load": mine.children_user + mine.children_system}
+    before = now()
+    done = run()
+    after = now()
+    return done, ", ".join(f"{role} {after[role] - before[role]:.1f} s" for role in after)
+
+
+def bench(name, ports, perpd, roles):
     """Both loads, each three times; the medians."""
     found = {}
     for load, words in LOADS:
-        done = load_of(ports, perpd, ["--seconds", "4", "--repeats", "3", *words])
+        done, used = costs(roles, lambda words=words: load_of(
+            ports, perpd, ["--seconds", "3", "--repeats", "3", *words]))
         if not done.stdout:
             print(f"{name}, {load}: no figures: {done.stderr}")
             continue
         median = json.loads(done.stdout)["median"]
         found[load] = [median[key]["median"] for key in
                        ("answered_per_s", "latency_us.p50", "latency_us.p99")]
-        print("{}, {}: {:.0f} answers/s, p50 {:.1f} ms, p99 {:.1f} ms".format(
-            name, load, found[load][0], found[load][1] / 1000, found[load][2] / 1000))
+        print("{}, {}: {:.0f} answers/s, p50 {:.1f} ms, p99 {:.1f} ms; processor time {}".format(
+            name, load, found[load][0], found[load][1] / 1000, found[load][2] / 1000, used))
     return found
 
 
@@ -75,19 +120,19 @@ def alone():
     try:
         exchange = perpd.start()
         exchange.set_price(BTC_PRICE)
-        return bench("alone, local", [exchange.port], perpd)
+        return bench("alone, local", [exchange.port], perpd, {"perpd": [perpd.process]})
     finally:
         perpd.remove()
 
 
 def catch_up(cluster):
-    """A standby that was away for a load, most of which the vault alone has by then, applies what
-    it lacks: records a second from its first line on, with its connection and all looks."""
+    """A standby that was away for a load applies what it lacks: records a second from its first
+    line on, with its connection and all looks."""
     away = next(node for node in cluster.nodes if node is not cluster.leader())
     first = until(lambda: away.metric("follower_applied_sequence"), away.whereabouts)
     away.kill()
-    load_of([node.listen for node in cluster.nodes], cluster.origin,
-            ["--schedule", "closed", "--pipeline", "4", "--seconds", "20"])
+    load_of([node.listen for node in cluster.nodes if node is not away], cluster.origin,
+            ["--schedule", "closed", "--pipeline", "32", "--seconds", "15", "--sign", "inline"])
     last = until(lambda: cluster.leader().metric("journal_durable_sequence"), "the leader's end")
     away.start()
     until(lambda: away.state, away.whereabouts)
@@ -98,19 +143,22 @@ def catch_up(cluster):
           f"{max(0, last - first) / took:.0f} a second")
 
 
-def stalls(world):
-    cluster = world.cluster
+def kill_both(cluster):
+    """The node that leads and etcd's leader, at once; what brings them back."""
+    node, member = cluster.kill_leader(), cluster.etcd.kill_leader()
 
-    for _ in range(COUNT):
-        world.stall("leader killed", cluster.kill_leader, Node.rejoin)
-    for _ in range(COUNT):
-        world.stall("etcd's leader killed", cluster.etcd.kill_leader, cluster.etcd.start)
-        time.sleep(1)
+    def mend(_):
+        cluster.etcd.start(member)
+        node.rejoin()
+    return mend
+
+
+def handovers(world):
     handed = 0
     while handed < COUNT:
         begun = time.monotonic()
         try:
-            done = cluster.leader().post("/admin/handover").status == 200
+            done = world.cluster.leader().post("/admin/handover").status == 200
         except (OSError, EOFError):
             done = False
         world.await_acks()
@@ -118,15 +166,47 @@ def stalls(world):
             handed += 1
             world.stalls["handover, longest gap between answers"].append(world.gap(begun))
         time.sleep(0.5)
+
+
+def stalls(cluster):
+    world = test_cluster.World(cluster)
+    terms = []  # before and after each kill of etcd's leader
+
+    def kill_etcd():
+        terms.append(cluster.leader().metric("cluster_term"))
+        return cluster.etcd.kill_leader()
+
+    def start_etcd(member):
+        terms.append(until(lambda: cluster.leader().metric("cluster_term"), "term"))
+        cluster.etcd.start(member)
+
+    world.begin()
+    with beside(cluster, BESIDE) as load:
+        for _ in range(COUNT):
+            world.stall("leader killed", cluster.kill_leader, Node.rejoin)
+        for _ in range(COUNT):
+            world.stall("etcd's leader killed", kill_etcd, start_etcd)
+            time.sleep(1)
+        for _ in range(max(1, COUNT // 4)):
+            world.stall("both killed", lambda: kill_both(cluster), lambda mend: mend(None))
+            time.sleep(1)
+        unknown = world.unknown()
+        handovers(world)
+        load.kill()
     for kind, times in world.stalls.items():
         print("{}, {} times: p50 {:.2f} s, p99 {:.2f} s, longest {:.2f} s".format(
             kind, len(times), *quantiles(times)))
+    kept = sum(before == after for before, after in zip(terms[::2], terms[1::2]))
+    print(f"etcd's leader killed: the term was unchanged in {kept} of {COUNT}; outcomes unknown at "
+          f"handovers: {world.unknown() - unknown}")
+    test_cluster.end_load(world)
+    return test_cluster.nothing_is_lost(world)
 
 
-def staleness(world, what):
+def staleness(cluster, what):
     ages = []
     for _ in range(100):
-        for node in world.cluster.nodes:
+        for node in cluster.nodes:
             try:
                 seen = node.exchange().get("/api/v1/markets").header("X-Staleness-Ms")
             except (OSError, EOFError, TypeError):
@@ -138,31 +218,40 @@ def staleness(world, what):
         what, *quantiles(ages)))
 
 
+def loads(cluster):
+    """Those of a cluster against those of one perpd alone."""
+    one = alone()
+    leader = cluster.leader()
+    ports = [node.listen for node in cluster.nodes]
+    many = bench("cluster, replicated", ports, cluster.origin, {
+        "leader": [leader.process],
+        "standbys": [node.process for node in cluster.nodes if node is not leader],
+        "etcd": cluster.etcd.processes})
+    for load in set(one) & set(many):
+        print("cluster : alone, {}: answers/s {:.2f}, p50 {:.2f}, p99 {:.2f}".format(
+            load, *(many[load][i] / one[load][i] for i in range(3))))
+    time.sleep(3)
+    staleness(cluster, "of an idle cluster")
+    with beside(cluster, 1000) as load:
+        staleness(cluster, "at 1,000 orders/s")
+        load.kill()
+
+
 def main():
     if shutil.which("etcd") is None:
         print("cluster figures: skipped: etcd-server is not installed (tools/packages.txt)")
         return 77
     print(f"load {os.getloadavg()[0]:.1f} before, {os.cpu_count()} processors")
-    one = alone()
-    cluster = Cluster(perpd_program(), test_cluster.prepare, *OPTIONS)
-    try:
-        world = test_cluster.World(cluster)
-        cluster.leader()
-        many = bench("cluster, replicated", [node.listen for node in cluster.nodes],
-                         cluster.origin)
-        for load in set(one) & set(many):
-            print("cluster : alone, {}: answers/s {:.2f}, p50 {:.2f}, p99 {:.2f}".format(
-                load, *(many[load][i] / one[load][i] for i in range(3))))
-        time.sleep(3)
-        staleness(world, "of an idle cluster")
-        catch_up(cluster)
-        world.begin()
-        staleness(world, "at about 200 orders/s")
-        stalls(world)
-        test_cluster.end_load(world)
-        problems = test_cluster.nothing_is_lost(world)
-    finally:
-        cluster.remove()
+    problems = []
+    for name, part in (("load", loads), ("catch_up", catch_up), ("stalls", stalls)):
+        if name not in PARTS:
+            continue
+        cluster = Cluster(perpd_program(), test_cluster.prepare, *OPTIONS, is_drilled=False)
+        try:
+            cluster.leader()
+            problems += part(cluster) or []
+        finally:
+            cluster.remove()
     print(f"load {os.getloadavg()[0]:.1f} after")
     print("\n".join(problems) if problems else "cluster figures: nothing is lost")
     return bool(problems)
