@@ -17,7 +17,7 @@
  *   worst/scan_tick       the next 1,024 positions
  *   worst/liquidation     the next 1,024 of them, when each falls below its maintenance margin
  *   worst/rank            the next 1,024 of 100,000 holders that a run ranks (L3)
- *   worst/deleverage      the first 1,024 of them give, each its whole position
+ *   worst/deleverage      the first 256 of them give, each its whole position: 1,024 units
  *   worst/stops           a mark that satisfies 1,000 stops, 64 units with the command
  *   worst/stop_tick       the next 512 of them, each filled by a maker: 1,024 units
  *   worst/cascade         the next 512 stops of a thousand, each satisfied by the trade of the one

@@ -140,6 +140,9 @@ static void test_run_of_fund(void)
  * moves. */
 enum { HOLDERS = 281, PART = 60, PLACES = 282 };
 
+/* A fill takes four units (R3): a command of 64 makes 16. 282 are 17 such commands and 10 more. */
+enum { FILLS = 16 };
+
 static uint32_t holder_of(uint32_t k)
 {
     return LOSER + 1 + k * 37 % HOLDERS;
@@ -184,7 +187,7 @@ static uint32_t check_fills(uint32_t filled)
 static void test_rest(bool moves)
 {
     const struct deleverage *run;
-    uint32_t filled = 0, commands = 0, scans = 1;
+    uint32_t filled = 0, commands = 0, scans = 1, whole = 0;
     bool was_ranking = true;
 
     open_crowd();
@@ -198,12 +201,16 @@ static void test_rest(bool moves)
             CHECK(host_oracle(&host, HOST_BTC, 951000) == TRADE_OK);
         else
             host_tick(&host, 1000);
+        uint32_t before = filled;
         filled = check_fills(filled);
+        CHECK(filled - before <= FILLS);
+        whole += filled - before == FILLS;
         scans += run->ranking && !was_ranking;
         was_ranking = run->ranking;
     }
     CHECK(filled == PLACES && trade_size(&host, LOSER) == 0);
     CHECK(scans == (moves ? 2 : 1));
+    CHECK(whole >= PLACES / FILLS - 2); /* but where a scan ends or begins */
     host_close(&host);
 }
 

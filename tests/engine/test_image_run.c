@@ -12,9 +12,9 @@ enum { COMMANDS = 20000 };
 
 static_assert(ENGINE_RULES_VERSION == 7, "the hashes below are those of this version");
 
-static const char image_hash[] = "a82278b76f7faaffb5b06e03c7f6da929e0fdd6be9fa598ece4a2853bab5ce8e";
+static const char image_hash[] = "7a284c30a161f691b68994d50641b5702bddea0368e1801d1a5a4cf6c102105c";
 static const char effects_hash[] =
-    "7cd93aa0419ddb0b680e8629d14cf0fa66b205ed7cc5b508bd485a2e2b9fc392";
+    "b0d503224382e1347cee7d63eb2c9c7b24afbb0d288b537b6b1072653d281f28";
 
 static struct traffic traffic;
 

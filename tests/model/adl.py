@@ -9,6 +9,7 @@ from wire import ADL_TYPE, CASH_ADL, POST_ONLY
 
 CASH_KIND = CASH_ADL
 HEAP, CLAMP, PRICE_MAX = 256, 2**62, 2**40 - 1
+FILL_UNITS = 4
 FRUITLESS_MOST = 4  # rankings of pass 1 in a row that gave nothing
 
 
@@ -120,7 +121,8 @@ class Run:
         self.rank()
 
     def step(self):
-        """One holder ranked, or one fill. What ends a pass, a leg or the run is free."""
+        """One holder ranked or passed over, or one fill: gives the units. What ends a pass, a leg
+        or the run is free."""
         if self.at >= len(self.legs):
             self.finish()
             return 1
@@ -212,7 +214,7 @@ class Run:
         self.exchange.counts["ADL"] += 1
         self.gave = True
         liquidation.deal(self.exchange, leg, holding, quantity, price, ADL_TYPE, 3)
-        return 1
+        return FILL_UNITS
 
     def finish(self):
         """The fund pays what is missing, or takes the rounding; a frozen leg lets it wait."""

@@ -386,8 +386,8 @@ class Planted(unittest.TestCase):
         self.differs(risk, "scan", lambda *_: None, "slices")
 
     def test_wrong_hours(self):
-        self.differs(funding, "SAMPLES_NEEDED", 1, "hours", 30000, 2)
-        self.differs(funding, "SAMPLE", 6 * 10**9, "hours", 9000, 7)
+        self.differs(funding, "SAMPLES_NEEDED", 1, "hours", 9000, 3)
+        self.differs(funding, "SAMPLE", 6 * 10**9, "hours", 9000, 3)
         self.differs(settlement, "SAMPLES_LEAST", 1, "announced")
 
 

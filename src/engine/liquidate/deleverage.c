@@ -12,6 +12,7 @@
 enum {
     DELEVERAGE_FUND_TIMES = 5,
     DELEVERAGE_AHEAD = 8, /* rows to prefetch before their turn */
+    DELEVERAGE_FILL_UNITS = 4,
 };
 
 #define DELEVERAGE_PRICE_MAX ((int128)MARKET_RAW_MAX)
@@ -121,8 +122,8 @@ static void fetch_ahead(const struct engine *engine)
     prefetch_lines(&engine->accounts.rows[portfolio->account], offsetof(struct account, label));
 }
 
-/* The next of the ranked gives what it can. */
-static void fill_next(struct engine *engine, uint32_t loser, int64_t size)
+/* The next of the ranked gives what it can. Gives the units of it. */
+static uint32_t fill_next(struct engine *engine, uint32_t loser, int64_t size)
 {
     struct deleverage *run = &engine->liquidation.run;
     fetch_ahead(engine);
@@ -130,17 +131,18 @@ static void fill_next(struct engine *engine, uint32_t loser, int64_t size)
     uint32_t index = holding_find(engine, portfolio, run->legs[run->leg].market);
 
     if (index == HOLDING_NONE || !deleverage_rank_opposes(state_holding(engine, index)->size, size))
-        return;
+        return 1;
     risk_refresh(engine, state_holding(engine, loser)->portfolio);
     risk_refresh(engine, portfolio);
     uint64_t quantity = deleverage_rank_room(engine, state_holding(engine, index));
     if (quantity > margin_abs(size))
         quantity = margin_abs(size);
     if (quantity == 0)
-        return;
+        return 1;
     run->gave = true;
     deal_make(engine, loser, index, quantity, deleverage_rank_price(engine), DEAL_DELEVERAGE);
     risk_flush(engine);
+    return DELEVERAGE_FILL_UNITS;
 }
 
 /* --- the end (step 3) ------------------------------------------------------------------------- */
@@ -194,8 +196,8 @@ static bool is_left(const struct engine *engine, uint32_t portfolio)
 }
 
 /* One holder ranked or one row filled, of the run's leg. The last of the rows may have left its
- * place by a trade since the last unit. */
-static void step(struct engine *engine, uint32_t portfolio)
+ * place by a trade since the last unit. Gives the units of it. */
+static uint32_t step(struct engine *engine, uint32_t portfolio)
 {
     struct deleverage *run = &engine->liquidation.run;
     uint32_t holding;
@@ -205,19 +207,21 @@ static void step(struct engine *engine, uint32_t portfolio)
         deleverage_rank_again(engine);
     while (run->ranking)
         if (deleverage_rank_step(engine, size))
-            return;
-    fill_next(engine, holding, size);
+            return 1;
+    uint32_t used = fill_next(engine, holding, size);
     if (portfolio == FUND_PORTFOLIO && fund_is_small(engine))
         run->leg = run->leg_count;
+    return used;
 }
 
 bool deleverage_go_on(struct engine *engine, uint32_t portfolio, uint32_t *units)
 {
     struct deleverage *run = &engine->liquidation.run;
+    uint32_t used = 1;
 
-    *units -= 1;
     if (run->leg != run->leg_count && !is_left(engine, portfolio))
-        step(engine, portfolio);
+        used = step(engine, portfolio);
+    *units -= used < *units ? used : *units;
     if (run->leg != run->leg_count && is_left(engine, portfolio))
         next_leg(engine);
     else if (run->leg != run->leg_count && !run->ranking && run->next_row == run->row_count)

@@ -7,8 +7,8 @@
  *         market's holders by portfolio and keeps the best 256 by score, ties by account,
  *         subaccount, portfolio, the fund last. A holder that trades after it was met is met
  *         again at once, so no holder leaves the ranks by moving a position between two slices.
- * Bound.  One holder met or one row of the ranking is a unit. A ranking gives at least a lot, but
- *         for DELEVERAGE_FRUITLESS_MAX in a row of pass 1.
+ * Bound.  One holder met or one row passed over is a unit, a fill four. A ranking gives at least a
+ *         lot, but for DELEVERAGE_FRUITLESS_MAX in a row of pass 1.
  * Units.  Prices and sizes raw, amounts micro-USDC. */
 #ifndef ENGINE_LIQUIDATE_DELEVERAGE_H
 #define ENGINE_LIQUIDATE_DELEVERAGE_H
