@@ -147,7 +147,8 @@ def leverage(console, exchange, maker):
 
 def once(console, browser, exchange, maker):
     """Two presses of one button give one order, also when the bytes that were shown are too old to
-    be sent; the same order from a second tab is sent only after a question."""
+    be sent; the same order from a second tab is sent only after a question, also one for a time,
+    which ends in each tab at another time."""
     def resting():
         return line(exchange, "98000")
 
@@ -164,24 +165,29 @@ def once(console, browser, exchange, maker):
     second.until("document.querySelector('.equity') !== null")
     same("orders of two presses", resting(), ["0.011"])
     tabs = (console, second)
-    for tab in tabs:
-        fill(tab, "ticket-price", "98000")
-        fill(tab, "ticket-size", "0.012")
-        tab.until("/0.01200 .* 98,000.0/.test(document.querySelector('.sentence')?.textContent)")
-        tab.page.run("window.asked = []; "
-                     "window.confirm = (text) => (window.asked.push(text), false)")
-    for tab in tabs:
-        tab.page.run("document.querySelector('.place').click()")
-    second.until("window.asked.length === 1")
-    same("asked", [tab.page.run("window.asked") for tab in tabs],
-         [[], ["Another tab of this browser sends the same order, or has just sent it. "
-               "Send it once more?"]])
+    for tif, size, words in (("GTC", "0.012", "good till"), ("GTT", "0.014", "for 1 day")):
+        for tab in tabs:
+            fill(tab, "ticket-price", "98000")
+            fill(tab, "ticket-size", size)
+            tab.page.run(f"""{{ const field = document.getElementById('ticket-tif');
+              field.value = '{tif}';
+              field.dispatchEvent(new Event('change', {{ bubbles: true }})); }}""")
+            tab.until(f"/{size}00 .* 98,000.0, {words}/.test("
+                      "document.querySelector('.sentence')?.textContent)")
+            tab.page.run("window.asked = []; "
+                         "window.confirm = (text) => (window.asked.push(text), false)")
+        for tab in tabs:
+            tab.page.run("document.querySelector('.place').click()")
+        second.until("window.asked.length === 1")
+        same("asked", [tab.page.run("window.asked") for tab in tabs],
+             [[], ["Another tab of this browser sends the same order, or has just sent it. "
+                   "Send it once more?"]])
     # What the second would have sent could be in the book by the time of another order of it.
     fill(second, "ticket-size", "0.013")
     second.until("/0.01300 /.test(document.querySelector('.sentence')?.textContent)")
     second.page.run("document.querySelector('.place').click()")
     second.until("document.querySelector('.outcome.tone-good') !== null")
-    same("orders of two tabs", resting(), ["0.011", "0.012", "0.013"])
+    same("orders of two tabs", resting(), ["0.011", "0.012", "0.014", "0.013"])
     same("faults of the second", second.faults(), [])
     second.page.call("Page.navigate", url="about:blank")
     console.page.call("Page.bringToFront")  # or it is not painted

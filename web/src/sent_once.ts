@@ -8,7 +8,8 @@ const HELD_MS = 5000;
 const own = new Set<string>();
 
 /** Whether no other tab of this browser sends the same request now, or has sent it within the last five seconds. From then on, and for so
- *  long, other tabs hear false of it. Ids do not count: each tab makes its own. */
+ *  long, other tabs hear false of it. Ids do not count: each tab makes its own. Nor may the time of day: who asks gives an order
+ *  for a time as it would be sent at 0. */
 export async function isSentHereAlone({ request, bytes }: Payload): Promise<boolean> {
   const name = `perpd ${request.code} ${hex(bytes.slice(BODY_AT))}`;
   if (own.has(name)) return true;

@@ -192,8 +192,8 @@ export function sentence(order: Order, market: Market, judged: Judgement): strin
   return `${what} ${keepsPlace(order, market, judged) ? 'It keeps its place in' : 'It goes to the end of'} the queue at its price.`;
 }
 
-/** The request of an order without faults: its name in the tables, and the values of its fields. */
-export function orderRequest(order: Order, market: Market, { trigger, price, size, slippage }: Judgement, account: bigint): { name: keyof Bodies; values: Record<string, Value> } {
+/** The request of an order without faults, which is sent `now`: its name in the tables, and the values of its fields. */
+export function orderRequest(order: Order, market: Market, { trigger, price, size, slippage }: Judgement, account: bigint, now = serverNow()): { name: keyof Bodies; values: Record<string, Value> } {
   const { changes } = order;
   const common = {
     portfolio_id: portfolioBytes(account), asset: BigInt(market.record.asset_id),
@@ -208,7 +208,7 @@ export function orderRequest(order: Order, market: Market, { trigger, price, siz
       trigger_source: 0n, live_tif: order.atLimit ? LIVE_TIF[restingTif(order)] : LIVE_TIF.IOC, oco_group: new Uint8Array(16),
     } };
   }
-  if (changes === null) return { name: 'place_limit_order', values: { ...limit, expiry: order.tif === 'GTT' ? BigInt(Math.floor(serverNow()) + order.lifeMs) * NS_PER_MS : EXPIRY[order.tif] } };
+  if (changes === null) return { name: 'place_limit_order', values: { ...limit, expiry: order.tif === 'GTT' ? BigInt(Math.floor(now) + order.lifeMs) * NS_PER_MS : EXPIRY[order.tif] } };
   return { name: 'order_replacement', values: {
     ...limit, order_id: uuidBytes(changes.id), stp: BigInt(STP.indexOf(changes.stp)),
     expiry: changes.expires_at === null ? EXPIRY.GTC : big(changes.expires_at), expected_remaining: market.size(changes.remaining_size),

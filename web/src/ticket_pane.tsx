@@ -142,9 +142,12 @@ function Ticket({ market, trader, picked, isStale, onTaken }: TicketProps) {
   const isPlacing = useRef(false);
   const send = async (ready: Payload) => {
     if (isStale && !confirm('What is shown is stale. Send the order all the same?')) return;
-    if (!(await isSentHereAlone(ready)) && !confirm('Another tab of this browser sends the same order, or has just sent it. Send it once more?')) return;
-    const { name, values } = orderRequest(order, market, judged, trader.credentials!.account);
-    const next = await trader.signPayload(isOld(ready) ? makePayload(name, 'session', values) : ready);
+    const made = (now?: number) => {
+      const { name, values } = orderRequest(order, market, judged, trader.credentials!.account, now);
+      return makePayload(name, 'session', values);
+    };
+    if (!(await isSentHereAlone(made(0))) && !confirm('Another tab of this browser sends the same order, or has just sent it. Send it once more?')) return;
+    const next = await trader.signPayload(isOld(ready) ? made() : ready);
     setSubmission(next);
     await next.send();
     setSent((count) => count + 1);
