@@ -1,10 +1,11 @@
 """test_console_orders.py BUILD - what a trader does after the first order, on the trader's page in
 Chromium: changes an order in its place, lets orders wait for a trigger, chooses a leverage,
-presses twice and in two tabs, looks after the keys.
+presses twice and in two tabs, looks after the keys, forgets them.
 PERPD_SHOTS=FOLDER keeps pictures. Skipped where tools/setup --browser was not called.
 """
 import pathlib
 import sys
+import time
 
 import chromium
 from console_page import FILL, Console, check, same
@@ -258,6 +259,47 @@ def listed(console, exchange, maker):
     console.tab("Open orders")
 
 
+def forgotten(console, exchange):
+    """A tab that was open before another one renewed the session ends the renewed one."""
+    name = "perpd-" + exchange.get("/api/v1/exchange").json["exchange_id"]
+
+    def copied(row, to):
+        """Copies what the browser keeps; gives the first digits of its key, as the page does."""
+        return console.page.run(f"""(async () => {{
+          const done = (one) => new Promise((end) => (one.onsuccess = () => end(one.result)));
+          const database = await done(indexedDB.open('{name}'));
+          const store = database.transaction('credentials', 'readwrite').objectStore('credentials');
+          const kept = await done(store.get('{row}'));
+          await done(store.put(kept, '{to}'));
+          database.close();
+          return [...kept.sessionPublic.slice(0, 4)].map((one) =>
+            one.toString(16).padStart(2, '0')).join(''); }})()""")
+
+    def menu(text):
+        shows(console, ".chip.account", "^Account")
+        console.page.run("document.querySelector('.chip.account').click()")
+        console.press(text)
+
+    before = copied("own", "before")
+    menu("Renew for 7 days")
+    end = time.monotonic() + PATIENCE_S
+    while (renewed := copied("own", "renewed")) == before:
+        check(time.monotonic() < end, "not renewed")
+        time.sleep(0.05)
+    copied("before", "own")
+    console.open()
+    shows(console, ".chip.account", "^Account")
+    copied("renewed", "own")
+    menu("Forget this device")
+    console.press("I have one: sign in")
+    shows(console, ".chip.account", "^Account")
+    console.press("close")
+    console.tab("Keys")
+    shows(console, ".pane-keys tbody", "this browser")
+    listing = console.page.run("document.querySelector('.pane-keys tbody').textContent")
+    check(renewed not in listing, f"{renewed} lives on", listing)
+
+
 def main():
     if chromium.program() is None:
         print("skipped: chromium is not installed (tools/setup --browser installs it)")
@@ -280,6 +322,7 @@ def main():
             leverage(console, exchange, maker)
             once(console, browser, exchange, maker)
             listed(console, exchange, maker)
+            forgotten(console, exchange)
             same("faults", console.faults(), [])
         print("changed and waiting orders, leverage, one order of two tabs, keys: passed")
         return 0

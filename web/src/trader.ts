@@ -157,6 +157,8 @@ export class Trader extends Model {
 
   /** Ends the session, revokes the API key by the master key, and deletes what this browser keeps. */
   async forget(): Promise<void> {
+    const kept = await this.#vault.load().catch(() => null);
+    if (kept?.account === this.credentials!.account) this.credentials = kept; // another tab may have renewed it
     const { account, sessionPublic, apiKeyId } = this.credentials!;
     const end = await this.sign('revoke_session', { account_id: account, session_pub: sessionPublic }, `${API}/logout`);
     await end.send();
