@@ -306,7 +306,8 @@ def queued(console, exchange, maker, taker):
 
 
 def flattened(console, maker):
-    """Every order is cancelled and every position closed, once the page has asked."""
+    """Every order is cancelled and every position closed, once the page has asked; what fails is
+    told, and stops no other."""
     maker.limit(BTC_PRICE - 1, 50_000)  # who buys it
     typed(console, "99000", "0.01")
     console.until("/99,000.0, /.test(document.querySelector('.sentence')?.textContent ?? '')")
@@ -314,11 +315,18 @@ def flattened(console, maker):
     console.comes_to(".pane-account tbody", [["BTC-PERP", "buy", "99000.0", "0.01000"]])
     console.tab("Positions")
     console.page.run("window.confirm = (text) => { window.asked = text; return true; }")
+    console.page.run("""window.alert = (text) => (window.told = text);
+      crypto.subtle.sign = async () => {
+        delete crypto.subtle.sign;
+        throw new Error('no key'); };""")
     console.press("close all")
     console.until("/no positions/.test(document.querySelector('.pane-account').textContent)")
     same("asked", console.page.run("window.asked"),
          "Cancel all 1 open orders, and close all 1 positions at the market?")
+    console.until("window.told !== undefined")
+    same("told", console.page.run("window.told"), "orders: no key")
     console.tab("Open orders")
+    console.press("cancel all")
     console.until("/no open orders/.test(document.querySelector('.pane-account').textContent)")
 
 

@@ -10,6 +10,7 @@ import { Id } from './id';
 import { KeysPane } from './keys_pane';
 import { LatencyPane } from './latency_pane';
 import { useModel } from './model';
+import type { Market } from './market';
 import { Loading, Nothing } from './pane';
 import { type Values, portfolioBytes } from './payload';
 import { statusText } from './code_text';
@@ -38,19 +39,34 @@ function Side({ side }: { side: string }) {
   return <span class={isBuy ? 'buy' : 'sell'}>{isBuy ? '▲ buy' : '▼ sell'}</span>;
 }
 
+/** A market of the account's rows. */
+function marketOf(exchange: Exchange, name: string): Market {
+  const market = exchange.markets.find((one) => one.name === name);
+  if (market === undefined) throw new Error('this page does not know the market: reload it');
+  return market;
+}
+
+/** Sends a request of the session, and gives what went wrong with it in words; null: nothing. */
+async function sent(trader: Trader, name: 'cancel_all_orders' | 'place_market_order' | 'order_cancel' | 'conditional_order_cancel', values: () => Values): Promise<string | null> {
+  try {
+    const request = await trader.sign(name, { portfolio_id: portfolioBytes(trader.credentials!.account), ...values() });
+    await request.send();
+    return request.isDone ? null : statusText(request.status);
+  } catch (problem) {
+    return (problem as Error).message;
+  }
+}
+
 /** Cancels that are on their way, by the ids of their orders, and what came of those that failed. */
 function useCancels({ exchange, trader }: Props) {
   const [pending, setPending] = useState<ReadonlySet<string>>(new Set());
   const [wrong, setWrong] = useState<string | null>(null);
   const cancel = async (order: any) => {
     if (pending.has(order.id)) return;
-    const market = exchange.markets.find((one) => one.name === order.market)!;
     setPending((before) => new Set(before).add(order.id));
-    const request = await trader.sign(order.order_status === 'UNTRIGGERED' ? 'conditional_order_cancel' : 'order_cancel', {
-      portfolio_id: portfolioBytes(trader.credentials!.account), order_id: uuidBytes(order.id), asset: BigInt(market.record.asset_id),
-    });
-    await request.send();
-    setWrong(request.isDone ? null : `${order.id}: ${statusText(request.status)}`);
+    const said = await sent(trader, order.order_status === 'UNTRIGGERED' ? 'conditional_order_cancel' : 'order_cancel',
+      () => ({ order_id: uuidBytes(order.id), asset: BigInt(marketOf(exchange, order.market).record.asset_id) }));
+    setWrong(said && `${order.id}: ${said}`);
     await trader.read();
     setPending((before) => new Set([...before].filter((id) => id !== order.id)));
   };
@@ -175,39 +191,32 @@ function Balance({ trader }: Props) {
 
 const CONTENT = { 'Open orders': OpenOrders, Positions, Fills, History: HistoryPane, Funding, Balance, Keys: KeysPane };
 
-/** Sends a request of the session, and gives what went wrong with it in words; null: nothing. */
-async function sent(trader: Trader, name: 'cancel_all_orders' | 'place_market_order', values: Values): Promise<string | null> {
-  const request = await trader.sign(name, { portfolio_id: portfolioBytes(trader.credentials!.account), ...values });
-  await request.send();
-  return request.isDone ? null : statusText(request.status);
-}
-
-const EVERY_ORDER = { asset: 0xffffn, side: 0n, include_conditional: true };
+const everyOrder = () => ({ asset: 0xffffn, side: 0n, include_conditional: true });
 
 /** Asks, and cancels every order of the account. */
 export async function cancelAll(trader: Trader): Promise<void> {
   if (trader.credentials === null) return;
   const count = trader.account?.orders.length;
   if (!confirm(`Cancel all ${count ?? ''} open orders?`)) return;
-  const wrong = await sent(trader, 'cancel_all_orders', EVERY_ORDER);
+  const wrong = await sent(trader, 'cancel_all_orders', everyOrder);
   if (wrong !== null) alert(wrong);
   await trader.read();
 }
 
-/** Asks, cancels every order of the account, and closes every position at the market. */
+/** Asks, cancels every order of the account, and closes every position at the market; what fails is told at the end, and stops no other. */
 async function flatten(exchange: Exchange, trader: Trader): Promise<void> {
   const { orders, positions } = trader.account!;
   if (!confirm(`Cancel all ${orders.length} open orders, and close all ${positions.length} positions at the market?`)) return;
-  const wrong = [await sent(trader, 'cancel_all_orders', EVERY_ORDER)];
-  for (const row of positions) {
-    const market = exchange.markets.find((one) => one.name === row.market)!;
-    const size = market.size(row.size);
-    const said = await sent(trader, 'place_market_order', {
-      asset: BigInt(market.record.asset_id), quantity: row.side === 'LONG' ? -size : size, reduce_only: true, stp: 0n, max_slippage_ppm: 0n,
-    });
-    wrong.push(said && `${row.market}: ${said}`);
-  }
-  if (wrong.some((one) => one !== null)) alert(wrong.filter((one) => one !== null).join('\n'));
+  const wrong: string[] = [];
+  const tried = (what: string, said: string | null) => said !== null && wrong.push(`${what}: ${said}`);
+  tried('orders', await sent(trader, 'cancel_all_orders', everyOrder));
+  for (const row of positions)
+    tried(row.market, await sent(trader, 'place_market_order', () => {
+      const market = marketOf(exchange, row.market);
+      const size = market.size(row.size);
+      return { asset: BigInt(market.record.asset_id), quantity: row.side === 'LONG' ? -size : size, reduce_only: true, stp: 0n, max_slippage_ppm: 0n };
+    }));
+  if (wrong.length > 0) alert(wrong.join('\n'));
   await trader.read();
 }
 
