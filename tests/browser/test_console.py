@@ -307,7 +307,7 @@ def queued(console, exchange, maker, taker):
 
 def flattened(console, maker):
     """Every order is cancelled and every position closed, once the page has asked; what fails is
-    told, and stops no other."""
+    told, and stops no other. So is a copy that the browser refuses."""
     maker.limit(BTC_PRICE - 1, 50_000)  # who buys it
     typed(console, "99000", "0.01")
     console.until("/99,000.0, /.test(document.querySelector('.sentence')?.textContent ?? '')")
@@ -326,6 +326,9 @@ def flattened(console, maker):
     console.until("window.told !== undefined")
     same("told", console.page.run("window.told"), "orders: no key")
     console.tab("Open orders")
+    console.page.run("""navigator.clipboard.writeText = () => Promise.reject(new Error('refused'));
+      document.querySelector('.pane-account button.id').click()""")
+    console.until("document.querySelector('.pane-account button.id').textContent === 'not copied'")
     console.press("cancel all")
     console.until("/no open orders/.test(document.querySelector('.pane-account').textContent)")
 

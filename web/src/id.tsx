@@ -3,10 +3,15 @@ import { useState } from 'preact/hooks';
 
 /** The end of an id; pressed, the clipboard has all of it. */
 export function Id({ text }: { text: string }) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = () => void navigator.clipboard.writeText(text).then(() => {
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1500);
-  });
-  return <td class="opt"><button type="button" class="id" title={`copy ${text}`} onClick={copy}>{isCopied ? 'copied' : `…${text.slice(-6)}`}</button></td>;
+  const [said, setSaid] = useState<string | null>(null);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setSaid('copied');
+    } catch {
+      setSaid('not copied'); // the browser refuses, or has no clipboard for this address
+    }
+    setTimeout(() => setSaid(null), 1500);
+  };
+  return <td class="opt"><button type="button" class="id" title={`copy ${text}`} onClick={() => void copy()}>{said ?? `…${text.slice(-6)}`}</button></td>;
 }
