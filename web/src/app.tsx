@@ -24,6 +24,7 @@ type Desk = typeof import('./desk');
 
 /** It is asked for at once, and shown behind the market. */
 const loadingDesk = import('./desk');
+loadingDesk.catch(() => {}); // useDesk, which may look later, says it
 
 function Tabs({ tab, onTab }: { tab: Tab; onTab: (tab: Tab) => void }) {
   return (
@@ -74,7 +75,8 @@ function Help({ dialog }: { dialog: RefObject<HTMLDialogElement | null> }) {
 
 export function App({ exchange }: { exchange: Exchange }) {
   const { trader } = useModel(exchange);
-  const { desk, lost } = useDesk();
+  const { desk, ...came } = useDesk();
+  const lost = came.lost ?? exchange.lost;
   const [tab, setTab] = useState<Tab>('Chart');
   const [section, setSection] = useState<AccountTab>('Open orders');
   const [picked, setPicked] = useState<Picked>(null);
@@ -115,7 +117,7 @@ export function App({ exchange }: { exchange: Exchange }) {
       <main class={`grid show-${tab.toLowerCase()}`}>
         <div class="column left">
           <MarketsPane exchange={exchange} />
-          {desk === null ? <Pane name="ticket" title="Order">{lost === null ? <Loading what="order" /> : <Nothing>Orders cannot be placed here, for a part of the page did not come ({lost}): reload it.</Nothing>}</Pane>
+          {desk === null || lost !== null ? <Pane name="ticket" title="Order">{lost === null ? <Loading what="order" /> : <Nothing>Orders cannot be placed here, for a part of the page did not come ({lost}): reload it.</Nothing>}</Pane>
             : <desk.TicketPane exchange={exchange} trader={trader} picked={picked} onTaken={() => setPicked(null)} />}
         </div>
         <div class="column middle">

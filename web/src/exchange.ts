@@ -32,6 +32,8 @@ export class Exchange extends Model {
   book: Book | null = null;
   tape: Tape | null = null;
   trader: Trader | null = null;
+  /** Why what acts for an account does not come. */
+  lost: string | null = null;
   /** The single orders of the markets in which own orders rest, by market. */
   readonly queues = new Map<string, Queue>();
   /** How many markets' prices a connection has no room for. */
@@ -60,7 +62,10 @@ export class Exchange extends Model {
     }
     this.#choose();
     this.#followAll();
-    await this.#trade();
+    await this.#trade().catch((error: Error) => {
+      this.lost = error.message;
+      this.changed();
+    });
     await this.#readDay();
     setInterval(() => document.hidden || void this.#readDay(), TICKERS_MS);
   }
