@@ -80,6 +80,9 @@ const waiting = [await ex.createTriggerOrder(BTC, 'market', 'sell', '0.01', unde
   await ex.createStopLossOrder(BTC, 'limit', 'sell', '0.01', '89000', '90000', { reduceOnly: true }),
   await ex.createTakeProfitOrder(BTC, 'limit', 'sell', '0.01', '110000', '110000')];
 say('they wait', ...(await Promise.all(waiting.map(({ id }) => ex.fetchOrder(id)))).map(({ info }) => info.order_type));
+say('no trigger, or two', ...(await Promise.all([{ triggerPrice: 0 }, { stopLossPrice: '-1' },
+  { triggerPrice: '90000', stopLossPrice: '90000' }, { triggerPrice: 0, takeProfitPrice: '110000' },
+].map((params) => thrown(() => ex.createOrder(BTC, 'market', 'sell', '0.01', undefined, params))))).map(([name]) => name));
 say('of them', ...(await ex.cancelOrders(waiting.map(({ id }) => id))).map(({ status }) => status));
 say('dead-man', (await ex.cancelAllOrdersAfter(60_000)).info.status, (await ex.cancelAllOrdersAfter(0)).info.status);
 const only = await ex.createPostOnlyOrder(BTC, 'limit', 'buy', '0.01', '98500');

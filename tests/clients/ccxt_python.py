@@ -239,6 +239,11 @@ async def more(table, here, ex):
                    ("limit", "110000", {"takeProfitPrice": "110000"}))]
     table.same("they wait", [here.rich.order(bytes.fromhex(one["id"].replace("-", ""))).json[
         "order_type"] for one in waiting], ["STOP_MARKET", "STOP_LIMIT", "TAKE_PROFIT"])
+    wrong = [await thrown(ex.create_order(BTC, "market", "sell", "0.01", None, params))
+             for params in ({"triggerPrice": 0}, {"stopLossPrice": "-1"},
+                            {"triggerPrice": "90000", "stopLossPrice": "90000"},
+                            {"triggerPrice": 0, "takeProfitPrice": "110000"})]
+    table.same("no trigger, or two", [type(one).__name__ for one in wrong], ["BadRequest"] * 4)
     gone = await ex.cancel_orders([one["id"] for one in waiting])
     table.same("canceled", [row["status"] for row in gone], ["canceled"] * 3)
     for after in (60_000, 0):

@@ -434,20 +434,22 @@ export function perpdOf(ccxt: Ccxt): new (config?: object) => PerpdExchange {
           requestId: (requestId ?? clientOrderId) as string | undefined };
         const size = this.#amount(amount);
         const direction = side as Direction;
-        const stop = triggerPrice ?? stopLossPrice;
-        const trigger = stop ?? takeProfitPrice;
-        if (trigger !== undefined) {
-          if (stop !== undefined && takeProfitPrice !== undefined || timeInForce !== undefined) {
+        const [given, ...more] = Object.entries({ triggerPrice, stopLossPrice, takeProfitPrice })
+          .filter(([, value]) => value !== undefined && value !== null);
+        if (given !== undefined) {
+          if (more.length > 0 || timeInForce !== undefined) {
             throw new RangeError("an order that waits takes one trigger and no timeInForce");
           }
-          const kind = stop !== undefined ? "STOP" : "TAKE_PROFIT";
+          const trigger = Amount.of(this.#amount(given[1] as Number_));
+          if (trigger.raw <= 0n) throw new RangeError(`${given[0]} is above 0`);
+          const isStop = given[0] !== "takeProfitPrice";
+          const kind = isStop ? "STOP" : "TAKE_PROFIT";
           const limit = type === "limit" ? this.#amount(price ?? 0) : undefined;
           const name = limit === undefined ? `${kind}_MARKET` as const
-            : stop !== undefined ? "STOP_LIMIT" : "TAKE_PROFIT";
-          return this.#own(await client.placeTrigger(market, direction, size,
-            this.#amount(trigger as Number_), name, { reduceOnly: reduceOnly === true,
-              deadlineMs: this.timeout, requestId: how.requestId, price: limit,
-              postOnly: postOnly === true }), symbol, type);
+            : isStop ? "STOP_LIMIT" : "TAKE_PROFIT";
+          return this.#own(await client.placeTrigger(market, direction, size, trigger, name,
+            { reduceOnly: reduceOnly === true, deadlineMs: this.timeout, price: limit,
+              requestId: how.requestId, postOnly: postOnly === true }), symbol, type);
         }
         if (type === "market") {
           if (postOnly === true || timeInForce !== undefined) {

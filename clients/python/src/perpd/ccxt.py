@@ -474,8 +474,9 @@ class perpd(_Exchange):
         tif, post_only = others.pop("timeInForce", None), others.pop("postOnly", False) is True
         reduce_only = others.pop("reduceOnly", False) is True
         made = (others.pop("requestId", None), others.pop("clientOrderId", None))
-        stop = others.pop("triggerPrice", None) or others.pop("stopLossPrice", None)
-        profit = others.pop("takeProfitPrice", None)
+        given = {name: others.pop(name, None)
+                 for name in ("triggerPrice", "stopLossPrice", "takeProfitPrice")}
+        triggers = [(name, value) for name, value in given.items() if value is not None]
         _none(others)
 
         async def work(client: Client, market: Market) -> Order:
@@ -483,13 +484,16 @@ class perpd(_Exchange):
                 raise ValueError("the type is limit or market")
             if type == "limit" and price is None:
                 raise ValueError("a limit order has a price")
-            trigger = profit if stop is None else stop
-            if trigger is not None:
-                if tif is not None or (stop is not None and profit is not None):
+            if triggers:
+                if tif is not None or len(triggers) > 1:
                     raise ValueError("an order that waits takes one trigger and no timeInForce")
-                kind = _TRIGGER[stop is not None, type == "limit"]
+                (name, value), = triggers
+                trigger = Amount.of(self._text(value))
+                if trigger.raw <= 0:
+                    raise ValueError(f"{name} is above 0")
+                kind = _TRIGGER[name != "takeProfitPrice", type == "limit"]
                 return await client.place_trigger(
-                    market, side, self._text(amount), self._text(trigger), kind,
+                    market, side, self._text(amount), trigger, kind,
                     price=None if type == "market" or price is None else self._text(price),
                     post_only=post_only, reduce_only=reduce_only,
                     request_id=_again(made), deadline_s=self.timeout / 1000)
