@@ -83,7 +83,9 @@ say('they wait', ...(await Promise.all(waiting.map(({ id }) => ex.fetchOrder(id)
 say('no trigger, or two', ...(await Promise.all([{ triggerPrice: 0 }, { stopLossPrice: '-1' },
   { triggerPrice: '90000', stopLossPrice: '90000' }, { triggerPrice: 0, takeProfitPrice: '110000' },
 ].map((params) => thrown(() => ex.createOrder(BTC, 'market', 'sell', '0.01', undefined, params))))).map(([name]) => name));
-say('of them', ...(await ex.cancelOrders(waiting.map(({ id }) => id))).map(({ status }) => status));
+const failed = await thrown(() => ex.cancelOrders(['0198c0de-0000-7000-8000-0000000000a1', ...waiting.slice(1).map(({ id }) => id)]));
+say('but one', failed[0], ...(await Promise.all(waiting.map(({ id }) => ex.fetchOrder(id)))).map(({ status }) => status));
+say('of them', ...(await ex.cancelOrders([waiting[0].id])).map(({ status }) => status));
 say('dead-man', (await ex.cancelAllOrdersAfter(60_000)).info.status, (await ex.cancelAllOrdersAfter(0)).info.status);
 const only = await ex.createPostOnlyOrder(BTC, 'limit', 'buy', '0.01', '98500');
 say('post only', only.postOnly, (await ex.cancelOrder(only.id)).status, await thrown(() => ex.closePosition('ETH/USDC:USDC')).then(([name]) => name));

@@ -244,8 +244,13 @@ async def more(table, here, ex):
                             {"triggerPrice": "90000", "stopLossPrice": "90000"},
                             {"triggerPrice": 0, "takeProfitPrice": "110000"})]
     table.same("no trigger, or two", [type(one).__name__ for one in wrong], ["BadRequest"] * 4)
-    gone = await ex.cancel_orders([one["id"] for one in waiting])
-    table.same("canceled", [row["status"] for row in gone], ["canceled"] * 3)
+    none = "0198c0de-0000-7000-8000-0000000000a1"
+    failed = await thrown(ex.cancel_orders([none, *(one["id"] for one in waiting[:2])]))
+    table.same("the others are canceled", (type(failed).__name__, [
+        (await ex.fetch_order(one["id"]))["status"] for one in waiting]),
+        ("OrderNotFound", ["canceled", "canceled", "open"]))
+    gone = await ex.cancel_orders([waiting[2]["id"]])
+    table.same("canceled", [row["status"] for row in gone], ["canceled"])
     for after in (60_000, 0):
         table.same("dead-man", (await ex.cancel_all_orders_after(after))["info"]["status"],
                    "request_completed")

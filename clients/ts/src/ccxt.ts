@@ -503,7 +503,14 @@ export function perpdOf(ccxt: Ccxt): new (config?: object) => PerpdExchange {
     }
 
     async cancelOrders(ids: string[]): Rows {
-      return Promise.all(ids.map((id) => this.cancelOrder(id)));
+      await this.loadMarkets();
+      const done = await Promise.allSettled(ids.map((id) => this.cancelOrder(id)));
+      const rows = done.flatMap((one) => one.status === "fulfilled" ? [one.value] : []);
+      const shown = rows.map(({ info }) => (info as Dict)["sequence"])
+        .filter((at) => typeof at === "bigint");
+      if (shown.length > 0) this.#least = shown.reduce((a, b) => a > b ? a : b);
+      for (const one of done) if (one.status === "rejected") throw one.reason;
+      return rows;
     }
 
     async cancelAllOrdersAfter(timeout: number): Row {

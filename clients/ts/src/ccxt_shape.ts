@@ -85,6 +85,7 @@ export interface PerpdExchange extends CcxtExchange {
     price: Number_): Row;
   cancelOrder(id: string): Row;
   cancelAllOrders(symbol?: string): Rows;
+  /** All are sent, whatever becomes of the others; then the first failure is thrown. */
   cancelOrders(ids: string[]): Rows;
   /** The dead-man: in so many ms all orders are canceled, unless it is set again before; 0 clears it. */
   cancelAllOrdersAfter(timeout: number): Row;

@@ -552,7 +552,17 @@ class perpd(_Exchange):
 
     async def cancel_orders(self, ids: Sequence[str], symbol: str | None = None,
                             params: Dict | None = None) -> list[Dict]:
-        return [await self.cancel_order(one, symbol, params) for one in ids]
+        """All are sent, whatever becomes of the others; then the first failure is raised."""
+        await self.load_markets()
+        done = await asyncio.gather(*(self.cancel_order(one, symbol, params) for one in ids),
+                                    return_exceptions=True)
+        rows = [row for row in done if not isinstance(row, BaseException)]
+        self._least = max((row["info"]["sequence"] for row in rows if row["info"].get("sequence")),
+                          default=self._least)
+        for one in done:
+            if isinstance(one, BaseException):
+                raise one
+        return rows
 
     async def cancel_all_orders_after(self, timeout: int, params: Dict | None = None) -> Dict:
         """The dead-man: in so many ms all orders are canceled, unless it is set again before; 0
