@@ -4,7 +4,7 @@
 import { Amount } from "./amount.js";
 import { Overrun } from "./errors.js";
 import type { PerpdError } from "./errors.js";
-import { OPEN } from "./order.js";
+import { isOpenState, OPEN } from "./order.js";
 import type { Order } from "./order.js";
 import type { Session } from "./session.js";
 import type { Sink } from "./stream.js";
@@ -157,7 +157,7 @@ export class Account {
     let record: Members = members;
     this.#tell(id, record, at);
     if (at <= (this.#rowAt.get(id) ?? this.#ordersAt)) return;
-    let isOpen = OPEN.has(record["order_status"] as string);
+    let isOpen = isOpenState(record["order_status"] as string);
     if (record["subaccount_index"] === undefined) { // a binary message: it has fewer members
       if (known !== undefined || !isOpen) {
         record = { ...known, ...record };
@@ -165,7 +165,7 @@ export class Account {
         const [shown, shownAt] = await this.session.getAt(`/orders/${id}`, {}, at);
         record = shown as Members;
         this.#rowAt.set(id, shownAt);
-        isOpen = OPEN.has(record["order_status"] as string);
+        isOpen = isOpenState(record["order_status"] as string);
       }
     }
     if (known === undefined && record["subaccount_index"] !== undefined && !this.#isHere(record)) {

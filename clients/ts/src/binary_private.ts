@@ -20,9 +20,15 @@ const TRANSFER = ["transfer", "deposit", "faucet", "withdrawal", "withdrawal_set
 const KEY = ["session", "api_key", "device_key", "master_key"] as const;
 const KEY_BYTES = [32, 0, 0, 33] as const;
 const ACTION = ["added", "removed", "expired"] as const;
+const LIQUIDITY = ["TAKER", "MAKER"] as const;
 const STATUS = ["ACTIVE", "IN_LIQUIDATION"] as const;
 const [MICRO, BILLION] = [6, 9];
 const AVERAGE_MORE = 8; // decimals of an average beyond those of the price (J1)
+
+/** The name of a code; of one that is newer than this library a text that says so. */
+function nameOf(names: readonly string[], code: number): string {
+  return names[code] ?? `UNKNOWN_${code}`;
+}
 
 const cash = (raw: bigint): string => new Amount(raw, MICRO).toString();
 const magnitude = (raw: bigint): bigint => raw < 0n ? -raw : raw;
@@ -47,23 +53,24 @@ function end(subaccount_index: number, portfolio_index: number): Members | null 
 export function eventOf(one: Data, market: Market | undefined): Members {
   switch (one.template) {
     case 19:
-      return { event: "balance", ...placeOf(one), kind: CASH[one.kind], amount: cash(one.amount),
+      return { event: "balance", ...placeOf(one), kind: nameOf(CASH, one.kind), amount: cash(one.amount),
         balance_after: cash(one.balance_after), index: one.index, ref_id: one.ref_id,
         ...(market !== undefined && { market: market.name }) };
     case 21:
-      return { event: "transfer", kind: TRANSFER[one.kind], amount: cash(one.amount),
+      return { event: "transfer", kind: nameOf(TRANSFER, one.kind), amount: cash(one.amount),
         from: end(one.from_subaccount_index, one.from_portfolio_index),
         to: end(one.to_subaccount_index, one.to_portfolio_index),
         withdrawal_id: one.withdrawal_id };
     case 22:
-      return { event: "liquidation", ...placeOf(one), status: STATUS[one.status],
+      return { event: "liquidation", ...placeOf(one), status: nameOf(STATUS, one.status),
         equity: cash(one.equity), maintenance_margin: cash(one.maintenance_margin),
         ...(market !== undefined && { market: market.name, level: one.level,
           price: new Amount(one.price, market.priceDecimals).toString(),
           size: new Amount(one.size, market.sizeDecimals).toString() }) };
     case 24: {
       const size = KEY_BYTES[one.kind] ?? 0;
-      return { event: "session", kind: KEY[one.kind], action: ACTION[one.action], id: one.id,
+      return { event: "session", kind: nameOf(KEY, one.kind),
+        action: nameOf(ACTION, one.action), id: one.id,
         ...(size > 0 && { public_key: base64(one.public_key.slice(0, size)) }) };
     }
     default:
@@ -83,12 +90,12 @@ function ofMarket(one: Data, market: Market): Members {
   const { name } = market;
   switch (one.template) {
     case 4:
-      return { event: "order", id: one.order_id, market: name, order_status: ORDER[one.status],
-        side: SIDES[one.side], remaining_size: size(one.remaining), filled_size: size(one.filled),
+      return { event: "order", id: one.order_id, market: name, order_status: nameOf(ORDER, one.status),
+        side: nameOf(SIDES, one.side), remaining_size: size(one.remaining), filled_size: size(one.filled),
         price: one.price === 0n ? null : price(one.price) };
     case 5:
       return { event: "fill", id: one.fill_id, request_id: one.order_id, market: name,
-        side: SIDES[one.side], liquidity: one.liquidity === 0 ? "TAKER" : "MAKER",
+        side: nameOf(SIDES, one.side), liquidity: nameOf(LIQUIDITY, one.liquidity),
         price: price(one.price), quantity: size(one.size), fee: cash(one.fee) };
     case 18:
       return { event: "position", ...placeOf(one), id: one.id, market: name,

@@ -10,6 +10,12 @@ export type Direction = "buy" | "sell";
 
 /** The states of an order that may still be filled. */
 export const OPEN: ReadonlySet<string> = new Set(["OPEN", "PARTIALLY_FILLED", "UNTRIGGERED"]);
+const ENDED: ReadonlySet<string> = new Set(["FILLED", "CANCELED", "REJECTED", "EXPIRED"]);
+
+/** One that is newer than this library counts as open: it may still be filled. */
+export function isOpenState(status: string): boolean {
+  return !ENDED.has(status);
+}
 
 export interface Change extends Waiting {
   /** Refuses the change when the remaining size is another: a fill came in between. */
@@ -51,7 +57,7 @@ export class Order {
   }
 
   get isOpen(): boolean {
-    return OPEN.has(this.status);
+    return isOpenState(this.status);
   }
 
   /** Takes what an acknowledgement shows; false when it shows no order. */

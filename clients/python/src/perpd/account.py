@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 from .amount import Amount
 from .errors import Overrun, PerpdError
-from .order import OPEN, Order
+from .order import OPEN, Order, is_open_state
 from .session import Session
 from .stream import Consumer, Signal
 
@@ -138,13 +138,13 @@ class Account:
             self._followed[key].hear(record, at)
         if at <= self._row_at.get(key, self._orders_at):
             return
-        is_open = record["order_status"] in OPEN
+        is_open = is_open_state(record["order_status"])
         if "subaccount_index" not in record:  # a binary message: it has fewer members
             if known is not None or not is_open:
                 record = {**(known or {}), **record}
             else:
                 record, self._row_at[key] = await self._session.get_at(f"/orders/{key}", {}, at)
-                is_open = record["order_status"] in OPEN
+                is_open = is_open_state(record["order_status"])
         if known is None and "subaccount_index" in record and not self._is_here(record):
             return
         if is_open:

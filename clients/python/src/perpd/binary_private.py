@@ -19,6 +19,7 @@ _CASH = ("trade", "fee", "funding", "transfer", "deposit", "withdrawal", "withdr
 _TRANSFER = ("transfer", "deposit", "faucet", "withdrawal", "withdrawal_settled",
              "withdrawal_reverted")
 _KEY, _ACTION = ("session", "api_key", "device_key", "master_key"), ("added", "removed", "expired")
+_LIQUIDITY, _STATUS = ("TAKER", "MAKER"), ("ACTIVE", "IN_LIQUIDATION")
 _KEY_BYTES = {0: 32, 3: 33}
 _MICRO, _BILLION = 6, 9
 _AVERAGE_MORE = 8  # decimals of an average beyond those of the price (J1)
@@ -34,14 +35,15 @@ def event_of(one: Data, market: Market | None) -> dict[str, Any]:
         raise ValueError(f"an event of market {one.head.market}, which is not known")
     if isinstance(one, OrderState):
         return {"event": "order", "id": str(one.order_id), "market": market.name,
-                "order_status": _ORDER[one.status], "side": SIDES[one.side],
+                "order_status": _of(_ORDER, one.status), "side": _of(SIDES, one.side),
                 "remaining_size": _size(one.remaining, market),
                 "filled_size": _size(one.filled, market),
                 "price": _price(one.price, market) if one.price else None}
     if isinstance(one, Fill):
         return {"event": "fill", "id": str(one.fill_id), "request_id": str(one.order_id),
-                "market": market.name, "side": SIDES[one.side],
-                "liquidity": ("TAKER", "MAKER")[one.liquidity], "price": _price(one.price, market),
+                "market": market.name, "side": _of(SIDES, one.side),
+                "liquidity": _of(_LIQUIDITY, one.liquidity),
+                "price": _price(one.price, market),
                 "quantity": _size(one.size, market), "fee": _cash(one.fee)}
     if isinstance(one, Position):
         return {"event": "position", **_place(one), "id": _id(one.id), "market": market.name,
@@ -66,29 +68,35 @@ def event_of(one: Data, market: Market | None) -> dict[str, Any]:
 def _of_the_account(one: Balance | Transfer | SessionKeys, market: Market | None
                     ) -> dict[str, Any]:
     if isinstance(one, Balance):
-        return {"event": "balance", **_place(one), "kind": _CASH[one.kind],
+        return {"event": "balance", **_place(one), "kind": _of(_CASH, one.kind),
                 "amount": _cash(one.amount), "balance_after": _cash(one.balance_after),
                 "index": one.index, "ref_id": _id(one.ref_id),
                 **({} if market is None else {"market": market.name})}
     if isinstance(one, Transfer):
-        return {"event": "transfer", "kind": _TRANSFER[one.kind], "amount": _cash(one.amount),
+        return {"event": "transfer", "kind": _of(_TRANSFER, one.kind),
+                "amount": _cash(one.amount),
                 "from": _end(one.from_subaccount_index, one.from_portfolio_index),
                 "to": _end(one.to_subaccount_index, one.to_portfolio_index),
                 "withdrawal_id": _id(one.withdrawal_id)}
     size = _KEY_BYTES.get(one.kind, 0)
     key = {"public_key": base64.b64encode(one.public_key[:size]).decode()} if size else {}
-    return {"event": "session", "kind": _KEY[one.kind], "action": _ACTION[one.action],
-            "id": _id(one.id), **key}
+    return {"event": "session", "kind": _of(_KEY, one.kind),
+            "action": _of(_ACTION, one.action), "id": _id(one.id), **key}
 
 
 def _liquidation(one: Liquidation, market: Market | None) -> dict[str, Any]:
     shown: dict[str, Any] = {
-        "event": "liquidation", **_place(one), "status": ("ACTIVE", "IN_LIQUIDATION")[one.status],
+        "event": "liquidation", **_place(one), "status": _of(_STATUS, one.status),
         "equity": _cash(one.equity), "maintenance_margin": _cash(one.maintenance_margin)}
     if market is None:
         return shown
     return {**shown, "market": market.name, "level": one.level, "price": _price(one.price, market),
             "size": str(Amount(one.size, market.size_decimals))}
+
+
+def _of(names: tuple[str, ...], code: int) -> str:
+    """The name of a code; of one that is newer than this library a text that says so."""
+    return names[code] if code < len(names) else f"UNKNOWN_{code}"
 
 
 def _place(one: Balance | Position | Funding | Mmp | Liquidation) -> dict[str, int]:

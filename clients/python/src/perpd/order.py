@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 Direction = Literal["buy", "sell"]
 OPEN = ("OPEN", "PARTIALLY_FILLED", "UNTRIGGERED")
+_ENDED = ("FILLED", "CANCELED", "REJECTED", "EXPIRED")
+
+
+def is_open_state(status: str) -> bool:
+    """One that is newer than this library counts as open: it may still be filled."""
+    return status not in _ENDED
 
 
 class Order:
@@ -37,7 +43,7 @@ class Order:
 
     @property
     def is_open(self) -> bool:
-        return self.status in OPEN
+        return is_open_state(self.status)
 
     def acknowledge(self, outcome: Outcome) -> bool:
         """Takes what an acknowledgement shows; False when it shows no order."""

@@ -426,9 +426,9 @@ class Stream:
             except Problem as problem:
                 self.reconnections = before + 1
                 self._refused(problem)
-            except (PerpdError, TimeoutError, ValueError, KeyError, TypeError) as error:
+            except Exception as error:  # whatever it is: the next connection may do better
                 self.reconnections = before + 1
-                self._tell("reconnecting", None, str(error))
+                self._tell("reconnecting", None, str(error) or type(error).__name__)
             finally:
                 socket, self._socket, self._is_ready = self._socket, None, False
                 for reply in self._calls.values():
