@@ -29,7 +29,7 @@ import packages  # noqa: E402
 from perpd import (Amount, Client, MasterKey, Order, PortfolioId, SessionKey,  # noqa: E402
                    SlowMasterWarning, SlowSignerWarning, WrongChecksum, address_of, address_text)
 from perpd import _wire_gen as wire  # noqa: E402
-from perpd import binary, ed25519, secp256k1, sign, sync, typed_data  # noqa: E402
+from perpd import binary, binary_private, ed25519, secp256k1, sign, sync, typed_data  # noqa: E402
 from perpd.book import Book, Fault  # noqa: E402
 from perpd.keccak import keccak_256  # noqa: E402
 from perpd.ids import Ids, id_time_ms, is_v7  # noqa: E402
@@ -114,6 +114,32 @@ def binary_messages(_):
                 table.true(f"{name}: {cut} bytes", raises(
                     binary.Malformed, lambda: binary.read(raw[:cut])))
     table.same("vectors", met, {"frames": 32, "acks": 2, "refused": 14})
+    return table.wrong
+
+
+@suite.case
+def newer_codes(_):
+    """W9: a code that is newer than the library is a text; an order in such a state is open."""
+    table = Table()
+    market = SimpleNamespace(name="BTC-PERP", price_decimals=1, size_decimals=5)
+    state = binary.OrderState(binary.Head(4, 64, 1, 0, 9, 1), UUID(int=1), 1, 0, 5, 9, 0, 1)
+    event = binary_private.event_of(state, market)
+    table.same("the state", (event["order_status"], event["side"]), ("UNKNOWN_9", "SHORT"))
+    order = Order(None, UUID(int=1), market, "sell", None, Amount.of("1"))
+    order.hear(event, 9)
+    table.same("is open", (order.status, order.is_open), ("UNKNOWN_9", True))
+    return table.wrong
+
+
+@suite.case
+def newest_of_an_order(_):
+    """J9: an order shows its newest event; one that comes late changes nothing."""
+    table = Table()
+    order = Order(None, UUID(int=1), SimpleNamespace(), "buy", None, Amount.of("1"))
+    for at, status, remaining, want in ((7, "FILLED", "0", "FILLED"), (5, "OPEN", "1", "FILLED"),
+                                        (8, "CANCELED", "0", "CANCELED")):
+        order.hear({"order_status": status, "remaining_size": remaining, "filled_size": "0"}, at)
+        table.same(f"after {at}", order.status, want)
     return table.wrong
 
 

@@ -384,13 +384,15 @@ async def ccxt(table, here):
             ["one by one", [100000.0, 0.99], "string", ["0"], True],
             ["ledger", True, "USDC", True],
             ["they wait", "STOP_MARKET", "STOP_LIMIT", "TAKE_PROFIT"],
-            ["of them", "canceled", "canceled", "canceled"],
+            ["no trigger, or two", *["BadRequest"] * 4],
+            ["but one", "OrderNotFound", "open", "canceled", "canceled"],
+            ["of them", "canceled"],
             ["dead-man", "request_completed", "request_completed"],
             ["post only", True, "canceled", "InvalidOrder"],
             ["late", "RequestTimeout", True, 1.0],
             ["none", []]), strict=False):
         table.same(want[0], line, want)
-    table.same("steps", (len(lines), process.returncode), (29, 0))
+    table.same("steps", (len(lines), process.returncode), (31, 0))
     here.other.cancel_all()
 
 

@@ -228,4 +228,19 @@ for (const { name, hex: digits, message: want } of
   }
 }
 same("messages", kinds, { frames: 32, acks: 2, refused: 14 });
+
+// A code that is newer than the library is a text; an order in such a state is open. An order shows its
+// newest event; one that comes late changes nothing.
+const { eventOf } = await import(pathToFileURL(`${dist}/binary_private.js`).href);
+const btc = { name: "BTC-PERP", priceDecimals: 1, sizeDecimals: 5 };
+const newer = eventOf({ template: 4, order_id: "1", status: 9, side: 1, remaining: 1n, filled: 0n,
+  price: 5n }, btc);
+const order = new perpd.Order({}, "1", btc, "sell", null, Amount.of("1"));
+order.hear(newer, 4n);
+same("a newer state", [newer.order_status, newer.side, order.isOpen], ["UNKNOWN_9", "SHORT", true]);
+for (const [at, status, want] of [[7n, "FILLED", "FILLED"], [5n, "OPEN", "FILLED"],
+  [8n, "CANCELED", "CANCELED"]]) {
+  order.hear({ order_status: status, remaining_size: "0", filled_size: "0" }, at);
+  same(`after ${at}`, order.status, want);
+}
 console.log(looked);

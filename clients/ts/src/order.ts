@@ -75,9 +75,9 @@ export class Order {
     this.#take(members);
   }
 
-  /** Takes what an event of this sequence says, unless an answer was as new. */
+  /** Takes what an event of this sequence says, unless an answer was as new or another event newer. */
   hear(record: Members, at: bigint): void {
-    if (at <= this.#toldAt) return;
+    if (at <= this.#toldAt || at < this.#heardAt) return;
     this.#heardAt = at;
     this.#take(record);
     if (typeof record["price"] === "string") this.price = Amount.of(record["price"]);

@@ -60,8 +60,9 @@ class Order:
             self._take(members)
 
     def hear(self, record: Mapping[str, Any], at: int) -> None:
-        """Takes what an event of this sequence says, unless an answer was as new."""
-        if at <= self._told_at:
+        """Takes what an event of this sequence says, unless an answer was as new or another event
+        newer."""
+        if at <= self._told_at or at < self._heard_at:
             return
         self._heard_at = at
         self._take(record)
