@@ -7,7 +7,7 @@ import type { PerpdError } from "./errors.js";
 import { isOpenState, OPEN } from "./order.js";
 import type { Order } from "./order.js";
 import type { Session } from "./session.js";
-import type { Sink } from "./stream.js";
+import type { Sink } from "./sinks.js";
 import type * as records from "./types.gen.js";
 import type { Frame } from "./views.js";
 import { Signal } from "./wait.js";

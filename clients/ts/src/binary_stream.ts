@@ -9,10 +9,11 @@ import { Lost } from "./errors.js";
 import { eventOf, SIDES } from "./binary_private.js";
 import type { Market } from "./market.js";
 import type { Session } from "./session.js";
+import type { Sink } from "./sinks.js";
 import { Socket } from "./socket.js";
 import type { SocketClass } from "./socket.js";
 import { PRIVATE, Stream } from "./stream.js";
-import type { Sink, StreamOptions, Subscription } from "./stream.js";
+import type { StreamOptions, Subscription } from "./stream.js";
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -13,7 +13,7 @@ from .amount import Amount
 from .errors import Overrun, PerpdError
 from .order import OPEN, Order, is_open_state
 from .session import Session
-from .stream import Consumer, Signal
+from .sinks import Consumer, Signal
 
 _PAGE = 1000
 _ENDED_KEPT = 10_000  # orders that ended: their events may come before their acknowledgement

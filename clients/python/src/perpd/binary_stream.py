@@ -14,7 +14,8 @@ from .binary_private import SIDES, event_of
 from .http import Origin
 from .market import Market
 from .session import Session
-from .stream import PRIVATE, TARGET, Sink, Stream, Subscription, read_object
+from .sinks import Sink
+from .stream import PRIVATE, TARGET, Stream, Subscription, read_object
 from .ws import WebSocket
 
 CHANNELS = frozenset({"book", "bbo", "trades", PRIVATE})

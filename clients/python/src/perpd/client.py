@@ -16,7 +16,8 @@ from .order import Order
 from .requests import Outcome
 from .session import Session
 from .sign import Secret, SessionKey, Signer, read_secret
-from .stream import PRIVATE, Arm, BookSink, Consumer, Event, Newest, Stream, Trades
+from .sinks import BookSink, Consumer, Newest, Trades
+from .stream import PRIVATE, Arm, Event, Stream
 from .trading import Trading
 from .views import Bbo, Mark, Trade
 
