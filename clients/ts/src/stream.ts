@@ -212,16 +212,16 @@ export class Stream {
       text: formatJson(problem ?? reply), sentMs, gotMs: performance.now() };
   }
 
-  /** Arms it, and again after each break. Problem: it was refused. */
+  /** Arms it, and again after each break. Problem: it was refused. Lost: it was disarmed. */
   async arm(arm: Arm): Promise<void> {
     this.#arms.set(arm.id, arm);
     for (;;) {
       while (!this.#isReady) await this.#ready.after(this.#ready.count);
       try {
-        await this.#sendArm(arm);
+        await this.#hold(arm);
         return;
       } catch (error) {
-        if (!(error instanceof Lost)) throw error;
+        if (!(error instanceof Lost) || !this.#arms.has(arm.id)) throw error;
         await pause(this.#firstWaitMs, this.#closing.signal);
       }
     }
@@ -233,23 +233,39 @@ export class Stream {
     goodReply(await this.#call(ARM, formatJson(arm.members(false)).slice(1, -1), this.#silenceMs));
   }
 
-  async #sendArm(arm: Arm): Promise<void> {
-    try {
-      goodReply(await this.#call(ARM, formatJson(arm.members(true)).slice(1, -1), this.#silenceMs));
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      if (error.http >= SERVER_FAULT || error.code === "not_leader") { // another node may do it
-        if (this.#addresses.length > 1) this.#socket?.close();
-        throw new Lost(error.message, true);
+  /** Arms it on this connection, as often as that takes. Lost: the connection has ended, or it was
+   * disarmed. Problem: refused for good. */
+  async #hold(arm: Arm): Promise<void> {
+    const socket = this.#socket;
+    while (socket !== undefined && this.#socket === socket && this.#arms.has(arm.id)) {
+      let waitMs = this.#firstWaitMs;
+      try {
+        goodReply(await this.#call(ARM, formatJson(arm.members(true)).slice(1, -1),
+          this.#silenceMs));
+        return;
+      } catch (error) { // after Lost the condition says whether the connection has ended
+        if (!(error instanceof Problem || error instanceof Lost)) throw error;
+        if (error instanceof Problem) {
+          const mayPass = error.http >= SERVER_FAULT;
+          if (this.#addresses.length > 1 && (mayPass || error.code === "not_leader")) {
+            socket.close(); // another node may do it
+            throw new Lost(error.message, true);
+          }
+          if (!mayPass && error.http !== TOO_MANY) {
+            this.#arms.delete(arm.id);
+            throw error;
+          }
+          waitMs = Math.max(waitMs, Number(error.members["retry_after_ms"] ?? 0));
+        }
       }
-      this.#arms.delete(arm.id);
-      throw error;
+      await pause(waitMs, this.#closing.signal);
     }
+    throw new Lost("the connection has ended, or it was disarmed", true);
   }
 
   async #armAgain(arm: Arm): Promise<void> {
     try {
-      await this.#sendArm(arm);
+      await this.#hold(arm);
       this.#tell("armed", undefined, arm.id);
     } catch (error) {
       if (error instanceof Problem) this.#tell("disarmed", undefined, `${arm.id}: ${error.message}`);

@@ -208,15 +208,17 @@ class Stream:
                       json.dumps(shown).encode(), sent_ns, time.monotonic_ns())
 
     async def arm(self, arm: Arm) -> None:
-        """Arms it, and again after each break. Problem: it was refused."""
+        """Arms it, and again after each break. Problem: it was refused. Lost: it was disarmed."""
         self._arms[arm.id] = arm
         while True:
             while not self._is_ready:
                 await self._ready.after(self._ready.count)
             try:
-                self._armed(arm, await self._call(ARM, arm.text(), self._silence_s))
+                await self._hold(arm)
                 return
             except Lost:
+                if arm.id not in self._arms:
+                    raise
                 await asyncio.sleep(self._first_wait_s)
 
     async def disarm(self, arm: Arm) -> None:
@@ -224,20 +226,33 @@ class Stream:
         self._arms.pop(arm.id, None)
         _good(await self._call(ARM, arm.text(False), self._silence_s))
 
-    def _armed(self, arm: Arm, reply: dict[str, Any]) -> None:
-        try:
-            _good(reply)
-        except Problem as problem:
-            if problem.http >= 500 or problem.code == "not_leader":  # another node may do it
-                if len(self._origins) > 1 and self._socket is not None:
-                    self._later(self._socket.close(1001))
-                raise Lost(str(problem), True) from problem
-            self._arms.pop(arm.id, None)
-            raise
+    async def _hold(self, arm: Arm, reply: asyncio.Future[dict[str, Any]] | None = None) -> None:
+        """Arms it on this connection, as often as that takes; `reply` is that to the first try.
+        Lost: the connection has ended, or it was disarmed. Problem: refused for good."""
+        socket = self._socket
+        while socket is not None and self._socket is socket and arm.id in self._arms:
+            wait_s = self._first_wait_s
+            try:
+                _good(await (reply or self._call(ARM, arm.text(), self._silence_s)))
+                return
+            except Problem as problem:
+                is_elsewhere = problem.http >= 500 or problem.code == "not_leader"
+                if is_elsewhere and len(self._origins) > 1:  # another node may do it
+                    self._later(socket.close(1001))
+                    raise Lost(str(problem), True) from problem
+                if problem.http < 500 and problem.http != 429:
+                    self._arms.pop(arm.id, None)
+                    raise
+                wait_s = max(wait_s, problem.members.get("retry_after_ms", 0) / 1e3)
+            except Lost:
+                pass  # the condition says whether the connection has ended
+            reply = None
+            await asyncio.sleep(wait_s)
+        raise Lost("the connection has ended, or it was disarmed", True)
 
     async def _arm_again(self, arm: Arm, reply: asyncio.Future[dict[str, Any]]) -> None:
         try:
-            self._armed(arm, await reply)
+            await self._hold(arm, reply)
             self._tell("armed", None, arm.id)
         except Problem as problem:
             self._tell("disarmed", None, f"{arm.id}: {problem}")
