@@ -38,7 +38,7 @@ export interface Options {
   /** Streams are of the subprotocol perps.bin.v1, which has books, best prices, trades and the account;
    * another watch throws RangeError then. */
   readonly binary?: boolean;
-  /** Signed requests go over the stream while it is there, else over HTTP. */
+  /** Signed requests go over the stream while it is there, else over HTTP, as cancels always do. */
   readonly streamOrders?: boolean;
   /** The class of WebSockets; Node 20 has none of its own. */
   readonly WebSocket?: SocketClass | undefined;

@@ -17,6 +17,8 @@ export interface Answer {
   readonly text: string;
   readonly sentMs: number;
   readonly gotMs: number;
+  /** An answer before it left open what became of the request. */
+  readonly isAfterDoubt?: boolean;
 }
 
 /** The body's JSON; Lost (arrived) when it is none: somebody else answered. */

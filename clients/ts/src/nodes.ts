@@ -8,6 +8,11 @@ const MISDIRECTED = 421;
 const UNAVAILABLE = 503;
 const AGAIN = /"(request_dropped|retry_required)"/;
 
+/** Whether a signed request with this answer is to be sent again, to another node. */
+export function isForAnother({ status, text }: Answer): boolean {
+  return status === MISDIRECTED || status === UNAVAILABLE || AGAIN.test(text);
+}
+
 export interface NodeOptions {
   readonly allowPlain: boolean;
   readonly timeoutMs: number;
@@ -86,7 +91,7 @@ export class Nodes {
       if (answer.status === MISDIRECTED) {
         this.#forget(asked);
         this.#follow(answer);
-      } else if (answer.status === UNAVAILABLE || AGAIN.test(answer.text)) {
+      } else if (isForAnother(answer)) {
         this.#passOver(asked);
       }
       return answer;

@@ -49,6 +49,7 @@ export interface Request {
   envelope: string;
   readonly path: string;
   readonly isResumed: boolean; // it may have been sent before
+  readonly isUrgent: boolean;
 }
 
 export type Pending = Request & { readonly outcome: Promise<Outcome> };
@@ -61,10 +62,12 @@ export interface Waiting {
 }
 
 /** How a request begins. `requestId`: of an intent that may have been sent before, which is then not
- * executed again. `hasOwnIds`: the body has further ids of this time, so it is not made again. */
+ * executed again. `hasOwnIds`: the body has further ids of this time, so it is not made again.
+ * `isUrgent`: a cancel, which never goes over the stream. */
 export interface Beginning {
   readonly requestId?: string | undefined;
   readonly hasOwnIds?: boolean;
+  readonly isUrgent?: boolean;
 }
 
 /** What a Sender asks of the session. `proof` reads (time_ns, engine_seq) of the applied state, of any
@@ -86,8 +89,9 @@ interface Verdict {
   readonly pauseMs?: number;
 }
 
-/** Sends an envelope to a path, for so many ms. */
-export type Post = (path: string, envelope: string, timeoutMs: number) => Promise<Answer>;
+/** Sends an envelope to a path, for so many ms, urgent or not. */
+export type Post = (path: string, envelope: string, timeoutMs: number, isUrgent: boolean)
+  => Promise<Answer>;
 
 /** Signs and sends. */
 export class Sender {
@@ -116,7 +120,7 @@ export class Sender {
     const path = REQUESTS[name].path;
     if (path === null) throw new PerpdError(`${name} has no path`);
     const request: Request = { ...await make(how.requestId ?? this.newId()), path,
-      isResumed: how.requestId !== undefined };
+      isResumed: how.requestId !== undefined, isUrgent: how.isUrgent === true };
     const renew = how.hasOwnIds === true ? undefined : async (): Promise<void> => {
       await this.sources.resync();
       this.#ids = new Ids(() => this.clock.nowMs()); // those of a wrong time do not count
@@ -182,8 +186,12 @@ export class Sender {
     if (this.#closing.signal.aborted) throw new Closed("the client is closed");
     try {
       const answer = await this.post(request.path, request.envelope,
-        Math.max(LEAST_TIMEOUT_MS, Math.min(this.timeoutMs, leftMs)));
-      return await judge(request, answer);
+        Math.max(LEAST_TIMEOUT_MS, Math.min(this.timeoutMs, leftMs)), request.isUrgent);
+      const said = await judge(request, answer);
+      if ("requestId" in said || answer.isAfterDoubt !== true) return said;
+      // What would end the matter by itself does not: an earlier sending may have been executed.
+      const { final: _final, ...open } = said;
+      return { ...open, isDoubtful: true, isStale: false };
     } catch (error) {
       if (error instanceof Lost) return error;
       throw error;

@@ -7,7 +7,7 @@ import type { Http, Origin } from "./http.js";
 import type { Answer } from "./http.js";
 import { formatJson } from "./json.js";
 import { Market } from "./market.js";
-import { Nodes } from "./nodes.js";
+import { isForAnother, Nodes } from "./nodes.js";
 import { Sender } from "./requests.js";
 import type { Signer } from "./sign.js";
 import type * as records from "./types.gen.js";
@@ -19,6 +19,7 @@ const TIME_SAMPLES = 5;
 const DRIFT_MS = 30_000;
 const TRIES = 6;
 const WAIT_MS = 50;
+const UNAVAILABLE = 503;
 const BUSY: ReadonlySet<number> = new Set([408, 429]);
 
 export type Parameters = Readonly<Record<string, string | number | bigint | undefined>>;
@@ -119,10 +120,18 @@ export class Session {
       onIntent: this.#onIntent });
   }
 
-  /** The answer to a signed request, over the stream while there is one for it. */
-  async #post(path: string, envelope: string, timeoutMs: number): Promise<Answer> {
-    const answer = await this.overStream?.(envelope, timeoutMs);
-    return answer ?? this.nodes.post(path, envelope, timeoutMs);
+  /** The answer to a signed request, over the stream while there is one for it. What the node of the
+   * stream does not do goes on over HTTP, the same bytes; cancels always go so: there they wait for no
+   * placement. */
+  async #post(path: string, envelope: string, timeoutMs: number, isUrgent: boolean): Promise<Answer> {
+    const told = isUrgent ? undefined : await this.overStream?.(envelope, timeoutMs);
+    if (told !== undefined && !isForAnother(told)) return told;
+    const isAfterDoubt = told?.status === UNAVAILABLE;
+    try {
+      return { ...await this.nodes.post(path, envelope, timeoutMs), isAfterDoubt };
+    } catch (error) {
+      throw error instanceof Lost ? new Lost(error.message, error.arrived || isAfterDoubt) : error;
+    }
   }
 
   /** Hands the API key to what logs in with it; PerpdError when there is none. */

@@ -68,6 +68,9 @@ export interface Placement extends Omit<LimitOptions, keyof Sending> {
   readonly price: AmountLike;
 }
 
+const URGENT: ReadonlySet<string> = new Set(["conditional_order_cancel", "order_cancel",
+  "cancel_all_orders", "schedule_cancel_all"]);
+
 /** W3: positive buys, negative sells. RangeError for another side. */
 function quantityOf(side: Direction, rawSize: bigint): bigint {
   if (side !== "buy" && side !== "sell") throw new RangeError("the side is 'buy' or 'sell'");
@@ -90,7 +93,8 @@ export class Trading {
   async #send<Name extends keyof Bodies>(name: Name, body: Bodies[Name], how: Sending)
     : Promise<Outcome> {
     const { sender } = this.session;
-    return sender.result(await sender.begin(name, body, { requestId: how.requestId }), how);
+    return sender.result(await sender.begin(name, body, { requestId: how.requestId,
+      isUrgent: URGENT.has(name) }), how);
   }
 
   async orderRecord(orderId: string, least?: bigint): Promise<OrderRecord> {

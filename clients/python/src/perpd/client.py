@@ -36,7 +36,8 @@ def connect(url: str | Sequence[str], *, key: Secret | Signer | None = None,
     `on_intent` gets the id and the bytes of each request before it is sent. `binary`: streams are
     of the subprotocol perps.bin.v1, which has books, best prices, trades and the account; another
     watch_... raises ValueError then.
-    `stream_orders`: signed requests go over the stream while it is there, else over HTTP."""
+    `stream_orders`: signed requests go over the stream while it is there, else over HTTP, as
+    cancels always do."""
     if key is not None and api_key is None:
         raise ValueError("key= needs api_key=: reads prove what became of requests")
     signer = key if key is None or hasattr(key, "sign") else SessionKey.load(cast(Secret, key))

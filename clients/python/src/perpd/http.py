@@ -27,6 +27,7 @@ class Answer:
     body: bytes
     sent_ns: int
     got_ns: int
+    is_after_doubt: bool = False  # an answer before it left open what became of the request
 
     def json(self) -> Any:
         """The body's JSON; Lost (arrived) when it is none: somebody else answered."""

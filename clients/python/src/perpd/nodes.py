@@ -7,6 +7,12 @@ from .errors import Lost, PerpdError
 from .http import Answer, Http, Origin, problem_of
 
 
+def is_for_another(answer: Answer) -> bool:
+    """Whether a signed request with this answer is to be sent again, to another node."""
+    return answer.status in (421, 503) or b'"request_dropped"' in answer.body or \
+        b'"retry_required"' in answer.body
+
+
 class Nodes:
     """One address or several. Reads go to the node that answered last; what is signed goes to the
     leader that a node has told, or there too. `on_move` is told of each change of the node."""
@@ -77,8 +83,7 @@ class Nodes:
         if answer.status == 421:
             self._forget(asked)
             self._follow(answer)
-        elif answer.status == 503 or b'"request_dropped"' in answer.body or \
-                b'"retry_required"' in answer.body:
+        elif is_for_another(answer):
             self._pass_over(asked)
         return answer
 

@@ -136,6 +136,7 @@ class Sender:
             try:
                 answer = await self._post(request.body.PATH, request.envelope, urgent,
                                           max(0.1, min(self._timeout_s, left_s)))
+                unanswered = unanswered or answer.is_after_doubt
                 verdict = judge(request, answer)
             except Lost as lost:
                 unanswered, last = unanswered or lost.arrived, str(lost)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 from uuid import UUID
@@ -15,7 +16,7 @@ from .clock import Clock
 from .errors import Lost, PerpdError, Problem, WrongExchange
 from .http import Answer, Http
 from .market import Market
-from .nodes import Nodes
+from .nodes import Nodes, is_for_another
 from .requests import Sender
 from .sign import Signer
 
@@ -88,12 +89,20 @@ class Session:
                               self.resync, self._on_intent)
 
     async def _post(self, path: str, envelope: bytes, urgent: bool, timeout_s: float) -> Answer:
-        """The answer to a signed request, over the stream while there is one for it."""
-        if self.over_stream is not None:
-            answer = await self.over_stream(envelope, timeout_s)
-            if answer is not None:
-                return answer
-        return await self.nodes.post(path, envelope, urgent, timeout_s)
+        """The answer to a signed request, over the stream while there is one for it. What the node
+        of the stream does not do goes on over HTTP, the same bytes; cancels always go so: there
+        they wait for no placement."""
+        told = None
+        if self.over_stream is not None and not urgent:
+            told = await self.over_stream(envelope, timeout_s)
+            if told is not None and not is_for_another(told):
+                return told
+        is_doubtful = told is not None and told.status == 503
+        try:
+            answer = await self.nodes.post(path, envelope, urgent, timeout_s)
+        except Lost as lost:
+            raise Lost(str(lost), lost.arrived or is_doubtful) from lost
+        return replace(answer, is_after_doubt=is_doubtful)
 
     @property
     def sender(self) -> Sender:
