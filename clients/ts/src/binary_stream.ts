@@ -20,9 +20,11 @@ type Members = Readonly<Record<string, unknown>>;
 /** `session` has the markets and their decimals. Channels without binary messages are a RangeError. */
 export class BinaryStream extends Stream {
   readonly #byAsset = new Map<number, Market>();
+  readonly #asked = new Set<number>(); // assets that the list lacked when an event named them
+  #isBehind = false;
 
   constructor(address: string | readonly string[], options: StreamOptions,
-    private readonly session: Pick<Session, "markets">) {
+    private readonly session: Pick<Session, "markets" | "loadMarkets">) {
     super(address, options);
   }
 
@@ -39,7 +41,10 @@ export class BinaryStream extends Stream {
     return super.subscribe(channel, market, make, depth, caughtUp);
   }
 
-  protected override open(kind: SocketClass, timeoutMs: number): Promise<Socket> {
+  /** An event may be of a market that is newer than the list, which is read again then. */
+  protected override async open(kind: SocketClass, timeoutMs: number): Promise<Socket> {
+    if (this.#isBehind) await this.session.loadMarkets();
+    this.#isBehind = false;
     return Socket.open(kind, this.address, timeoutMs, SUBPROTOCOL);
   }
 
@@ -64,8 +69,13 @@ export class BinaryStream extends Stream {
     if (frame.type !== "update") return {};
     const [one, ...more] = frame.data.filter((each) => "seq" in each);
     if (one === undefined || more.length > 0) throw new Lost("an update that is not one event", true);
-    return eventOf(one, [...this.session.markets.values()].find(({ assetId }) =>
-      assetId === one.market));
+    const market = [...this.session.markets.values()].find(({ assetId }) => assetId === one.market);
+    if (market === undefined && one.market !== 0 && !this.#asked.has(one.market)) {
+      this.#asked.add(one.market);
+      this.#isBehind = true;
+      throw new Lost(`an event of asset ${one.market}, which is not known yet`, true);
+    }
+    return eventOf(one, market);
   }
 }
 
