@@ -97,6 +97,7 @@ export class Client extends Trading {
 
   constructor(session: Session, readonly stream: Stream) {
     super(session);
+    stream.onEpoch = () => session.nodes.forget();
   }
 
   close(): void {

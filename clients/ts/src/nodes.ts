@@ -61,6 +61,11 @@ export class Nodes {
     return least !== undefined && least > this.#newest ? least : this.#newest;
   }
 
+  /** Sequences begin again: another epoch has begun. */
+  forget(): void {
+    this.#newest = 0n;
+  }
+
   /** The next node is asked from now on. */
   #move(): void {
     if (this.#https.length === 1) return;

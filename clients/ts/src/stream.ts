@@ -92,6 +92,8 @@ interface Call {
 export class Stream {
   epoch = 0n;
   reconnections = 0;
+  /** Called when another epoch is told. */
+  onEpoch: () => void = () => undefined;
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #asked = new Map<number, Subscription>();
   readonly #calls = new Map<number, Call>();
@@ -486,10 +488,12 @@ export class Stream {
         each.sink.lose(true);
         each.last = undefined;
       }
+      this.onEpoch();
     }
     this.epoch = epoch;
     if (message["op"] !== "resume") return;
-    if (isOther) {
+    // Another epoch may have been told by an earlier reply: then nothing is left to resume.
+    if (isOther || subscription.last === undefined) {
       if (this.#socket !== undefined) this.#ask(this.#socket, subscription);
     } else {
       subscription.seq = BigInt(message["from_seq"] as bigint | number);

@@ -56,6 +56,7 @@ class Client(Trading):
         origins, api_key = session.nodes.origins, session.api_key
         self.stream = (BinaryStream(origins, session, api_key=api_key) if binary
                        else Stream(origins, api_key=api_key))
+        self.stream.on_epoch = session.nodes.forget
         self._stream_orders = stream_orders
         self._followed: Private | None = None
 

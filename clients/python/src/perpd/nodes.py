@@ -48,6 +48,10 @@ class Nodes:
             return least
         return max(self.newest, least or 0)
 
+    def forget(self) -> None:
+        """Sequences begin again: another epoch has begun."""
+        self.newest = 0
+
     def move(self) -> None:
         """The next node is asked from now on."""
         if len(self._https) > 1:

@@ -110,6 +110,7 @@ class Stream:
         self._subscriptions: dict[tuple[str, str], Subscription] = {}
         self._asked: dict[int, Subscription] = {}
         self._number, self.epoch, self.reconnections = 0, 0, 0
+        self.on_epoch: Callable[[], None] = lambda: None  # called when another epoch is told
         self._socket: WebSocket | None = None
         self._is_ready = False  # logged in
         self._ready = Signal()
@@ -434,8 +435,10 @@ class Stream:
                 for each in self._subscriptions.values():
                     each.sink.lose(is_other=True)
                     each.last = None
+                self.on_epoch()
             self.epoch = message["epoch"]
-            if message["op"] == "resume" and is_other:
+            # Another epoch may have been told by an earlier reply: then nothing is left to resume.
+            if message["op"] == "resume" and (is_other or subscription.last is None):
                 assert self._socket is not None
                 await self._ask(self._socket, subscription)
             elif message["op"] == "resume":
