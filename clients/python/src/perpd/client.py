@@ -211,8 +211,8 @@ class Client(Trading):
         if self._followed is None:
             self._session.headers(True)
             sink = Private(Account(self._session))
-            await self.stream.subscribe(PRIVATE, "", lambda: sink, None, sink.caught_up)
-            self._followed = sink
+            found = await self.stream.subscribe(PRIVATE, "", lambda: sink, None, sink.caught_up)
+            self._followed = cast(Private, found.sink)  # that of an earlier call, if there was one
         return self._followed
 
     async def follow_account(self) -> Account:

@@ -129,7 +129,8 @@ class Stream:
             found = Subscription(channel, market, make(), depth, caught_up)
             self._subscriptions[found.key] = found
             if self._socket is not None:
-                await self._ask(self._socket, found)
+                with contextlib.suppress(Lost):  # the next connection asks
+                    await self._ask(self._socket, found)
         elif found.depth != depth:
             raise ValueError(f"the book of {market} is subscribed with depth {found.depth}")
         found.users += 1
