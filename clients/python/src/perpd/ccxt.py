@@ -474,9 +474,9 @@ class perpd(_Exchange):
         tif, post_only = others.pop("timeInForce", None), others.pop("postOnly", False) is True
         reduce_only = others.pop("reduceOnly", False) is True
         made = (others.pop("requestId", None), others.pop("clientOrderId", None))
-        given = {name: others.pop(name, None)
-                 for name in ("triggerPrice", "stopLossPrice", "takeProfitPrice")}
-        triggers = [(name, value) for name, value in given.items() if value is not None]
+        given = [(name, others.pop(name, None))
+                 for name in ("triggerPrice", "stopLossPrice", "takeProfitPrice")]
+        triggers = [(name, value) for name, value in given if value is not None]
         _none(others)
 
         async def work(client: Client, market: Market) -> Order:
@@ -487,8 +487,7 @@ class perpd(_Exchange):
             if triggers:
                 if tif is not None or len(triggers) > 1:
                     raise ValueError("an order that waits takes one trigger and no timeInForce")
-                (name, value), = triggers
-                trigger = Amount.of(self._text(value))
+                name, trigger = triggers[0][0], Amount.of(self._text(triggers[0][1]))
                 if trigger.raw <= 0:
                     raise ValueError(f"{name} is above 0")
                 kind = _TRIGGER[name != "takeProfitPrice", type == "limit"]
@@ -505,9 +504,7 @@ class perpd(_Exchange):
                 market, side, self._text(amount),
                 None if type == "market" or price is None else self._text(price),
                 post_only=post_only or tif == "PO", reduce_only=reduce_only,
-                tif=_TIF[tif],
-                request_id=_again(made),
-                deadline_s=self.timeout / 1000)
+                tif=_TIF[tif], request_id=_again(made), deadline_s=self.timeout / 1000)
         return self._own(await self._at(symbol, work), symbol, type)
 
     async def _known(self, client: Client, order_id: str) -> tuple[Order, records.Order]:
@@ -556,12 +553,11 @@ class perpd(_Exchange):
         await self.load_markets()
         done = await asyncio.gather(*(self.cancel_order(one, symbol, params) for one in ids),
                                     return_exceptions=True)
+        for error in [one for one in done if isinstance(one, BaseException)]:
+            raise error
         rows = [row for row in done if not isinstance(row, BaseException)]
         self._least = max((row["info"]["sequence"] for row in rows if row["info"].get("sequence")),
                           default=self._least)
-        for one in done:
-            if isinstance(one, BaseException):
-                raise one
         return rows
 
     async def cancel_all_orders_after(self, timeout: int, params: Dict | None = None) -> Dict:

@@ -1,4 +1,4 @@
-"""sinks.py - what subscriptions do with their frames: keep the newest value, a book, or every trade."""
+"""sinks.py - what subscriptions do with their frames: keep the newest, a book, or trades."""
 from __future__ import annotations
 
 import asyncio
