@@ -9,7 +9,9 @@ import client
 from peers import Proxy, move
 
 import perpd
+from perpd import _wire_gen as wire
 from perpd.errors import Lost
+from perpd.http import Answer
 
 HELD = ("id", "market", "side", "size", "average_entry_price", "net_funding")
 BINARY = ("id", "market", "order_status", "side", "remaining_size", "filled_size", "price")
@@ -110,7 +112,7 @@ async def over_stream(table, here, until):
         except perpd.Rejected as refused:
             table.same("refused", refused.status, "rejected_invalid_price")
         await order.cancel()
-        table.same("none over HTTP", posts.count("POST"), 0)
+        table.same("over HTTP the cancel alone", posts.count("POST"), 1)
 
         async def lose(envelope, timeout_s):
             ex.session.over_stream = ex.stream.signed
@@ -124,7 +126,28 @@ async def over_stream(table, here, until):
         ex.stream._socket._writer.transport.abort()
         await until(lambda: ex.stream._socket is None)
         await again.cancel()
-        table.same("over HTTP", (again.status, posts.count("POST")), ("CANCELED", 1))
+        table.same("over HTTP", (again.status, posts.count("POST")), ("CANCELED", 2))
+        await elsewhere(table, ex, market, posts)
+
+
+async def elsewhere(table, ex, market, posts):
+    """What the node of the stream does not do goes on over HTTP in the same turn; what it may have
+    done is not made again."""
+    await ex.follow_account()
+
+    async def standby(envelope, timeout_s):
+        return Answer(421, {}, b'{"code": "not_leader"}', 0, 0)
+
+    async def doubtful(envelope, timeout_s):
+        await ex.session.nodes.post(wire.PlaceLimitOrder.PATH, envelope, False, timeout_s)
+        return Answer(503, {}, b'{"code": "outcome_unknown"}', 0, 0)
+    for over_stream, want in ((standby, (True, 1)), (doubtful, (False, 2))):
+        ex.session.over_stream, before = over_stream, posts.count("POST")
+        order = await ex.place(market, "buy", "0.001", "98000", post_only=True)
+        table.same(over_stream.__name__, (order.outcome.is_first, posts.count("POST") - before),
+                   want)
+    table.same("one each", len(await ex.orders(market, "OPEN")), 2)
+    await ex.cancel_all(market)
 
 
 async def arms(table, here, until):

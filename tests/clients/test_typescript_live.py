@@ -314,8 +314,9 @@ async def account(table, here):
         table.same("it ends", await process.wait(), 0)
     *lines, last = await said("streamOrders", here.url, *here.secrets.values())
     table.same("orders", lines, [
-        ["over the stream", "OPEN", "rejected_invalid_price", "CANCELED", 0],
-        ["once", False, 1], ["over HTTP", "CANCELED", 1]])
+        ["over the stream", "OPEN", "rejected_invalid_price", "CANCELED", 1],
+        ["once", False, 1], ["over HTTP", "CANCELED", 2], ["elsewhere", True, 1],
+        ["in doubt", False, 2]])
     table.same("armed again", last[:2], ["still there", "OPEN"])
     while here.rich.order(bytes.fromhex(last[2].replace("-", ""))).json["order_status"] == "OPEN":
         await asyncio.sleep(0.02)

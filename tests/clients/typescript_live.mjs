@@ -277,6 +277,21 @@ const CASES = {
     made.at(-1).terminate();
     await until(() => ex.stream.reconnections === 1);
     say(["over HTTP", (await again.cancel()).status, count()]);
+    const answer = (status, code) => ({ status, headers: new Headers(), text: `{"code":"${code}"}`,
+      sentMs: 0, gotMs: 0 });
+    const doubtful = async (envelope, timeoutMs) => {
+      await ex.session.nodes.post("/api/v1/trading/order/place/limit", envelope, timeoutMs);
+      return answer(503, "outcome_unknown");
+    };
+    for (const [name, over] of [["elsewhere", async () => answer(421, "not_leader")],
+      ["in doubt", doubtful]]) {
+      const before = count();
+      ex.session.overStream = over;
+      const placed = await ex.place(market, "buy", "0.001", "98000", { postOnly: true });
+      say([name, placed.outcome.isFirst, count() - before]);
+      await placed.cancel();
+    }
+    ex.session.overStream = (...words) => ex.stream.signed(...words);
     const [events, stop] = [[], new AbortController()];
     const task = (async () => {
       for await (const { kind: what } of ex.watchEvents({ signal: stop.signal })) events.push(what);
