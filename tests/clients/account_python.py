@@ -3,15 +3,19 @@ start; orders over the stream; cancel-on-disconnect (json.md J9, wire.md W9).
 """
 import asyncio
 import contextlib
+import json
 from random import Random
 
 import client
-from peers import Proxy, move
+from peers import Arms, FakeStream, Proxy, move
+from ws_client import CLOSE
 
 import perpd
 from perpd import _wire_gen as wire
 from perpd.errors import Lost
-from perpd.http import Answer
+from perpd.http import Answer, Origin
+from perpd.sinks import Newest
+from perpd.stream import Arm, Stream
 
 HELD = ("id", "market", "side", "size", "average_entry_price", "net_funding")
 BINARY = ("id", "market", "order_status", "side", "remaining_size", "filled_size", "price")
@@ -187,6 +191,58 @@ async def arms(table, here, until):
             table.same("a key that is none", refused.code, "invalid_api_key")
 
 
+async def arms_again(table, _, until):
+    """Arms are tried again after 429 and 503 on the same connection, also after a break; a 421 of
+    one address is raised."""
+    script = Arms()
+    async with FakeStream(script.play) as fake:
+        stream = Stream(Origin(fake.url), first_wait_s=0.01, api_key="a key")
+        await stream.subscribe("mark", "BTC-PERP", Newest)
+        await until(lambda: stream._is_ready)
+        await stream.arm(Arm(0, 1000))
+        table.same("armed", (len(script.statuses), fake.connections), (4, 1))
+        stream._socket._writer.transport.abort()
+        await until(lambda: any(event.kind == "armed" for event in stream._events))
+        table.same("armed again", (len(script.statuses), fake.connections), (1, 2))
+        try:
+            await stream.arm(Arm(0, 1000))
+            table.true("refused", False, "it was not")
+        except perpd.Problem as refused:
+            table.same("refused", refused.code, "not_leader")
+        await stream.close()
+
+
+async def epochs(table, _, until):
+    """Another epoch that the reply to another subscription tells: the account is not resumed."""
+    asked = []
+
+    async def play(peer):
+        now = fake.connections
+        while True:
+            opcode, data = await peer.receive()
+            if opcode == CLOSE:
+                return
+            op = json.loads(data)
+            await peer.send(op=op["op"], id=op["id"], epoch=now, from_seq=op.get("from_seq", 0))
+            if "channel" in op:
+                asked.append((now, op["op"], op["channel"]))
+            if op["op"] == "subscribe":
+                await peer.send(channel=op["channel"], market=op.get("market", ""), type="snapshot",
+                                seq=now, prev_seq=now, engine_seq=1, time_ns=1, data={})
+    async with FakeStream(play) as fake:
+        stream, called = Stream(Origin(fake.url), first_wait_s=0.01), []
+        stream.on_epoch = lambda: called.append(stream.reconnections)
+        await stream.subscribe("mark", "BTC-PERP", Newest)
+        own = await stream.subscribe("private", "", Newest, None, lambda: None)
+        await until(lambda: own.last == 1)
+        stream._socket._writer.transport.abort()
+        await until(lambda: own.last == 2)
+        table.same("asked", [one[1:] for one in asked if one[0] == 2],
+                   [("subscribe", "mark"), ("resume", "private"), ("subscribe", "private")])
+        table.same("told", called, [1])
+        await stream.close()
+
+
 async def nodes(table, here, _):
     """What is signed goes to the leader that a standby tells, the same bytes (replication.md); an
     address where nobody listens is passed over; no read goes back behind another."""
@@ -217,4 +273,6 @@ async def judge(table, here, until):
         await follows(table, here, until, is_binary)
     await over_stream(table, here, until)
     await arms(table, here, until)
+    await arms_again(table, here, until)
+    await epochs(table, here, until)
     await nodes(table, here, until)

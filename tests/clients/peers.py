@@ -316,6 +316,24 @@ async def refuse(peer):
     await peer.receive()
 
 
+class Arms:
+    """A stream that grants a login and every subscription, and answers arms by `statuses`."""
+
+    def __init__(self):
+        self.statuses = [429, 503, 200, 429, 503, 200, 421]
+
+    async def play(self, peer):
+        while True:
+            opcode, data = await peer.receive()
+            if opcode == CLOSE:
+                return
+            op = json.loads(data)
+            status = self.statuses.pop(0) if op["op"] == "cancel_on_disconnect" else 200
+            code = {421: "not_leader", 429: "rate_limited"}.get(status, "not_ready")
+            await peer.send(op=op["op"], id=op["id"], epoch=1, **({} if status == 200 else {
+                "problem": {"status": status, "code": code, "detail": "", "retry_after_ms": 20}}))
+
+
 async def changed(book):
     """Whether the stream moves on within a moment: REST may show a seq of another channel."""
     seq = book.seq

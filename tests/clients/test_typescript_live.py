@@ -13,8 +13,8 @@ from random import Random
 import typescript_library
 from python_library import ROOT
 from harness import Suite, Table  # noqa: E402  (python_library finds the folders)
-from peers import BTC, FATES, BinaryPeer, BookFaults, FakeStream, Proxy, move  # noqa: E402
-from peers import quotes_follow, refuse, run_live, trade  # noqa: E402
+from peers import BTC, FATES, Arms, BinaryPeer, BookFaults, FakeStream, Proxy  # noqa: E402
+from peers import move, quotes_follow, refuse, run_live, trade  # noqa: E402
 import account_python  # noqa: E402
 import client  # noqa: E402
 import world  # noqa: E402
@@ -322,6 +322,10 @@ async def account(table, here):
         await asyncio.sleep(0.02)
     reader = here.exchange.ack(client.CREATE_API_KEY, client.api_key_body(here.rich.id, scope=0),
                                here.rich.session)["api_key"]
+    script = Arms()
+    async with FakeStream(script.play) as fake:
+        table.same("after 429, 503 and 421", (await said("arms", fake.url), script.statuses),
+                   ([[2, "not_leader"]], []))
     table.same("a reader arms nothing", await said("reader", here.url, reader), [[True]])
 
 

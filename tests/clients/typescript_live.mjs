@@ -308,6 +308,22 @@ const CASES = {
     ex.close();
   },
 
+  async arms(far) {
+    const [kind, made] = remembered();
+    const stream = new perpd.Stream(`${far.replace("http", "ws")}/api/v1/stream`,
+      { WebSocket: kind, firstWaitMs: 10, apiKey: () => "a key" });
+    stream.subscribe("mark", "BTC-PERP", () => ({ take() {}, lose() {}, fail() {} }));
+    while (await stream.signed('{"a":1}', 1000) === undefined) await pause(10); // until it is logged in
+    await stream.arm(new perpd.Arm(0, 1000));
+    const events = stream.events();
+    const next = events.next();
+    made.at(-1).terminate();
+    const kinds = [(await next).value.kind];
+    while (kinds.at(-1) !== "armed") kinds.push((await events.next()).value.kind);
+    say([made.length, (await failed(stream.arm(new perpd.Arm(0, 1000)))).code]);
+    stream.close();
+  },
+
   async nodes(standby, url, key, apiKey) {
     const ex = await signing(standby, key, apiKey);
     const market = await ex.market("BTC-PERP");
