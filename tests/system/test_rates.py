@@ -285,6 +285,26 @@ def a_key_that_does_not_stop(world):
 
 
 @suite.case
+def two_buckets_of_a_connection(world):
+    """A connection waits for its address's reads, then for its accounts: each is answered."""
+    table = Table()
+    accounts = []
+    for _ in range(ASKS + 12):
+        key = client.Secp256k1Key()
+        body = client.account_body(Ed25519Key().public)
+        accounts.append(world.exchange.wrap(PATHS[client.CREATE_ACCOUNT],
+                                            payload_of(client.CREATE_ACCOUNT, body, key), key))
+    with world.exchange.open(source="127.0.0.23") as connection:
+        connection.send(read_bytes("/api/v1/time") * (ASKS + 12) + b"".join(accounts))
+        reads = [connection.receive().status for _ in range(ASKS + 12)]
+        made = [connection.receive().json["success"] for _ in accounts]
+    table.true("the last read has waited", reads[-1] == 200 and 429 in reads, reads)
+    refused = made.index(False) if False in made else len(made)
+    table.true("an account too", True in made[refused:], made)
+    return table.wrong
+
+
+@suite.case
 def accounts_of_an_address(world):
     """Above the burst: rejected_rate_limited, and the same bytes pass later."""
     table = Table()

@@ -21,6 +21,7 @@ static void pause_if_often(struct context *context, struct conn *conn, enum clie
         return;
     conn->pause_ns = context->now_ns + wait_ms * MS_NS;
     conn->pause_kind = (uint8_t)kind;
+    conn->has_token = false; /* one of another bucket, that nothing has spent */
     if (conn->pause_ns < context->pause_next_ns)
         context->pause_next_ns = conn->pause_ns;
     conn_queue_push(&context->conns, CONN_PAUSED, conn);
