@@ -136,8 +136,8 @@ struct query {
             uint64_t before_sequence; /* pages: only rows with a lower (sequence, index); 0: all;
                                          private_events, trades_after: the seq that they
                                          follow */
-            uint64_t offset; /* pages: rows to pass over; private_events: the sequence by which the
-                                first has happened, UINT64_MAX: not known */
+            uint64_t offset; /* pages, lists: rows to pass over; private_events: the sequence
+                                by which the first has happened, UINT64_MAX: not known */
         };
         const uint8_t *payload; /* pairings: what the request brings; the net thread keeps it
                                    unchanged until it has the reply */
