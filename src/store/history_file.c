@@ -355,8 +355,6 @@ int history_file_put_gap(struct history_file *file, enum history_table table, ui
     INVARIANT(table < HISTORY_LISTS && !history_check_is_placed(table));
     if (!history_check_is_timed(table) && file->next.from <= sequence)
         file->next.from = sequence + 1;
-    if (file->next.mark.sequence > sequence)
-        file->next.mark.sequence = 0;
     return put(file, &location, &after, sizeof after);
 }
 
@@ -442,6 +440,8 @@ int history_file_cut(struct history_file *file, uint64_t sequence)
 {
     if (file->next.from > sequence + 1)
         file->next.from = sequence + 1;
+    if (file->next.mark.sequence > sequence)
+        file->next.mark.sequence = 0;
     for (int i = 0; i < HISTORY_TABLES; i++) {
         int failed = cut_table(file, (enum history_table)i, sequence);
         if (failed != 0)

@@ -214,7 +214,10 @@ static void check_model(void)
         check_all(file);
     }
     CHECK(history_file_begin(file) == 0); /* the journal ends with 200 */
-    CHECK(history_file_cut(file, 200) == 0);
+    history_file_mark(file)->sequence = 200;
+    CHECK(history_file_cut(file, 200) == 0 && history_file_mark(file)->sequence == 200);
+    history_file_mark(file)->sequence = 201; /* of a state that is not made again */
+    CHECK(history_file_cut(file, 200) == 0 && history_file_mark(file)->sequence == 0);
     CHECK(history_file_commit(file, 200) == 0);
     for (int t = 0; t < HISTORY_TABLES; t++)
         for (int k = 0; k < KEYS; k++) {
