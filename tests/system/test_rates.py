@@ -285,6 +285,26 @@ def a_key_that_does_not_stop(world):
 
 
 @suite.case
+def who_waits_is_not_refused(world):
+    """After ten refusals in a row each request of the connection waits for a token and is answered
+    with it: no further one is refused in between. (A machine that stands still for a second has a
+    token left over, which ends the row: then it is asked again.)"""
+    table, then = Table(), []
+    for source in ("127.0.0.20", "127.0.0.21", "127.0.0.22"):
+        with world.exchange.open(source=source) as connection:
+            connection.send(read_bytes("/api/v1/time") * (20 * ASKS + 200))
+            row, asked = 0, 0
+            while row < 10 and asked < 20 * ASKS + 190:
+                row = row + 1 if connection.receive().status == 429 else 0
+                asked += 1
+            then.append((row, *(connection.receive().status for _ in range(3))))
+        if then[-1] == (10, 200, 200, 200):
+            return table.wrong
+    table.same("ten in a row, then", then, [(10, 200, 200, 200)])
+    return table.wrong
+
+
+@suite.case
 def two_buckets_of_a_connection(world):
     """A connection waits for its address's reads, then for its accounts: each is answered."""
     table = Table()

@@ -3,6 +3,10 @@
 /* Rows that are passed over, and rows that are shown, for one read. */
 enum { ROWS_A_TOKEN = 10000, ROWS_TOKENS_MAX = 100, SHOWN_A_TOKEN = 100 };
 
+/* After a token that was waited for, until the next one is looked for: no more often than all
+ * pauses are. */
+enum { NEXT_MS = 5 };
+
 #define MS_NS UINT64_C(1000000)
 
 static const char *const details[CLIENT_RATE_KINDS] = {
@@ -32,12 +36,16 @@ static void pause_if_often(struct context *context, struct conn *conn, enum clie
 static uint64_t spend(struct context *context, struct conn *conn, enum client_rate_kind kind,
                       uint64_t client, uint32_t cost)
 {
+    struct client_rate *rates = context->config->client_rates;
     if (conn != NULL && conn->has_token && conn->pause_kind == kind) {
         conn->has_token = false;
+        /* What comes behind it waits as it has, unless the bucket has filled up meanwhile. */
+        if (kind == CLIENT_RATE_PUBLIC &&
+            client_rate_state(rates, kind, client, context->now_ns).remaining == 0)
+            pause_if_often(context, conn, kind, client, NEXT_MS);
         if (--cost == 0)
             return 0;
     }
-    struct client_rate *rates = context->config->client_rates;
     uint64_t wait_ms = client_rate_take(rates, kind, client, cost, context->now_ns);
     if (CC_UNLIKELY(wait_ms != 0) && context_catch_up(context))
         wait_ms = client_rate_again(rates, kind, client, cost, context->now_ns);
