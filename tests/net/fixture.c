@@ -79,6 +79,14 @@ static void add_key(struct fixture *fixture, uint64_t account_id, enum keyring_k
     CHECK(keyring_add(fixture->keyring, &entry) == 0);
 }
 
+struct keyring_key fixture_key(const struct fixture *fixture, const char *api_key)
+{
+    uint8_t secret[32], hash[HASH_BYTES];
+    CHECK(base64_decode(secret, sizeof secret, api_key, strlen(api_key), NULL) == 32);
+    secret_hash(hash, fixture->config.secret_key, secret);
+    return keyring_key(KEYRING_API, 0, hash);
+}
+
 void fixture_passkey(struct fixture *fixture, const uint8_t key[33], const uint8_t *credential_id,
                      size_t credential_id_bytes)
 {

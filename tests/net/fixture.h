@@ -95,6 +95,9 @@ static inline struct private_event fixture_private(uint64_t account_id, uint64_t
     };
 }
 
+/* The key of an API key, as it is sent. */
+struct keyring_key fixture_key(const struct fixture *fixture, const char *api_key);
+
 /* Puts a passkey of FIXTURE_ACCOUNT into the keyring. Without it no credential id is known; the
  * relying party is that of a testnet. */
 void fixture_passkey(struct fixture *fixture, const uint8_t key[33], const uint8_t *credential_id,

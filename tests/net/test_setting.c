@@ -295,14 +295,6 @@ static int get_account(struct wire *wire)
     return wire_answer(wire, &answer, false) ? answer.status : 0;
 }
 
-static struct keyring_key keyring_key_of(const char *api_key)
-{
-    uint8_t secret[32], hash[HASH_BYTES];
-    CHECK(base64_decode(secret, sizeof secret, api_key, strlen(api_key), NULL) == 32);
-    secret_hash(hash, fixture.config.secret_key, secret);
-    return keyring_key(KEYRING_API, 0, hash);
-}
-
 /* R11, "A keyring entry carries the sequence that made or ended it": until that is durable the
  * engine refuses a write, in sequence, also one that net would have refused by its scope; a read
  * sees the state before it. From then on net answers 401, whether the entry is gone or not. */
@@ -312,7 +304,7 @@ static void revoked_keys(void)
     const char *keys[] = { fixture.trading_api_key, fixture.api_key };
     uint64_t durable = fixture.durable;
     for (size_t i = 0; i < CC_COUNT(keys); i++) {
-        struct keyring_key key = keyring_key_of(keys[i]);
+        struct keyring_key key = fixture_key(&fixture, keys[i]);
         CHECK(keyring_end(fixture.keyring, &key, durable + 1000));
         uint32_t commands = fixture.command_count;
         fixture.next_answer = (struct answer){ .status = STATUS_rejected_unauthorized };

@@ -135,6 +135,31 @@ static void check_dropped(struct fixture *fixture, struct protocol *protocol)
     wire_free(&watcher);
 }
 
+/* The key is revoked: within a second the stream is closed and the graces begin, also if its client
+ * neither reads nor closes. */
+static void check_revoked(struct fixture *fixture, struct protocol *protocol)
+{
+    struct wire stream, watcher;
+    const struct keyring_key key = fixture_key(fixture, fixture->trading_api_key);
+    open_stream(&watcher, fixture, protocol);
+    open_logged_in(&stream, fixture, protocol);
+    arm(&stream, 7, STEP_MS);
+    CHECK(fixture_match(fixture) == 1);
+    wire_turn_net(&stream);
+    pass(fixture, &watcher, 3000);
+    CHECK(protocol->streams.arm_count == 1 && protocol->streams.due_count == 0);
+    CHECK(keyring_end(fixture->keyring, &key, fixture->durable));
+    for (unsigned ms = 0; ms < 1000 && protocol->streams.due_count == 0; ms += STEP_MS)
+        pass(fixture, &watcher, STEP_MS);
+    CHECK(protocol->streams.due_count == 1 && fixture_match(fixture) == 0);
+    pass(fixture, &watcher, STEP_MS);
+    CHECK(fixture_match(fixture) == 1 && ended(fixture) == 7);
+    wire_turn_net(&watcher);
+    CHECK(protocol->streams.arm_count == 0);
+    wire_free(&stream);
+    wire_free(&watcher);
+}
+
 int main(void)
 {
     static struct fixture fixture;
@@ -145,6 +170,7 @@ int main(void)
     check_order(&fixture, protocol);
     check_unanswered(&fixture, protocol);
     check_dropped(&fixture, protocol);
+    check_revoked(&fixture, protocol);
     fixture_end(&fixture, protocol);
     return 0;
 }

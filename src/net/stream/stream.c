@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "net/json/json_candle.h"
 #include "net/json/json_field.h"
+#include "net/request/api_caller.h"
 #include "net/request/charge.h"
 #include "net/stream/handshake.h"
 #include "net/stream/stream_arm.h"
@@ -234,6 +235,17 @@ void stream_end(struct stream *stream, uint16_t code, const char *reason)
     }
     output_append(&context->outputs, &conn->output, frame, count + 2, context->now_ns);
     note_end(stream);
+}
+
+bool stream_end_dead_login(struct stream *stream)
+{
+    const struct context *context = stream->owner->pipeline->context;
+    struct keyring_row row;
+    if (api_caller_is_live(context->config, context->unix_ns, &stream->login.key, &row))
+        return false;
+    stream_end(stream, STREAM_CLOSE_POLICY,
+               stream->login.key.kind == KEYRING_DEVICE ? "invalid_device_key" : "invalid_api_key");
+    return true;
 }
 
 /* ---- frames to the client -------------------------------------------------------------------- */

@@ -29,6 +29,9 @@ void stream_close(struct conn *conn);
 /* Sends the close frame; nothing follows it. */
 void stream_end(struct stream *stream, uint16_t code, const char *reason);
 
+/* Ends the stream if the key of its login has been revoked or has expired. Whether it has. */
+bool stream_end_dead_login(struct stream *stream);
+
 /* Begins a frame; stream_send sends it. */
 struct writer stream_text(struct streams *streams);
 

@@ -5,8 +5,10 @@
 #include "base/reason.h"
 #include "net/request/api_caller.h"
 #include "net/request/plain_body.h"
+#include "net/stream/stream.h"
 
-#define MS_NS UINT64_C(1000000)
+#define MS_NS   UINT64_C(1000000)
+#define LOOK_NS CONN_SECOND_NS /* W9 */
 
 enum {
     ARM_BYTES = 56, /* of 2012 (wire.md W3b) */
@@ -250,14 +252,16 @@ void stream_arm_answered(struct streams *streams, const struct answer *answer)
 
 /* ---- ending ---------------------------------------------------------------------------------- */
 
-void stream_arm_close(struct stream *stream)
+/* Begins the graces of the stream's arms; those that are not answered stay, or wait for it. */
+static void begin_graces(struct stream *stream, bool stay)
 {
     struct streams *streams = stream->owner;
     uint64_t now_ns = streams->pipeline->context->now_ns;
-    struct stream_arm *oldest = NULL;
-    while (stream->arms != NULL) { /* the newest comes first */
-        struct stream_arm *arm = stream->arms;
-        stream->arms = arm->next;
+    struct stream_arm *oldest = NULL, *arms = stream->arms;
+    stream->arms = NULL;
+    while (arms != NULL) { /* the newest comes first */
+        struct stream_arm *arm = arms;
+        arms = arm->next;
         arm->next = oldest;
         oldest = arm;
     }
@@ -265,11 +269,30 @@ void stream_arm_close(struct stream *stream)
         struct stream_arm *arm = oldest;
         oldest = arm->next;
         arm->due_ns = now_ns + arm->grace_ms * MS_NS;
-        if (arm->sequence != 0)
+        if (arm->sequence != 0) {
             add_due(streams, arm);
-        else
+        } else if (stay) {
+            arm->next = stream->arms;
+            stream->arms = arm;
+        } else {
             add_unanswered(streams, arm);
+        }
     }
+}
+
+void stream_arm_close(struct stream *stream)
+{
+    begin_graces(stream, false);
+}
+
+void stream_arm_look(struct stream *stream)
+{
+    uint64_t now_ns = stream->owner->pipeline->context->now_ns;
+    if (stream->arms == NULL || stream->login_look_ns > now_ns)
+        return;
+    stream->login_look_ns = now_ns + LOOK_NS;
+    if (stream_end_dead_login(stream))
+        begin_graces(stream, true);
 }
 
 void stream_arm_free(struct streams *streams)

@@ -48,6 +48,16 @@ CC_MUST_USE bool stream_arm_succeeded(const struct pending *pending,
 /* The stream closes: its arms end after their graces. */
 void stream_arm_close(struct stream *stream);
 
+/* One turn of an open stream. While it has arms it is ended, and their graces begin, once the key
+ * of its login has been revoked or has expired: looked up each second. */
+void stream_arm_look(struct stream *stream);
+
+/* When that is next, clock_monotonic_ns; UINT64_MAX: it has no arms. */
+CC_MUST_USE static inline uint64_t stream_arm_look_ns(const struct stream *stream)
+{
+    return stream->arms != NULL ? stream->login_look_ns : UINT64_MAX;
+}
+
 /* Frees the arms of closed streams. */
 void stream_arm_free(struct streams *streams);
 

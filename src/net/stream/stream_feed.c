@@ -6,6 +6,7 @@
 #include "net/json/json_market.h"
 #include "net/json/json_money.h"
 #include "net/stream/stream.h"
+#include "net/stream/stream_arm.h"
 #include "net/stream/stream_binary.h"
 #include "net/stream/stream_book.h"
 #include "net/stream/stream_candles.h"
@@ -382,6 +383,8 @@ uint32_t stream_feed_run(struct streams *streams)
     for (struct stream *stream = streams->first; stream != NULL; stream = stream->next) {
         if (stream->pages)
             stream_resume_page(stream);
+        if (is_ready)
+            stream_arm_look(stream);
         if (is_over(stream) || !is_ready)
             continue;
         if (stream->sub_count == 0)
@@ -405,7 +408,9 @@ uint32_t stream_feed_run(struct streams *streams)
 uint64_t stream_feed_deadline_ns(const struct streams *streams)
 {
     uint64_t deadline = streams->status_count != 0 ? streams->look_ns : UINT64_MAX;
-    for (const struct stream *stream = streams->first; stream != NULL; stream = stream->next)
+    for (const struct stream *stream = streams->first; stream != NULL; stream = stream->next) {
+        if (stream_arm_look_ns(stream) < deadline)
+            deadline = stream_arm_look_ns(stream);
         if (!is_over(stream)) {
             if (stream->beat_ns < deadline)
                 deadline = stream->beat_ns;
@@ -415,6 +420,7 @@ uint64_t stream_feed_deadline_ns(const struct streams *streams)
             if (stream->pages && stream->page_ns != 0 && stream->page_ns < deadline)
                 deadline = stream->page_ns;
         }
+    }
     return deadline;
 }
 

@@ -242,18 +242,6 @@ static bool send_beat(struct stream *stream, const struct net_facts *facts)
                      facts->applied_time_ns);
 }
 
-/* Ends the stream of a key that has been revoked or has expired. */
-static bool is_over(struct stream *stream)
-{
-    const struct context *context = stream->owner->pipeline->context;
-    struct keyring_row row;
-    if (api_caller_is_live(context->config, context->unix_ns, &stream->login.key, &row))
-        return false;
-    stream_end(stream, STREAM_CLOSE_POLICY,
-               stream->login.key.kind == KEYRING_DEVICE ? "invalid_device_key" : "invalid_api_key");
-    return true;
-}
-
 /* ---- pages of history ------------------------------------------------------------------------ */
 
 static uint64_t now_of(const struct stream *stream)
@@ -316,7 +304,7 @@ void stream_private_page(struct stream *stream, const struct pending *pending)
     bool is_stale = private_events->stale;
     private_events->asks = false;
     private_events->stale = false;
-    if (is_stale || !private_events->live || stream->ended || is_over(stream))
+    if (is_stale || !private_events->live || stream->ended || stream_end_dead_login(stream))
         return;
     stream->owner->behind = true; /* it goes on in the next turn */
     bool is_told = pending->kind == PENDING_READ &&
@@ -384,7 +372,8 @@ uint32_t stream_private_run(struct stream *stream, const struct net_facts *facts
     uint64_t now_ns = now_of(stream), newest = newest_of(stream);
     if (private_events->ask_ns <= now_ns)
         private_events->ask_ns = 0;
-    if ((private_events->at >= newest && private_events->beat_ns > now_ns) || is_over(stream))
+    if ((private_events->at >= newest && private_events->beat_ns > now_ns) ||
+        stream_end_dead_login(stream))
         return 0;
     uint32_t count = send_events(stream, newest);
     if (private_events->beat_ns <= now_ns && facts->is_stale) {

@@ -139,6 +139,7 @@ struct stream {
     struct stream_login login;
     struct stream_private private_events;
     struct stream_arm *arms; /* that end with it, and those that are being set */
+    uint64_t login_look_ns;  /* while it has arms, its login's key is looked up again then */
     bool has_status;
     bool status_late; /* it found no room for the newest */
     uint64_t status_seq;
