@@ -103,10 +103,11 @@ static bool check_identity(struct joining *joining)
 static bool take_segments(struct joining *joining, const struct etcd_done *done)
 {
     uint64_t count = joining->segment_count;
-    struct cluster_segment *more =
-        realloc(joining->segments, (count + done->row_count) * sizeof *more);
+    struct cluster_segment *more = NULL;
 
-    if (more == NULL || count + done->row_count > ARCHIVE_INDEX_ROWS_MAX)
+    if (count + done->row_count <= ARCHIVE_INDEX_ROWS_MAX)
+        more = realloc(joining->segments, (count + done->row_count) * sizeof *more);
+    if (more == NULL)
         return context_fail(joining->context, EXIT_CODE_problem, "memory: %s", strerror(ENOMEM));
     joining->segments = more;
     for (uint32_t i = 0; i < done->row_count; i++, count++) {
@@ -269,12 +270,11 @@ static bool write_index(struct joining *joining)
 static bool fetch_segments(struct joining *joining, struct frame_tail *end)
 {
     uint8_t *bytes = segment_memory(joining->invite.segment_bytes);
-    bool is_fetched = true;
 
     joining->archive.rows = calloc(joining->segment_count, sizeof *joining->archive.rows);
-    if (bytes == NULL || joining->archive.rows == NULL)
-        is_fetched =
-            context_fail(joining->context, EXIT_CODE_problem, "memory: %s", strerror(ENOMEM));
+    bool is_fetched = bytes != NULL && joining->archive.rows != NULL;
+    if (!is_fetched)
+        (void)context_fail(joining->context, EXIT_CODE_problem, "memory: %s", strerror(ENOMEM));
     frame_tail_start(end, joining->invite.exchange.exchange_id);
     for (uint64_t i = 0; is_fetched && i < joining->segment_count; i++)
         is_fetched = fetch(joining, i, bytes, end);
