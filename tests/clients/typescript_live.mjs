@@ -248,7 +248,9 @@ const CASES = {
     await until(() => view.orders.get(order.id)?.price === "98000.5");
     const done = order.done();
     await ex.cancelAll(market);
-    say(["it ended", (await done).status, view.orders.has(order.id)]);
+    await done; // which may know it by REST
+    await until(() => !view.orders.has(order.id));
+    say(["it ended", order.status]);
     ex.close();
   },
 
