@@ -154,6 +154,14 @@ class Etcd:
         key = base64.b64decode(found["kvs"][0]["key"]).decode()
         return int(found["count"]), int(key.rsplit("/", 1)[1], 16)
 
+    def members(self, cluster):
+        """The names of the nodes that belong to the cluster."""
+        first, end = (base64.b64encode(f"perp/{cluster}/member/{text}".encode()).decode()
+                      for text in ("", "~"))
+        found = self.insist("/v3/kv/range", {"key": first, "range_end": end, "keys_only": True})
+        keys = [base64.b64decode(row["key"]).decode() for row in found.get("kvs", [])]
+        return [key.rsplit("/", 1)[1] for key in keys]
+
 
 class Proxy:
     """Stands between one node and etcd (proxy.py); the member `first` is that of its machine."""

@@ -73,9 +73,11 @@ def leaves(cluster, node, config):
     until(lambda: is_missed(True), lambda: f"{missed}: {cluster.shown()}")
     leave(0, node.name)
     until(lambda: is_missed(False), lambda: f"{node.name} missed no longer: {cluster.shown()}")
+    if node.name in cluster.etcd.members(cluster.name):
+        problems.append(f"{node.name} has left and is a member")
     leave(1, f"{node.name} is no member")
     node.rejoin()
-    until(lambda: node.log().count("is a member of the cluster from now on") == 2,
+    until(lambda: node.name in cluster.etcd.members(cluster.name),
           lambda: f"{node.name} a member again: {node.log()[-1000:]}")
     return problems
 
