@@ -20,7 +20,7 @@ static bool refuse(char error[CONFIG_ERROR_MAX], const char *format, ...)
     return false;
 }
 
-static bool is_name(const char *text, size_t most)
+bool cluster_option_is_name(const char *text, size_t most)
 {
     size_t count = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
     return count > 0 && count <= most && text[count] == '\0';
@@ -68,14 +68,14 @@ static bool read_node(const struct config *config, struct cluster_option *out,
     if (node[0] == '\0') {
         if (gethostname(host, sizeof host - 1) != 0)
             return refuse(error, "cluster.node: the machine has no host name; name the node");
-        if (!is_name(host, CLUSTER_NODE_BYTES))
+        if (!cluster_option_is_name(host, CLUSTER_NODE_BYTES))
             return refuse(error,
                           "cluster.node: the host name %.64s is not 1 to %d of a-z, 0-9 and -; "
                           "name the node",
                           host, CLUSTER_NODE_BYTES);
         node = host;
     }
-    if (!is_name(node, CLUSTER_NODE_BYTES))
+    if (!cluster_option_is_name(node, CLUSTER_NODE_BYTES))
         return refuse(error, "cluster.node = %.64s: not 1 to %d of a-z, 0-9 and -", node,
                       CLUSTER_NODE_BYTES);
     memcpy(out->node, node, strlen(node) + 1);
@@ -170,7 +170,7 @@ bool cluster_option_read(const struct config *config, struct cluster_option *out
     memset(out, 0, sizeof *out);
     if (!cluster_option_is_set(config))
         return check_alone(config, error);
-    if (!is_name(config_text(config, OPTION_cluster_name), CLUSTER_NAME_BYTES))
+    if (!cluster_option_is_name(config_text(config, OPTION_cluster_name), CLUSTER_NAME_BYTES))
         return refuse(error, "cluster.name = %.64s: not 1 to %d of a-z, 0-9 and -",
                       config_text(config, OPTION_cluster_name), CLUSTER_NAME_BYTES);
     if (config_is(config, OPTION_store_durability, "none") ||

@@ -27,6 +27,9 @@ static inline bool cluster_option_is_set(const struct config *config)
     return config_text(config, OPTION_cluster_name)[0] != '\0';
 }
 
+/* Whether the text is 1 to `most` of a-z, 0-9 and -: the name of a node or of a cluster. */
+CC_MUST_USE bool cluster_option_is_name(const char *text, size_t most);
+
 /* Reads the section. False with a sentence in `error`: a value out of its bounds, one without
  * cluster.name, a durability that a cluster does not have, or that needs one. */
 CC_MUST_USE bool cluster_option_read(const struct config *config, struct cluster_option *out,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cluster_option.h"
 #include "perp/command/command.h"
 #include "perp/data/cluster_client.h"
 #include "perp/print/report.h"
@@ -53,8 +54,7 @@ int command_cluster_leave(struct context *context)
     const char *node = arguments->words[0];
     struct cluster_client client = { 0 };
 
-    if (node[0] == '\0' || strlen(node) > CLUSTER_NODE_BYTES ||
-        node[strspn(node, "abcdefghijklmnopqrstuvwxyz0123456789-")] != '\0') {
+    if (!cluster_option_is_name(node, CLUSTER_NODE_BYTES)) {
         (void)context_fail(context, EXIT_CODE_usage, "%.64s is no name of a node", node);
         return context->exit_code;
     }

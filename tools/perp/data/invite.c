@@ -137,7 +137,7 @@ static bool read_name(char *out, const char *field, size_t size)
 
     memcpy(out, field, length);
     out[length] = '\0';
-    return length > 0 && strspn(out, "abcdefghijklmnopqrstuvwxyz0123456789-") == length &&
+    return cluster_option_is_name(out, size) &&
            cc_is_zero((const uint8_t *)field + length, size - length);
 }
 
