@@ -27,6 +27,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "system"))
 import client  # noqa: E402
+from processor import processor_s  # noqa: E402
 from eip712 import CREATE_PORTFOLIO  # noqa: E402
 from hostile import KINDS  # noqa: E402
 
@@ -62,19 +63,9 @@ def rich_account(exchange):
     return account.api_key
 
 
-TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-
-
-def cpu_s(perpd):
-    """Processor time that the process has had."""
-    fields = pathlib.Path(f"/proc/{perpd.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) * TICK_S
-
-
 class Bench:
     def __init__(self, arguments, folder, perpd, target):
         self.perpd, self.target = perpd, target
-        self.seconds = arguments.seconds
         self.command = [arguments.build / "perp", "bench", "run", "--url",
                         f"http://127.0.0.1:{perpd.exchange.port}",
                         "--operator-key", folder / "operator", "--oracle-key", folder / "oracle",
@@ -82,9 +73,9 @@ class Bench:
 
     def orders(self):
         """Rate (accepted a second), p99 (us) of one pass, and the processors that perpd used."""
-        before, begun = cpu_s(self.perpd), time.monotonic()
+        before, begun = processor_s(self.perpd.process), time.monotonic()
         done = subprocess.run(self.command, capture_output=True, text=True)
-        used = (cpu_s(self.perpd) - before) / (time.monotonic() - begun)
+        used = (processor_s(self.perpd.process) - before) / (time.monotonic() - begun)
         if not done.stdout:
             raise SystemExit(f"perp bench: {done.stderr}")
         one = json.loads(done.stdout)["passes"][0]

@@ -24,6 +24,7 @@ sys.path.insert(0, str(ROOT / "tests" / "system"))
 sys.path.insert(0, str(ROOT / "tools"))
 import client  # noqa: E402
 import command_line  # noqa: E402
+from processor import processor_s  # noqa: E402
 from tls_peer import make_certificate  # noqa: E402
 
 KINDS = {"small": ("/api/v1/time", 16, ()), "large": ("/api/v1/openapi.json", 4, ()),
@@ -31,12 +32,6 @@ KINDS = {"small": ("/api/v1/time", 16, ()), "large": ("/api/v1/openapi.json", 4,
          "orders": (client.PATHS[client.PLACE_LIMIT], 64, ("-s", ROOT / "perf/orders.lua"))}
 ORDERS_A_SECOND = 40_000  # signed before a run: more than are asked for
 BTC_PRICE = 1_000_000
-TICK = os.sysconf("SC_CLK_TCK")
-
-
-def cpu_s(perpd):
-    fields = pathlib.Path(f"/proc/{perpd.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
 
 
 def sign(account, count, file):
@@ -54,7 +49,7 @@ def run(perpd, scheme, kind, seconds):
     frames = perpd.folder / "frames"
     if kind == "orders":
         sign(perpd.trader, seconds * ORDERS_A_SECOND, frames)
-    before = cpu_s(perpd)
+    before = processor_s(perpd.process)
     said = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", *more,
                            f"{scheme}://127.0.0.1:{perpd.exchange.port}{path}"],
                           capture_output=True, text=True, check=True,
@@ -63,7 +58,7 @@ def run(perpd, scheme, kind, seconds):
         sys.exit(f"perf/tls.py: {kind}: {said}")
     count = int(re.search(r"(\d+) requests in", said)[1])
     rate = float(re.search(r"Requests/sec:\s*([\d.]+)", said)[1])
-    return rate, (cpu_s(perpd) - before) / count * 1e6
+    return rate, (processor_s(perpd.process) - before) / count * 1e6
 
 
 def value_of(name, default):

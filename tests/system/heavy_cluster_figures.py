@@ -12,6 +12,7 @@ The cluster has the bounds of an installation, and nothing stands between its no
 members of etcd, all nodes and the load share this machine. Without etcd-server it says so and ends
 with 77, skipped.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -26,6 +27,7 @@ import client
 import test_cluster
 from cluster import Cluster, Node, until
 from harness import perpd_program
+from processor import processor_s
 from world import BTC_PRICE
 
 COUNT = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 20
@@ -65,23 +67,22 @@ def load_of(ports, perpd, words):
                           check=False)
 
 
+@contextlib.contextmanager
 def beside(cluster, rate):
-    """Begins a load of so many orders/s; it goes when this returns."""
+    """A load of so many orders/s, which goes when this begins and ends with it."""
     ports = [node.listen for node in cluster.nodes]
     process = subprocess.Popen(
         command_of(ports, cluster.origin,
                    ["--rate", str(rate), "--sign", "inline", "--seconds", "3600"]),
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    first = cluster.leader().metric("journal_durable_sequence")
-    until(lambda: cluster.leader().metric("journal_durable_sequence") > first + 2 * rate,
-          f"{rate} orders/s")
-    return process
-
-
-def processor_s(process):
-    """The processor time that it has had."""
-    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    try:
+        first = cluster.leader().metric("journal_durable_sequence")
+        until(lambda: cluster.leader().metric("journal_durable_sequence") > first + 2 * rate,
+              f"{rate} orders/s")
+        yield
+    finally:
+        process.kill()
+        process.wait()
 
 
 def costs(roles, run):
@@ -181,7 +182,7 @@ def stalls(cluster):
         cluster.etcd.start(member)
 
     world.begin()
-    with beside(cluster, BESIDE) as load:
+    with beside(cluster, BESIDE):
         for _ in range(COUNT):
             world.stall("leader killed", cluster.kill_leader, Node.rejoin)
         for _ in range(COUNT):
@@ -192,7 +193,6 @@ def stalls(cluster):
             time.sleep(1)
         unknown = world.unknown()
         handovers(world)
-        load.kill()
     for kind, times in world.stalls.items():
         print("{}, {} times: p50 {:.2f} s, p99 {:.2f} s, longest {:.2f} s".format(
             kind, len(times), *quantiles(times)))
@@ -232,9 +232,8 @@ def loads(cluster):
             load, *(many[load][i] / one[load][i] for i in range(3))))
     time.sleep(3)
     staleness(cluster, "of an idle cluster")
-    with beside(cluster, 1000) as load:
+    with beside(cluster, 1000):
         staleness(cluster, "at 1,000 orders/s")
-        load.kill()
 
 
 def main():

@@ -16,6 +16,7 @@ import time
 
 from client import (MARKET_DEFINE, MARKET_STATE, Account, Connection, Perpd, new_id, request_bytes,
                     state_body)
+from processor import processor_s
 
 BATCH = 16
 BODY = b"{" + b" " * 4095 + b"}" + bytes(7)  # a record of 4 KiB that the engine refuses
@@ -44,11 +45,6 @@ def fill(exchange, enough=lambda: False):
             if last % 64 < BATCH and enough():
                 return last
     raise AssertionError("the journal never ran out of segments")
-
-
-def processor_s(perpd):
-    fields = pathlib.Path(f"/proc/{perpd.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / 100
 
 
 def states(exchange):
@@ -118,9 +114,9 @@ def check_full(perpd, exchange):
         read = reader.exchange(request_bytes("GET", "/api/v1/markets"))
     assert read.status == 200 and int(read.header("x-sequence")) >= acknowledged, read
     assert states(exchange) == {"CANCEL_ONLY"}
-    begun = processor_s(perpd)
+    begun = processor_s(perpd.process)
     time.sleep(2)
-    assert processor_s(perpd) - begun < 0.5, "it spins while it waits"
+    assert processor_s(perpd.process) - begun < 0.5, "it spins while it waits"
     return acknowledged
 
 
