@@ -71,6 +71,7 @@ static enum refusal_kind witness_find(struct recovery *recovery)
 
     recovery->witness.marks = config->marks;
     recovery->witness.mark_count = config->mark_count;
+    recovery->witness.is_logged = config->agree != NULL;
     return kind;
 }
 
@@ -258,10 +259,8 @@ static enum refusal_kind chain_cross(struct recovery *recovery, bool *crossed)
     size_t count;
 
     *crossed = false;
-    if (recovery->offset < set->segment_bytes &&
-        !cc_is_zero(set->bytes + recovery->offset, block_bytes))
-        return REFUSAL_none;
-    if (!segment_set_has(set, next))
+    if (!segment_set_has(set, next) || (recovery->offset < set->segment_bytes &&
+                                        !cc_is_zero(set->bytes + recovery->offset, block_bytes)))
         return REFUSAL_none;
     kind = segment_set_peek(set, next, &count);
     if (kind == REFUSAL_none)
@@ -536,13 +535,13 @@ static enum refusal_kind boot_begin(struct recovery *recovery)
     error = disk_sync_folder(recovery->config->disk, "journal");
     if (error < 0)
         return refusal_machine(recovery->refusal, "syncing journal", error);
-    /* The witness first: a directory whose `exchange` has slots must have one. */
+    /* The witness first: a directory whose `exchange` has slots must have one, of this start. */
+    exchange->boot = result->boot;
     kind = witness_keep(recovery);
     if (kind != REFUSAL_none)
         return kind;
     result->is_upgraded = exchange->is_former;
     result->exchange_damaged = exchange->slots.damaged;
-    exchange->boot = result->boot;
     error = exchange_file_write(recovery->config->disk, exchange);
     return error < 0 ? refusal_machine(recovery->refusal, "writing exchange", error) : REFUSAL_none;
 }

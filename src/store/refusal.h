@@ -26,6 +26,7 @@
     X(witness_damaged,      3, "has records but no whole slot in its `witness`") \
     X(witness_ahead,        3, "ends before the frame that its `witness` names") \
     X(witness_differs,      3, "has another frame than its `witness` names") \
+    X(witness_older,        3, "is an older copy than its `exchange`") \
     X(frame_damaged,        3, "has a damaged frame that was acknowledged") \
     X(record_malformed,     3, "has a whole frame whose records do not parse") \
     X(record_refused,       3, "has a record that the caller refused to apply") \

@@ -13,9 +13,10 @@ struct witness_image {
     uint64_t sequence;
     uint64_t counter;
     uint64_t wall_ns;
+    uint64_t start;
 };
 
-static_assert(sizeof(struct witness_image) == 136, "journal.md, Witness");
+static_assert(sizeof(struct witness_image) == 144, "journal.md, Witness");
 static_assert(offsetof(struct witness_image, journal_id) == 16, "journal.md, Witness");
 static_assert(offsetof(struct witness_image, exchange_id) == 32, "journal.md, Witness");
 static_assert(offsetof(struct witness_image, frame_hash) == 64, "journal.md, Witness");
@@ -25,6 +26,7 @@ static_assert(offsetof(struct witness_image, sequence) == 112, "journal.md, Witn
 static_assert(offsetof(struct witness_image, counter) == SLOT_COUNTER_OFFSET,
               "journal.md, Witness");
 static_assert(offsetof(struct witness_image, wall_ns) == 128, "journal.md, Witness");
+static_assert(offsetof(struct witness_image, start) == 136, "journal.md, Witness");
 
 static const struct file_kind slot_kind = {
     .magic = { 'p', 'e', 'r', 'p', 'd', 'W', 'I', 'T' },
@@ -40,6 +42,7 @@ void witness_encode(uint8_t out[SLOT_BYTES], const struct exchange_file *exchang
         .frame = witness->frame,
         .sequence = witness->sequence,
         .wall_ns = witness->wall_ns,
+        .start = exchange->boot,
     };
 
     memcpy(image.journal_id, exchange->journal_id, sizeof image.journal_id);
@@ -68,6 +71,7 @@ static int decode(const uint8_t bytes[SLOT_BYTES], const struct exchange_file *e
     out->frame = image.frame;
     out->sequence = image.sequence;
     out->wall_ns = image.wall_ns;
+    out->start = image.start;
     memcpy(out->hash, image.frame_hash, sizeof out->hash);
     return 0;
 }

@@ -16,7 +16,8 @@ enum { WITNESS_VERSION = 1 };
 struct witness {
     uint64_t frame;           /* number; 0: no frame yet */
     uint64_t sequence;        /* the last one up to that frame */
-    uint64_t boot;            /* of the start that wrote this */
+    uint64_t boot;            /* of the frames of those who wrote this; in a cluster the term */
+    uint64_t start;           /* boot of `exchange` then, set when it is written; 0: not told */
     uint64_t wall_ns;         /* node clock, when it was written */
     uint8_t hash[HASH_BYTES]; /* of that frame; of exchange_id with frame 0 */
 };

@@ -12,6 +12,7 @@ enum refusal_kind witness_check_begin(struct witness_check *check, struct disk *
     if (error < 0 && error != -ENOENT && error != -EBADMSG)
         return refusal_machine(refusal, "reading witness", error);
     check->is_there = error == 0;
+    check->start = exchange->boot;
     return REFUSAL_none;
 }
 
@@ -25,6 +26,12 @@ void witness_check_pass(struct witness_check *check, const struct frame_tail *ta
         return;
     memcpy(check->hash, tail->hash, sizeof check->hash);
     check->is_met = true;
+}
+
+bool witness_check_is_older(const struct witness_check *check, const struct frame_tail *end)
+{
+    return check->is_there && !check->is_logged && check->slots.damaged == 0 &&
+           check->named.start != 0 && check->named.start < check->start && end->boot < check->start;
 }
 
 enum refusal_kind witness_check_judge(const struct witness_check *check,
@@ -54,5 +61,10 @@ enum refusal_kind witness_check_judge(const struct witness_check *check,
         return refusal_set(refusal, REFUSAL_witness_differs,
                            "frame %" PRIu64 ", sequence %" PRIu64 ", has another hash",
                            named->frame, named->sequence);
+    if (witness_check_is_older(check, end))
+        return refusal_set(refusal, REFUSAL_witness_older,
+                           "the witness is of start %" PRIu64 ", `exchange` of start %" PRIu64
+                           ", the journal ends with frame %" PRIu64 ", sequence %" PRIu64,
+                           named->start, check->start, end->number, end->last_sequence);
     return REFUSAL_none;
 }

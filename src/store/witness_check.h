@@ -20,6 +20,8 @@ struct frame_mark {
 
 struct witness_check {
     struct witness named;           /* by the newest slot */
+    uint64_t start;                 /* the boot of `exchange` */
+    bool is_logged;                 /* the caller's, as marks: a cluster's log knows the end */
     struct slot_location slots;     /* as found */
     bool is_there;                  /* a slot is whole and of this journal */
     bool is_met;                    /* the chain came past the frame ... */
@@ -36,6 +38,12 @@ CC_MUST_USE enum refusal_kind witness_check_begin(struct witness_check *check, s
 
 /* Shows it a frame of the chain: the tail after that frame. */
 void witness_check_pass(struct witness_check *check, const struct frame_tail *tail);
+
+/* Whether a start that `exchange` counts left no trace: each writes its number into the witness
+ * first, and the chain that ends with `end` has no frame of it either. So all but `exchange` is an
+ * older copy. False if a slot is damaged: it may have been the one. */
+CC_MUST_USE bool witness_check_is_older(const struct witness_check *check,
+                                        const struct frame_tail *end);
 
 /* Judges a chain that ends with `end`. `is_needed`: a journal like this one must have a witness. */
 CC_MUST_USE enum refusal_kind witness_check_judge(const struct witness_check *check,

@@ -213,6 +213,8 @@ static void boot_numbers(void)
 {
     struct disk *disk = disk_new();
     struct exchange_file exchange;
+    struct slot_location slots;
+    struct witness witness;
     struct refusal refusal;
     struct store_run run;
     bool is_new;
@@ -228,7 +230,9 @@ static void boot_numbers(void)
     CHECK(begin(&run, disk) == REFUSAL_none);
     CHECK(run.recovered.boot == 4);
     CHECK(exchange_file_open(disk, NULL, &exchange, &is_new, &refusal) == REFUSAL_none);
-    exchange.boot = 100;
+    exchange.boot = 100; /* a start that ended before it had a frame: `witness` first */
+    CHECK(witness_read(disk, &exchange, &witness, &slots) == 0);
+    CHECK(witness_write(disk, &exchange, &witness, &slots) == 0);
     CHECK(exchange_file_write(disk, &exchange) == 0);
     disk_sim_crash(disk, 1);
     CHECK(begin(&run, disk) == REFUSAL_none);

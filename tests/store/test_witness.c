@@ -98,7 +98,8 @@ static void offsets(void)
         CHECK(cc_load32(bytes + 12) == crc32c(bytes + 16, 4080));
         CHECK(memcmp(bytes + 16, run.exchange.journal_id, 16) == 0);
         CHECK(memcmp(bytes + 32, run.exchange.exchange_id, 32) == 0);
-        for (size_t i = 136; i < sizeof bytes; i++)
+        CHECK(cc_load64(bytes + 136) == cc_load64(bytes + 96)); /* alone its frames say it too */
+        for (size_t i = 144; i < sizeof bytes; i++)
             CHECK(bytes[i] == 0);
         if (cc_load64(bytes + 120) > counters)
             memcpy(newest_bytes, bytes, sizeof bytes);
@@ -294,6 +295,56 @@ static void other_chain(void)
     disk_sim_destroy(other);
 }
 
+/* One that ran once more, and what is left of it when all but `exchange` is put back. */
+static struct disk *disk_put_back(struct disk *disk)
+{
+    struct disk *older = disk_sim_copy(disk);
+    struct store_options options = options_timed();
+    uint8_t slots[SLOT_FILE_BYTES];
+    struct store_run run;
+
+    CHECK(store_run_begin(&run, disk, &model, &options) == REFUSAL_none);
+    publish(&run, 3);
+    CHECK(store_run_stop(&run) == 0);
+    disk_sim_crash(disk, 1);
+    store_run_end(&run);
+    disk_sim_peek(disk, "exchange", 0, slots, sizeof slots);
+    disk_sim_poke(older, "exchange", 0, slots, sizeof slots);
+    return older;
+}
+
+/* `exchange` counts a start that nothing else knows: refused, and nothing is written. A slot that
+ * is not whole may have been that start's. A start that a crash cut anywhere is no such thing. */
+static void older_but_for_exchange(void)
+{
+    struct disk *disk = disk_of(12);
+    struct store_model before = model;
+    struct disk *older = disk_put_back(disk);
+    struct store_run run;
+    bool is_over = false;
+
+    uint64_t digest = disk_sim_digest(older);
+    CHECK(begin(&run, older) == REFUSAL_witness_older);
+    CHECK(refusal_exit_code(REFUSAL_witness_older) == 3);
+    CHECK(strstr(run.refusal.text, "is of start 1, `exchange` of start 2, the journal ends with "
+                                   "frame 13, sequence 12"));
+    CHECK(disk_sim_digest(older) == digest);
+    for (uint64_t call = 1; !is_over; call++) {
+        struct disk *copy = disk_sim_copy(disk);
+
+        disk_sim_stop_at(copy, call);
+        is_over = begin(&run, copy) == REFUSAL_none && !disk_sim_is_stopped(copy);
+        disk_sim_crash(copy, call);
+        CHECK(begin(&run, copy) == REFUSAL_none);
+        disk_sim_destroy(copy);
+    }
+    disk_sim_poke(older, "witness", 2000, "x", 1);
+    model = before;
+    CHECK(begin(&run, older) == REFUSAL_none);
+    disk_sim_destroy(older);
+    disk_sim_destroy(disk);
+}
+
 /* A directory of the former format has no witness; it gets one once, also when it crashes. */
 static void former_format(void)
 {
@@ -352,6 +403,7 @@ int main(void)
     end_is_lost();
     slots_damaged();
     other_chain();
+    older_but_for_exchange();
     former_format();
     full_disk();
     return 0;

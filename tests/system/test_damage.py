@@ -391,10 +391,25 @@ def history_lost(world):
 @suite.case
 def older_but_for_heads(world):
     """Every file replaced by an older copy, the witness too, but not `heads`: the exchange's own
-    signature says what is lost, and so does the log. With the copy's heads it says nothing."""
+    signature says what is lost, and so does the log. With the copy's heads it says nothing. With a
+    newer `exchange`, which counts more starts, it is refused, and one command gives up the end."""
     table = Table()
     if not ROWS.takes(0):
         return []
+    world.copy(world.older, world.data)
+    shutil.copy2(world.whole / "exchange", world.data / "exchange")
+    refused = subprocess.run(world.perpd.arguments(), capture_output=True, text=True,
+                             timeout=WAIT_S)
+    table.same("but for exchange", refused.returncode, EXIT_REFUSED)
+    end = re.search(r"older copy than its .exchange.*, sequence (\d+)", refused.stderr)
+    if table.true("it says where it ends", end, refused.stderr):
+        subprocess.run([BUILD / "perp", "recover", world.data, "--reason", "a test",
+                        "--accept-end", end[1]], check=True, capture_output=True)
+        exchange = world.perpd.start()
+        table.same("another epoch", exchange.get("/api/v1/exchange").json["epoch"], 2)
+        rows = exchange.get("/api/v1/markets").json["markets"]
+        table.same("halted", {row["state"] for row in rows}, {"HALTED"})
+        world.stop()
     for newer in (True, False):
         world.copy(world.older, world.data)
         if newer:

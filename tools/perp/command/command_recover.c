@@ -73,7 +73,8 @@ static bool find_end(struct recovery *recovery, uint64_t sequence)
                             "the journal ends with sequence %" PRIu64 ", frame %" PRIu64
                             "; --accept-end %" PRIu64 " accepts that",
                             end->last_sequence, end->number, end->last_sequence);
-    if (recovery->check.is_there && end->number >= recovery->check.named.frame)
+    if (recovery->check.is_there && end->number >= recovery->check.named.frame &&
+        !witness_check_is_older(&recovery->check, end))
         return context_fail(recovery->context, EXIT_CODE_rejected,
                             "the journal reaches its witness, frame %" PRIu64
                             ": there is no lost end to accept",
