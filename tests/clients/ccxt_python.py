@@ -201,8 +201,12 @@ async def whole(table, here, ex):
     rate = await ex.fetch_funding_rate(BTC)
     table.same("rate", (rate["markPrice"], rate["fundingTimestamp"] > rate["timestamp"],
                         rate["fundingTimestamp"] % 3_600_000), (100_000.0, True, 0))
-    table.same("no funding", (await ex.fetch_funding_rate_history(BTC),
-                              await ex.fetch_funding_history(BTC)), ([], []))
+    shown = here.exchange.get("/api/v1/markets/BTC-PERP/funding-rates?limit=50").json
+    table.same("funding", ([row["timestamp"] for row in await ex.fetch_funding_rate_history(BTC)],
+                           [row["id"] for row in await ex.fetch_funding_history(BTC)]),
+               ([row["time"] for row in reversed(shown["funding_rates"])],  # none but at an hour
+                [row["id"] for row in reversed(here.rich.read(
+                    "/api/v1/funding-payments?market=BTC-PERP").json)]))
     table.same("closed", ((await ex.fetch_closed_orders(BTC))[-1]["id"],
                           (await ex.fetch_canceled_orders(BTC))[-1]["id"]),
                (taken["id"], placed["id"]))

@@ -8,12 +8,14 @@ import hashlib
 import json
 import pathlib
 import struct
+import subprocess
 import tempfile
 
 import client
 import world
 from ws_client import CLOSE, GUID, TEXT, crc32c, frame
 
+ACTIVE = 0  # of a market (rules.md)
 FATES = ("pass", "lost_before", "lost_after", "refused", "refused_after", "late")
 
 
@@ -48,6 +50,22 @@ class LiveWorld(world.World):
         self.process.options.append(f"--net.listen=127.0.0.1:{port}")
         self.process.start()
         self.btc(world.BTC_PRICE)
+
+    def restore(self, sequence):
+        """Stopped, taken back to that sequence by perp restore (another epoch), and started on the
+        same port; the operator opens its markets again."""
+        port, perpd = self.exchange.port, self.process
+        perpd.stop()
+        former = [word for word in perpd.arguments() if word.startswith("--store.data=")][-1][13:]
+        data = f"{former}-restored"
+        subprocess.run([world.perpd_program().parent / "perp", "restore", former, data, "--to",
+                        str(sequence)], check=True, stdout=subprocess.DEVNULL)
+        perpd.options += [f"--net.listen=127.0.0.1:{port}", f"--store.data={data}"]
+        perpd.start()
+        self.btc(world.BTC_PRICE)
+        for asset in range(1, 1 + len(self.exchange.get("/api/v1/markets").json)):
+            self.exchange.ack(client.MARKET_STATE, client.state_body(asset, ACTIVE),
+                              self.exchange.operator)
 
 
 @contextlib.contextmanager

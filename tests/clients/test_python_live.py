@@ -19,6 +19,7 @@ import binary_python  # noqa: E402
 import breaks_python  # noqa: E402
 import ccxt_python  # noqa: E402
 import crowd_python  # noqa: E402
+import restored_python  # noqa: E402
 import client  # noqa: E402
 import client_wheel  # noqa: E402
 import websockets_python  # noqa: E402
@@ -230,8 +231,7 @@ async def machine_clock(table, here):
 
 @case
 async def book_and_trades(table, here):
-    """The book equals REST's at the same seq; no trade is missing or comes twice, though the
-    connection is cut (J9)."""
+    """The book equals REST's at the same seq; each trade comes once, though it is cut (J9)."""
     await follows(table, here, False)
 
 
@@ -323,9 +323,9 @@ async def a_hundred_breaks(table, here):
 
 @case
 async def another_epoch(table, here):
-    """An exchange that was restored has another epoch: what was known is dropped, once said, and
-    its trades are followed from where it is now."""
+    """An exchange that was restored has another epoch: what was known is dropped, once said."""
     await breaks_python.epoch(table, here)
+    await restored_python.judge(table, here, until)
 
 
 @case
@@ -458,8 +458,7 @@ async def account(table, here):
 
 @suite.case
 def waits(here):
-    """The facade without a loop: each call waits; an iteration that is interrupted, left, or still
-    open at the end leaves the client in order."""
+    """The facade without a loop: each call waits; iterations that are left leave it in order."""
     table, heard = Table(), []
     here.rich.cancel_all()
     here.other.cancel_all()

@@ -16,6 +16,7 @@ from harness import Suite, Table  # noqa: E402  (python_library finds the folder
 from peers import BTC, FATES, Arms, BinaryPeer, BookFaults, FakeStream, Proxy  # noqa: E402
 from peers import move, quotes_follow, refuse, run_live, trade  # noqa: E402
 import account_python  # noqa: E402
+import restored  # noqa: E402
 import client  # noqa: E402
 import world  # noqa: E402
 
@@ -339,6 +340,55 @@ async def nodes(table, here):
         asked_of_it = [fate for path, fate in standby.seen if "place" in path]
         table.true("asked", asked_of_it[:2] == ["not_leader"] * 2 and len(asked_of_it) <= 4,
                    asked_of_it)  # fetch itself repeats what is answered 421, once
+
+
+@case
+async def another_epoch(table, here):
+    """perp restore over a real exchange: another epoch is told once, what was known is dropped, the
+    account and the book are read anew, and of both histories every trade comes once (W9)."""
+    state, raised, processes = restored.Restored(here), [], []
+    for form in ("text", "binary"):
+        processes.append(await begun(SCRIPT, FOLDER[0], "restored", here.url,
+                                     *here.secrets.values(), form))
+
+    async def shown(process, is_there):
+        while not is_there(seen := await asked(process, b"look\n")):
+            await asyncio.sleep(0.05)
+        return seen
+
+    def as_rest(seen):
+        return (seen["isLive"] and seen["orders"] == state.resting() and
+                seen["cash"] == account_python.of_rest(here)[2])
+
+    def told(seen, kind):
+        return {channel for name, channel, _ in seen["events"] if name == kind}
+    first = [await shown(one, lambda seen: as_rest(seen) and
+                         told(seen, "live") >= {"trades", "book"}) for one in processes]
+    state.go_on(restored.GIVEN_UP)
+    before = [list(row) for row in state.trades()]
+    former = [await shown(one, lambda seen: seen["trades"] == before and as_rest(seen))
+              for one in processes]
+    here.restore(state.kept_to)
+    for one, had in zip(processes, former):
+        seen = await shown(one, lambda seen: seen["epoch"] == 2 and as_rest(seen) and
+                           told(seen, "resumed") >= {"trades", "book", "private"})
+        table.true("its events begin again", seen["seq"] < had["seq"], seen["seq"])
+        table.same("what was given up", (seen["orders"], seen["bids"]), ([restored.KEPT],) * 2)
+        raised.append(seen["ended"])
+    state.go_on(restored.ANEW)
+    after = [list(row) for row in state.trades()]
+    for one, begin, had in zip(processes, first, former):
+        seen = await shown(one, lambda seen: seen["trades"][-2:] == after and as_rest(seen) and
+                           len(seen["bids"]) == 2)
+        table.same("each trade once", seen["trades"], before + after)
+        table.same("the book", seen["bids"], [restored.ANEW, restored.KEPT])
+        table.same("each event once", seen["seqs"], list(range(begin["seq"] + 1, had["seq"] + 1)))
+        table.same("said once", [detail for kind, _, detail in seen["events"]
+                                 if kind == "epoch_changed"], ["1 to 2"])
+        one.stdin.close()
+        table.same("it ends", await one.wait(), 0)
+    table.same("and the end is told", [(name, text.split(":")[0]) for name, text in raised],
+               [("Overrun", "another epoch")] * 2)
 
 
 def package(here):

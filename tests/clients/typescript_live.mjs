@@ -254,6 +254,41 @@ const CASES = {
     ex.close();
   },
 
+  /** Follows all that one client can until the input ends; a line of input asks for what it has. */
+  async restored(url, key, apiKey, form) {
+    const ex = await signing(url, key, apiKey, { binary: form === "binary" });
+    const market = await ex.market("BTC-PERP");
+    const stop = new AbortController();
+    const how = { signal: stop.signal };
+    const [trades, seqs, events] = [[], [], []];
+    const view = await ex.followAccount();
+    let book;
+    let ended = null;
+    const tasks = [(async () => {
+      for await (const { tradeSeq, price } of ex.watchTrades(market, how)) {
+        trades.push([tradeSeq, String(price)]);
+      }
+    })(), (async () => {
+      for await (const one of ex.watchBook(market, 10, how)) book = one;
+    })(), (async () => {
+      for await (const { kind, channel, detail } of ex.watchEvents(how)) {
+        events.push([kind, channel, detail]);
+      }
+    })(), (async () => {
+      for await (const { seq } of ex.watchPrivate(how)) seqs.push(seq);
+    })().catch((error) => {
+      ended = [error.name, error.message];
+    })];
+    for await (const _ of process.stdin) {
+      say({ isLive: view.isLive && (book?.isLive ?? false), epoch: ex.stream.epoch, trades, seqs,
+        events, ended, bids: (book?.bids() ?? []).map(([price]) => String(price)), seq: view.seq,
+        orders: [...view.orders.values()].map(({ price }) => price).sort(), cash: String(view.cash) });
+    }
+    stop.abort();
+    await Promise.all(tasks);
+    ex.close();
+  },
+
   async streamOrders(url, key, apiKey) {
     const [kind, made] = remembered();
     const ex = await signing(url, key, apiKey, { WebSocket: kind, streamOrders: true });
