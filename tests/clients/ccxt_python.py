@@ -206,7 +206,7 @@ async def whole(table, here, ex):
                            [row["id"] for row in await ex.fetch_funding_history(BTC)]),
                ([row["time"] for row in reversed(shown["funding_rates"])],  # none but at an hour
                 [row["id"] for row in reversed(here.rich.read(
-                    "/api/v1/funding-payments?market=BTC-PERP").json)]))
+                    "/api/v1/funding-payments?subaccount_index=0&portfolio_index=0").json)]))
     table.same("closed", ((await ex.fetch_closed_orders(BTC))[-1]["id"],
                           (await ex.fetch_canceled_orders(BTC))[-1]["id"]),
                (taken["id"], placed["id"]))

@@ -37,19 +37,25 @@ static void check_silence(struct fixture *fixture, struct protocol *protocol)
     wire_free(&other);
 }
 
-/* Who gets heartbeats and reads none of them is silent too. */
-static void check_deaf(struct fixture *fixture, struct protocol *protocol)
+/* Who gets heartbeats and reads none of them is silent too, also while it talks. */
+static void check_deaf(struct fixture *fixture, struct protocol *protocol, bool talks)
 {
+    static const uint8_t pong[] = { 0x8A, 0x80, 0, 0, 0, 0 };
     struct wire deaf;
     open_stream(&deaf, fixture, protocol);
     ask(&deaf, "{\"op\":\"subscribe\",\"channel\":\"trades\",\"market\":\"BTC-PERP\"}");
     CHECK(has_come(&deaf, "snapshot"));
     deaf.stuck = true;
-    for (unsigned at = 0; at < 70; at += 5)
+    for (unsigned at = 0; at < 70; at += 5) {
         pass(&deaf, 5);
+        wire_send(&deaf, pong, talks ? sizeof pong : 0, 0);
+    }
     CHECK(deaf.conn != NULL && deaf.conn->output.bytes != 0);
-    for (unsigned at = 0; at < 10 && deaf.conn != NULL; at += 5)
+    for (unsigned at = 0; at < 10 && deaf.conn != NULL; at += 5) {
         pass(&deaf, 5);
+        if (talks && deaf.conn != NULL)
+            wire_send(&deaf, pong, sizeof pong, 0);
+    }
     CHECK(deaf.conn == NULL);
     wire_free(&deaf);
 }
@@ -94,7 +100,8 @@ int main(void)
     fixture_init(&fixture, true, FIXTURE_SLOTS);
     struct protocol *protocol = fixture_protocol(&fixture, CONNECTIONS);
     check_silence(&fixture, protocol);
-    check_deaf(&fixture, protocol);
+    check_deaf(&fixture, protocol, false);
+    check_deaf(&fixture, protocol, true);
     check_behind(&fixture, protocol);
     fixture_end(&fixture, protocol);
     return 0;
