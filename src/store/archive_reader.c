@@ -65,21 +65,16 @@ void archive_reader_free(struct archive_reader *reader)
 
 /* ---- unpacking ------------------------------------------------------------------------------- */
 
-/* Opens it where the search reads, or where only the other folder has it. 0 or -errno. */
-static int file_open(struct archive_reader *reader, uint64_t segment)
+/* Opens the file of a segment in one of the places. 0 or -errno. */
+static int file_open_in(struct archive_reader *reader, struct disk *disk, uint64_t segment)
 {
     struct archive_unpacker *unpacker = reader->unpacker;
-    struct disk *copy = reader->disk->archive_copy;
     char path[DISK_PATH_BYTES];
 
     file_close(reader);
     archive_folder_path(path, segment, false);
-    unpacker->disk = reader->by_copy ? copy : reader->disk;
-    unpacker->file = disk_open(unpacker->disk, path, 0);
-    if (unpacker->file < 0 && copy != NULL) {
-        unpacker->disk = reader->by_copy ? reader->disk : copy;
-        unpacker->file = disk_open(unpacker->disk, path, 0);
-    }
+    unpacker->disk = disk;
+    unpacker->file = disk_open(disk, path, 0);
     if (unpacker->file < 0)
         return unpacker->file;
     (void)ZSTD_DCtx_reset(unpacker->context, ZSTD_reset_session_only);
@@ -89,6 +84,34 @@ static int file_open(struct archive_reader *reader, uint64_t segment)
     unpacker->held = 0;
     unpacker->has_head = unpacker->has_ended = false;
     return 0;
+}
+
+/* Opens it in archive/, or where only the second place has it. 0 or -errno. */
+static int file_open(struct archive_reader *reader, uint64_t segment)
+{
+    struct disk *copy = reader->disk->archive_copy;
+    int error = file_open_in(reader, reader->disk, segment);
+
+    if (error != 0 && copy != NULL) {
+        int other = file_open_in(reader, copy, segment);
+        error = other == 0 || error == -ENOENT ? other : error;
+    }
+    reader->has_turned = false;
+    return error;
+}
+
+/* The open file cannot be read further: begins again with that of the other place, once. 0, or the
+ * error if there is none. */
+static int turn(struct archive_reader *reader, int error)
+{
+    struct archive_unpacker *unpacker = reader->unpacker;
+    struct disk *copy = reader->disk->archive_copy;
+
+    if (copy == NULL || reader->has_turned)
+        return error;
+    reader->has_turned = true;
+    struct disk *other = unpacker->disk == copy ? reader->disk : copy;
+    return file_open_in(reader, other, unpacker->segment) == 0 ? 0 : error;
 }
 
 /* Reads the next piece of the file. 0, -EBADMSG at its end, or -errno. */
@@ -164,63 +187,6 @@ static int next_header(struct archive_reader *reader, bool *has_read)
     return result == -EBADMSG && unpacker->has_ended && unpacker->held == 0 ? -ENOENT : result;
 }
 
-/* ---- the file that has it -------------------------------------------------------------------- */
-
-/* Looks into one file. 0: ask again; -errno. */
-static int narrow(struct archive_reader *reader)
-{
-    uint64_t middle = reader->low + (reader->high - reader->low) / 2;
-    bool has_read = false;
-    int result = file_open(reader, middle);
-
-    if (result == 0)
-        result = next_header(reader, &has_read);
-    if (result == -ENOENT) { /* it was pruned, as were all below it */
-        reader->low = middle + 1;
-        return reader->low < reader->high ? 0 : -ENOENT;
-    }
-    if (result == 0)
-        return -EBADMSG; /* a piece is more than the beginning */
-    if (result < 0)
-        return result;
-    if (cc_load64(reader->unpacker->frame + FIRST_AT) <= reader->wanted)
-        reader->low = middle;
-    else
-        reader->high = middle;
-    if (reader->low == reader->high)
-        return -ENOENT;
-    reader->is_found = reader->high - reader->low == 1;
-    if (reader->is_found && reader->unpacker->segment != reader->low)
-        return file_open(reader, reader->low);
-    return 0;
-}
-
-/* Begins with all files. 0 or -errno. */
-static int begin_anywhere(struct archive_reader *reader)
-{
-    struct segment_range range;
-
-    reader->is_near = reader->is_found = false;
-    reader->low = 0;
-    int error = segment_range_of(reader->disk, &range);
-    reader->high = error == 0 && range.count != 0 ? range.min : 0;
-    if (error == 0 && reader->high == 0)
-        return -ENOENT;
-    return error;
-}
-
-/* 0 or -errno. */
-static int begin(struct archive_reader *reader, uint64_t sequence)
-{
-    const struct archive_unpacker *unpacker = reader->unpacker;
-
-    reader->wanted = sequence;
-    reader->is_near = reader->is_found && unpacker->file >= 0 &&
-                      unpacker->held >= FRAME_HEADER_BYTES &&
-                      cc_load64(unpacker->frame + FIRST_AT) <= sequence;
-    return reader->is_near ? 0 : begin_anywhere(reader);
-}
-
 /* ---- the frame ------------------------------------------------------------------------------- */
 
 /* Brings the frame into memory whole, with zeros after its records. 1; 0: ask again; -ENOENT: there
@@ -247,6 +213,71 @@ static int next_frame(struct archive_reader *reader, struct frame_header *header
                                  unpacker->segment, unpacker->block_bytes) == 0;
     return is_whole ? 1 : -EBADMSG;
 }
+
+/* ---- the file that has it -------------------------------------------------------------------- */
+
+/* Looks into one file: at its first frame, whole, for a header may be wrong. 0: ask again; -errno. */
+static int narrow(struct archive_reader *reader)
+{
+    uint64_t middle = reader->low + (reader->high - reader->low) / 2;
+    struct frame_header header;
+    bool has_read = false;
+
+    if (!reader->is_looking) {
+        int error = file_open(reader, middle);
+        if (error == -ENOENT) { /* it was pruned, as were all below it */
+            reader->low = middle + 1;
+            return reader->low < reader->high ? 0 : -ENOENT;
+        }
+        if (error != 0)
+            return error;
+        reader->is_looking = true;
+    }
+    int result = next_frame(reader, &header, &has_read);
+    if (result < 0)
+        result = turn(reader, -EBADMSG);
+    if (result != 1)
+        return result;
+    reader->is_looking = false;
+    if (header.first_sequence <= reader->wanted)
+        reader->low = middle;
+    else
+        reader->high = middle;
+    if (reader->low == reader->high)
+        return -ENOENT;
+    reader->is_found = reader->high - reader->low == 1;
+    if (reader->is_found && reader->unpacker->segment != reader->low)
+        return file_open(reader, reader->low);
+    return 0;
+}
+
+/* Begins with all files. 0 or -errno. */
+static int begin_anywhere(struct archive_reader *reader)
+{
+    struct segment_range range;
+
+    reader->is_near = reader->is_found = reader->is_looking = false;
+    reader->low = 0;
+    int error = segment_range_of(reader->disk, &range);
+    reader->high = error == 0 && range.count != 0 ? range.min : 0;
+    if (error == 0 && reader->high == 0)
+        return -ENOENT;
+    return error;
+}
+
+/* 0 or -errno. */
+static int begin(struct archive_reader *reader, uint64_t sequence)
+{
+    const struct archive_unpacker *unpacker = reader->unpacker;
+
+    reader->wanted = sequence;
+    reader->is_near = reader->is_found && unpacker->file >= 0 &&
+                      unpacker->held >= FRAME_HEADER_BYTES &&
+                      cc_load64(unpacker->frame + FIRST_AT) <= sequence;
+    return reader->is_near ? 0 : begin_anywhere(reader);
+}
+
+/* ---- the record ------------------------------------------------------------------------------ */
 
 /* The record in a whole frame. 1, -EBADMSG. */
 static int show(const struct archive_reader *reader, const struct frame_header *header,
@@ -277,6 +308,8 @@ static int pass_frames(struct archive_reader *reader)
 
     while (unpacked < ARCHIVE_READER_STEP_BYTES) {
         int result = next_frame(reader, &header, &has_read);
+        if (result < 0 && result != -ENOENT)
+            result = turn(reader, result);
         if (result != 1)
             return result;
         if (header.first_sequence > reader->wanted)
@@ -298,10 +331,6 @@ int archive_reader_record(struct archive_reader *reader, uint64_t sequence,
         reader->result = reader->is_found ? pass_frames(reader) : narrow(reader);
     if (reader->result == -ENOENT && reader->is_near)
         reader->result = begin_anywhere(reader);
-    if (reader->result < 0 && !reader->by_copy && reader->disk->archive_copy != NULL) {
-        reader->by_copy = true; /* a file may be wrong here: its place in the order, too */
-        reader->result = begin_anywhere(reader);
-    }
     if (reader->result == 0 || reader->wanted != sequence)
         return 0;
     struct frame_header header;
@@ -312,7 +341,6 @@ int archive_reader_record(struct archive_reader *reader, uint64_t sequence,
     if (result == 1)
         result = show(reader, &header, found);
     reader->wanted = 0;
-    reader->by_copy = false;
     if (result != 1) {
         file_close(reader);
         reader->is_found = false;
@@ -325,7 +353,6 @@ void archive_reader_drop(struct archive_reader *reader, uint64_t sequence)
     if (reader->wanted != sequence)
         return;
     reader->wanted = 0;
-    reader->by_copy = false;
     reader->is_found = false;
     file_close(reader);
 }

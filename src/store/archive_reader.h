@@ -4,7 +4,7 @@
  *   sequence ── first frames of some files ──> the file ── unpacked piece by piece ──> its frame
  *
  * A file that is missing, or wrong where it is read, is read in the archive's second place
- * (disk->archive_copy) if there is one: a search that ended with nothing is made again there.
+ * (disk->archive_copy) if there is one; each file for itself.
  *
  * One search is under way at a time. Who asks for another sequence meanwhile moves it on too, and
  * has its own turn when the one before has been taken: who began a search must ask until it ends.
@@ -33,7 +33,8 @@ struct archive_reader {
     int result;                        /* 0: it goes on; else what it ended with */
     bool is_found;                     /* the file is known: it is `low` */
     bool is_near;                      /* it is tried first where the search before ended */
-    bool by_copy;                      /* the second place is read, and else the first */
+    bool is_looking;                   /* the open file's first frame is being read, to narrow */
+    bool has_turned;                   /* the open file is that of the other place */
     uint64_t low, high;                /* it is one of [low, high), if any */
 };
 

@@ -306,11 +306,35 @@ static uint64_t check_first(const struct told *told, bool may_fail)
     return refused;
 }
 
+/* Each place is wrong in another segment, somewhere: every record is found. */
+static void wrong_elsewhere(struct disk *disk, struct disk *copy, const struct told *told,
+                            uint64_t last)
+{
+    const char *first = "archive/0000000000.seg.zst", *next = "archive/0000000001.seg.zst";
+    uint64_t bytes = disk_sim_file_bytes(disk, first), end = 1;
+
+    while (told[end + 1].segment == 0)
+        end++;
+    for (uint64_t at = 0; at < bytes; at += bytes / 20)
+        for (int i = 0; i < 2; i++) {
+            struct disk *one = i == 0 ? disk : copy, *other = i == 0 ? copy : disk;
+
+            flip(one, first, at);
+            flip(other, next, at / 2);
+            for (uint64_t n = 1; n <= last; n = n == last ? n + 1 : n + 150 > last ? last : n + 150)
+                check_told(n, &told[n]);
+            check_told(end, &told[end]);
+            check_told(end + 1, &told[end + 1]);
+            flip(other, next, at / 2);
+            flip(one, first, at);
+        }
+}
+
 /* A bit changed: what stands there is refused, the rest is what it was; with a second place that
  * has the file, nothing is refused, wherever the bit is. */
 static void damaged(struct disk *disk, const struct told *told, uint64_t last)
 {
-    const char *path = "archive/0000000000.seg.zst";
+    const char *path = "archive/0000000000.seg.zst", *next = "archive/0000000001.seg.zst";
     uint64_t middle = disk_sim_file_bytes(disk, path) / 2;
     struct disk *copy = disk_sim_copy(disk);
     struct frame_record found;
@@ -322,7 +346,10 @@ static void damaged(struct disk *disk, const struct told *told, uint64_t last)
     check_told(last, &told[last]);
     disk->archive_copy = copy;
     CHECK(check_first(told, false) == 0);
-    CHECK(disk_remove(copy, "archive/0000000001.seg.zst") == 0); /* each lacks what the other has */
+    flip(disk, path, middle);
+    wrong_elsewhere(disk, copy, told, last);
+    flip(disk, path, middle);
+    CHECK(disk_remove(copy, next) == 0); /* each lacks what the other has */
     CHECK(check_first(told, false) == 0);
     for (uint64_t at = 0; at < 200; at += 7) {
         flip(disk, path, at);
