@@ -214,3 +214,6 @@ REGIMES = {
                   "weights": dict(CALM["weights"], place=50, mmp=9, schedule=7, arm=4,
                                   operator_cancel=3, conditional=6, cancel_all=1.5, batch=4)},
 }
+
+# The same with old accounts that hold a little cash: no newcomer may take them.
+REGIMES["passed_over"] = {**REGIMES["slots"], "deposit": (2, 12)}
