@@ -32,7 +32,7 @@ enum {
     ETCD_OPS_MAX = 4,    /* in each branch of a transaction */
     ETCD_ROWS_MAX = 256, /* of one answer; a watch goes on in the next */
     ETCD_MEMBERS_MAX = 9,
-    ETCD_KEY_BYTES = 128,         /* longest key */
+    ETCD_KEY_BYTES = 128,         /* longest key of a request; in a row it may be a stranger's */
     ETCD_REQUEST_BYTES = 1536000, /* longest request: etcd refuses above 1.5 MiB */
     ETCD_ANSWER_BYTES = 4 << 20,  /* longest answer: a longer one is ETCD_TOO_LARGE */
     ETCD_NAME_BYTES = 64,

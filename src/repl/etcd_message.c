@@ -192,7 +192,7 @@ static bool read_row(struct etcd_bytes bytes, struct etcd_row *row)
         else if (pb_is(&reader, 6, PB_VARINT))
             row->lease = (int64_t)reader.number;
     }
-    return !reader.is_bad && row->key.count > 0 && row->key.count <= ETCD_KEY_BYTES;
+    return !reader.is_bad && row->key.count > 0;
 }
 
 /* RangeResponse, alone or as the answer of operation `op`. */

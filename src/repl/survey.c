@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/cluster_option.h"
 #include "repl/etcd_ask.h"
 #include "repl/lateness.h"
 
@@ -44,15 +45,17 @@ static bool ask_joined(struct survey *survey, const char *cluster, struct etcd *
         return false;
     for (uint32_t i = 0; i < done.row_count; i++) {
         const struct etcd_bytes *key = &done.rows[i].key;
+        char text[CLUSTER_LABEL_BYTES + 1] = "";
         if (key->count <= skip || key->count - skip > CLUSTER_LABEL_BYTES)
             continue; /* no node's */
+        memcpy(text, (const char *)key->bytes + skip, key->count - skip);
+        if (!cluster_option_is_name(text, CLUSTER_LABEL_BYTES))
+            continue;
         if (survey->joined_count == SURVEY_NODES_MAX) {
             survey->joined_more++;
             continue;
         }
-        char *name = survey->joined[survey->joined_count++];
-        memset(name, 0, sizeof survey->joined[0]);
-        memcpy(name, (const char *)key->bytes + skip, key->count - skip);
+        memcpy(survey->joined[survey->joined_count++], text, sizeof text);
     }
     return true;
 }

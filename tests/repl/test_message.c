@@ -118,6 +118,12 @@ static void refused(void)
     CHECK(!read_all(ETCD_WATCH, from_hex("5a070802"
                                          "12030a0161"))); /* an event of kind 2 */
     CHECK(read_all(ETCD_RANGE, from_hex("f80501")));      /* a field to skip */
+    /* A key longer than any of ours is a stranger's: the rows beside it are read. */
+    memcpy(bytes, "\x12\xaf\x02\x0a\xac\x02", 6);
+    memset(bytes + 6, 'A', 300);
+    memcpy(bytes + 306, "\x12\x03\x0a\x01k", 5);
+    CHECK(read_all(ETCD_RANGE, 311) && answer.row_count == 2);
+    CHECK(answer.rows[0].key.count == 300 && is_text(answer.rows[1].key, "k"));
     size_t count = 0;
     for (int i = 0; i <= ETCD_MEMBERS_MAX; i++, count += 4)
         memcpy(bytes + count, "\x12\x02\x08\x01", 4);

@@ -139,6 +139,8 @@ static void who_has_joined(void)
     put_joined("b-234567890abcde"); /* as long as a name may be */
     put_joined("");
     put_joined("c-234567890abcdef");
+    put_joined("<b>");
+    put_joined("d\n");
     survey_keys(&survey, "x", etcd);
     CHECK(survey.joined_count == 2 && survey.joined_more == 0);
     CHECK(survey_has_joined(&survey, "a") && survey_has_node(&survey, "a"));
