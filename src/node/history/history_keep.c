@@ -478,7 +478,8 @@ int history_keep_flush(struct history_keep *keep, bool durable)
                   (durable && mark.sequence > history_file_mark(keep->file)->sequence);
     int written = is_new ? commit(keep, sequence, &mark) : pass_replayed(keep, sequence);
     if (written < 0) {
-        if (written == -EOVERFLOW || history_keep_is_full(keep))
+        /* Who goes on in pages that are damaged ends with them; a start makes the file again. */
+        if (written == -EOVERFLOW || written == -EBADMSG || history_keep_is_full(keep))
             stop(keep, "a commit", written);
         return written;
     }
