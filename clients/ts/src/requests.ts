@@ -3,6 +3,8 @@
 // The bytes are made once. They are sent again, never made again, until an answer ends the matter or
 // their id is too old; then GET /requests/{id} tells the outcome. A 404 counts as "not executed" only
 // once the applied state has passed every moment at which the id could have been admitted.
+//
+// Answers are believed: README.md says what who forges them can do.
 
 import type { Clock } from "./clock.js";
 import { payloadOf } from "./body.js";
