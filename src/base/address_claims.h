@@ -3,33 +3,40 @@
  *
  *   net threads ── address_claims_add, address_claims_drop ──> slots that all of them count
  *
- * A claim is in a slot of its own until it is dropped. It is written first and counted afterwards:
- * of two threads that claim at a time at least one sees both claims, so a limit is never passed.
- * Both may see both, and then both are refused.
+ * A claim is in a slot of its own until it is dropped. It is counted in the row of its address
+ * first and all counts of the address are summed afterwards: of two threads that claim at a time
+ * one at least sees both claims, so a limit is never passed. Both may see both, and then both are
+ * refused.
  *
- * Wait.  Nothing blocks or retries.
- * Owner. A slot is one thread's; any thread counts.
- * Bound. `slot_count` claims, allocated at the start. A claim looks at the slots up to the highest
- *        that was ever used. */
+ * Wait.  Nothing blocks. A row that another thread changes meanwhile is looked at again.
+ * Owner. A slot is one thread's; rows are all threads'.
+ * Bound. `slot_count` claims and four rows for each, allocated at the start. A claim looks at the
+ *        32 rows of a bucket, which the keyed hash of its address chooses. */
 #ifndef BASE_ADDRESS_CLAIMS_H
 #define BASE_ADDRESS_CLAIMS_H
 
 #include "base/compiler.h"
+#include "base/mix.h"
 
 struct address_claims {
-    struct address_claim *slots; /* NULL: before address_claims_init */
+    uint32_t *slots; /* 1 + the row that a slot's claim is counted in; 0: it has none. NULL: before
+                      * address_claims_init */
+    struct address_claim_row *rows;
     uint32_t slot_count;
-    _Atomic uint32_t high; /* slots that were ever used are below it */
+    uint32_t bucket_mask;
+    struct mix_key hash_key;
 };
 
 /* 0 or -ENOMEM. The claims must be all zeros before. */
-CC_MUST_USE int address_claims_init(struct address_claims *claims, uint32_t slot_count);
+CC_MUST_USE int address_claims_init(struct address_claims *claims, uint32_t slot_count,
+                                    struct mix_key hash_key);
 void address_claims_free(struct address_claims *claims);
 
-/* Claims for the address in the caller's slot, which is free. False: it has `most` claims already,
- * and the slot stays free. */
-CC_MUST_USE bool address_claims_add(struct address_claims *claims, uint32_t slot, uint64_t address,
-                                    uint32_t most);
+/* Claims for the address in the caller's slot, which is free. Returns how many claims the address
+ * has with it. 0: it has `most` already, or all rows of its bucket are other addresses' (if every
+ * claim is of another address a bucket has 8 on average), and the slot stays free. */
+CC_MUST_USE uint32_t address_claims_add(struct address_claims *claims, uint32_t slot,
+                                        uint64_t address, uint32_t most);
 
 /* How many claims the address has. */
 CC_MUST_USE uint32_t address_claims_count(const struct address_claims *claims, uint64_t address);

@@ -4,84 +4,50 @@
 #include "base/log.h"
 #include "net/json/json_problem.h"
 
-enum { LOOKS_MAX = 4096 }; /* connections looked at for one that yields */
+enum { LOOKS_MAX = 256 }; /* connections looked at for one that yields */
 
-#define CROWD_NS  UINT64_C(100000000)
+#define NEWS_NS   UINT64_C(1000000000)
 #define MINUTE_NS (60 * UINT64_C(1000000000))
 
 /* RFC 8446, 6: a fatal alert in a record of its own. */
 static const uint8_t internal_error[] = { 21, 3, 1, 0, 2, 2, 80 };
 
-/* The address with the most connections, as of the last tenth of a second or of half as many. */
-static uint64_t crowd_of(struct context *context)
+/* Whether the connection has an answer that may still be on its way. */
+static bool has_news(const struct context *context, const struct conn *conn)
 {
-    if (context->now_ns < context->crowd_ns)
-        return context->crowd;
-    address_tally_begin(&context->tally);
-    for (uint32_t i = 0; i < context->conns.capacity; i++) {
-        const struct conn *conn = conn_at(&context->conns, i);
-        if (conn->open && conn->admitted && !conn->broken)
-            address_tally_add(&context->tally, conn->address, 1);
-    }
-    context->crowd_ns = context->now_ns + CROWD_NS;
-    context->crowd = context->tally.address;
-    context->crowd_count = context->tally.most;
-    return context->crowd;
-}
-
-/* The first connections of an address, by what they yield to. NULL: there is none. */
-struct yielding {
-    struct conn *proved; /* a key, and idle */
-    struct conn *stream;
-    struct conn *proved_stream;
-};
-
-static void keep_first(struct conn **first, struct conn *conn)
-{
-    if (*first == NULL)
-        *first = conn;
-}
-
-/* Of one time-out the connection of the address that has been idle longest and proved no key, else
- * NULL and in *first the first of each other kind. */
-static struct conn *idlest_of(const struct conn_table *conns, enum conn_time time, uint64_t address,
-                              struct yielding *first)
-{
-    uint32_t at = conns->times[time].head;
-    for (uint32_t i = 0; i < LOOKS_MAX && at != CONN_NONE; i++) {
-        struct conn *conn = conn_at(conns, at);
-        at = conn->time_next;
-        if (conn->address != address || !conn->admitted || conn->broken ||
-            conn->pending_count > 0 || conn->blocked)
-            continue;
-        if (conn->stream != NULL)
-            keep_first(conn->has_proved ? &first->proved_stream : &first->stream, conn);
-        else if (conn->has_proved)
-            keep_first(&first->proved, conn);
-        else
-            return conn;
-    }
-    return NULL;
+    uint64_t since_ns = conn_unsent_since_ns(&context->outputs, conn);
+    return since_ns != UINT64_MAX && context->now_ns - since_ns < NEWS_NS;
 }
 
 /* The connection of the address that holds most which goes for one of another address that has
- * `count` with it. NULL: there is none. */
+ * `count` with it. NULL: there is none. A look at one that does not go puts it right for the next
+ * look, so that looks are as many as what connections do. */
 static struct conn *victim_for(struct context *context, uint64_t address, uint32_t count)
 {
-    static const enum conn_time times[] = { CONN_TIME_IDLE, CONN_TIME_HEAD, CONN_TIME_BODY,
-                                            CONN_TIME_HANDSHAKE };
-    struct yielding first = { 0 };
-    uint64_t crowd = crowd_of(context);
-    for (unsigned i = 0; i < CC_COUNT(times); i++) {
-        struct conn *conn = idlest_of(&context->conns, times[i], crowd, &first);
-        if (conn != NULL)
+    struct crowd *crowd = &context->conns.crowd;
+    enum crowd_kind kind = CROWD_IDLE, end = CROWD_KINDS;
+    const struct conn *passed = NULL; /* the first of its list that was put behind the others */
+    if (2 * (uint64_t)count > crowd->most)
+        end = CROWD_STREAM;
+    else if (!context_has_proved(context, address))
+        end = CROWD_PROVED_STREAM;
+    for (uint32_t i = 0; i < LOOKS_MAX && kind < end; i++) {
+        struct conn *conn = crowd_first(crowd, kind);
+        if (conn == NULL || conn == passed) {
+            kind++;
+            passed = NULL;
+        } else if (conn->broken) {
+            crowd_leave(crowd, conn);
+        } else if (crowd_kind_of(conn) != kind) {
+            crowd_queue(crowd, conn, crowd_kind_of(conn));
+        } else if (has_news(context, conn)) {
+            crowd_queue(crowd, conn, kind);
+            passed = passed == NULL ? conn : passed;
+        } else {
             return conn;
+        }
     }
-    if (first.proved != NULL || 2 * (uint64_t)count > context->crowd_count)
-        return first.proved;
-    if (first.stream != NULL)
-        return first.stream;
-    return context_has_proved(context, address) ? first.proved_stream : NULL;
+    return NULL;
 }
 
 /* Says once a minute that the table is nearly full. */
@@ -121,8 +87,7 @@ static bool has_room(struct context *context, uint64_t address, uint32_t count)
         return conns->open_count <= rows && context_has_proved(context, address) &&
                fair_share_has_room(count - 1, rows - conns->open_count + 1);
     victim->broken = true;
-    if (2 * --context->crowd_count <= context->tally.most)
-        context->crowd_ns = 0; /* another may hold more by now */
+    crowd_leave(&context->conns.crowd, victim);
     context->metrics.counters.connections_yielded++;
     context_mark_dirty(context, victim);
     return true;
@@ -134,12 +99,12 @@ bool entrance_admit(struct context *context, struct conn *conn)
     struct address_claims *claims = config->connections_of;
     uint32_t slot = context_claim_slot(context, conn);
     INVARIANT(!conn->admitted);
-    conn->admitted = address_claims_add(claims, slot, conn->address, config->connections);
-    if (conn->admitted &&
-        !has_room(context, conn->address, address_claims_count(claims, conn->address))) {
+    uint32_t count = address_claims_add(claims, slot, conn->address, config->connections);
+    conn->admitted = count > 0 && has_room(context, conn->address, count);
+    if (conn->admitted)
+        crowd_enter(&context->conns.crowd, conn);
+    else if (count > 0)
         address_claims_drop(claims, slot);
-        conn->admitted = false;
-    }
     context->metrics.counters.connections_refused += !conn->admitted;
     return conn->admitted;
 }
@@ -148,6 +113,7 @@ void entrance_leave(struct context *context, struct conn *conn)
 {
     if (conn->admitted)
         address_claims_drop(context->config->connections_of, context_claim_slot(context, conn));
+    crowd_leave(&context->conns.crowd, conn);
     conn->admitted = false;
 }
 

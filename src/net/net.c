@@ -349,6 +349,8 @@ static void on_send(struct net *net, const struct io_uring_cqe *cqe, struct conn
         if (conn->time == CONN_TIME_IDLE)
             conn_time_start(&protocol->context.conns, conn, CONN_TIME_IDLE,
                             protocol->context.now_ns);
+        else
+            crowd_hear(&protocol->context.conns.crowd, conn);
         pipeline_resume(&protocol->pipeline, conn);
     }
     context_mark_dirty(&protocol->context, conn);

@@ -179,8 +179,9 @@ void fixture_init(struct fixture *fixture, bool simulated_clock, uint32_t ring_s
     fixture->config.symbols = &fixture->symbols;
     CHECK(event_log_init(&fixture->events) == 0 && book_board_init(&fixture->books) == 0);
     CHECK(book_log_init(&fixture->orders) == 0);
-    CHECK(address_claims_init(&fixture->connections_of, NET_CONNECTIONS_MAX) == 0);
-    CHECK(address_claims_init(&fixture->streams_of, NET_CONNECTIONS_MAX) == 0);
+    const struct mix_key key = { 3, 5 };
+    CHECK(address_claims_init(&fixture->connections_of, NET_CONNECTIONS_MAX, key) == 0);
+    CHECK(address_claims_init(&fixture->streams_of, NET_CONNECTIONS_MAX, key) == 0);
     fixture->config.events = &fixture->events;
     CHECK(private_log_init(&fixture->private_log, FIXTURE_OTHER + 1) == 0);
     fixture->config.private_log = &fixture->private_log;

@@ -69,7 +69,7 @@ static void check_connections(struct fixture *fixture, struct protocol *protocol
     struct wire_answer answer;
     enum { OTHER_SLOT = NET_CONNECTIONS_MAX - 1 };
     open_stream(&first, fixture, protocol);
-    CHECK(address_claims_add(&fixture->streams_of, OTHER_SLOT, first.conn->address, 2));
+    CHECK(address_claims_add(&fixture->streams_of, OTHER_SLOT, first.conn->address, 2) == 2);
     wire_open(&other, fixture, protocol, false);
     wire_send(&other, handshake, sizeof handshake - 1, 0);
     CHECK(wire_answer(&other, &answer, false) && answer.status == 429 &&

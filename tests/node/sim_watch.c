@@ -81,7 +81,7 @@ struct sim_watch *sim_watch_make(uint64_t seed)
     INVARIANT(watch->received != NULL && watch->protocol != NULL);
     memset(watch->protocol, 0, sizeof *watch->protocol);
     sim_link_make(&watch->link);
-    int failed = address_claims_init(&watch->streams_of, CONNECTIONS);
+    int failed = address_claims_init(&watch->streams_of, CONNECTIONS, (struct mix_key){ 3, 5 });
     INVARIANT(failed == 0);
     return watch;
 }

@@ -90,7 +90,7 @@ static void open_gate(void)
     };
 
     CHECK(host_list_add(&config.hosts, "x"));
-    CHECK(address_claims_init(&streams_of, CONNECTIONS) == 0);
+    CHECK(address_claims_init(&streams_of, CONNECTIONS, (struct mix_key){ 3, 5 }) == 0);
     memcpy(config.secret_key, core->exchange.secret_key, sizeof config.secret_key);
     CHECK(protocol_init(&protocol, &config, CONNECTIONS) == 0);
     protocol_turn_begin(&protocol);

@@ -22,7 +22,7 @@ size_t conn_table_bytes(uint32_t capacity)
            conns_bytes(capacity) + (1 + CONN_QUEUES) * sizeof(uint32_t) * capacity;
 }
 
-int conn_table_init(struct conn_table *table, uint32_t capacity)
+int conn_table_init(struct conn_table *table, uint32_t capacity, struct mix_key hash_key)
 {
     INVARIANT(capacity > 0 && (capacity & (capacity - 1)) == 0);
     size_t total = conn_table_bytes(capacity);
@@ -46,13 +46,14 @@ int conn_table_init(struct conn_table *table, uint32_t capacity)
         table->times[i] = (struct conn_list){ CONN_NONE, CONN_NONE };
     for (unsigned i = 0; i < CONN_QUEUES; i++)
         table->queues[i].items = table->free + (1 + i) * (size_t)capacity;
-    return 0;
+    return crowd_init(&table->crowd, table->conns, capacity, hash_key);
 }
 
 void conn_table_free(struct conn_table *table)
 {
     if (table->memory != NULL)
         (void)munmap(table->memory, table->memory_bytes);
+    crowd_free(&table->crowd);
     table->memory = NULL;
 }
 
@@ -71,6 +72,7 @@ struct conn *conn_open(struct conn_table *table)
         .time = CONN_TIMES,
         .time_previous = CONN_NONE,
         .time_next = CONN_NONE,
+        .crowd_row = CONN_NONE,
         .queued = conn->queued,
     };
     *conn = fresh;
@@ -236,13 +238,10 @@ void conn_input_consume(struct conn_table *table, struct conn *conn, size_t coun
     }
 }
 
-void conn_time_start(struct conn_table *table, struct conn *conn, enum conn_time time,
-                     uint64_t now_ns)
+/* Makes it the last of the time-out. */
+static void relink_time(struct conn_table *table, struct conn *conn, enum conn_time time)
 {
     struct conn_list *list = &table->times[time];
-    conn->deadline_ns = now_ns + time_ns[time];
-    if (conn->time == time && list->tail == conn->index)
-        return;
     unlink_time(table, conn);
     conn->time = (uint8_t)time;
     conn->time_previous = list->tail;
@@ -252,6 +251,17 @@ void conn_time_start(struct conn_table *table, struct conn *conn, enum conn_time
     else
         conn_at(table, list->tail)->time_next = conn->index;
     list->tail = conn->index;
+}
+
+void conn_time_start(struct conn_table *table, struct conn *conn, enum conn_time time,
+                     uint64_t now_ns)
+{
+    const struct conn_list *list = &table->times[time];
+    conn->deadline_ns = now_ns + time_ns[time];
+    if (conn->time != time || list->tail != conn->index)
+        relink_time(table, conn, time);
+    if (time == CONN_TIME_IDLE)
+        crowd_hear(&table->crowd, conn);
 }
 
 struct conn *conn_time_expired(struct conn_table *table, uint64_t now_ns, enum conn_time *time)

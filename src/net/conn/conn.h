@@ -16,7 +16,7 @@
 #ifndef NET_CONN_CONN_H
 #define NET_CONN_CONN_H
 
-#include "net/conn/conn_state.h"
+#include "net/conn/crowd.h"
 
 enum {
     CONN_INPUT_KEEP = 40960,   /* the longest head and body, with a chunk's tail */
@@ -62,6 +62,7 @@ struct conn_table {
     uint16_t rooms[CONN_SPILLED_MAX];   /* from spilled_count on: unused large inputs */
     struct conn_list times[CONN_TIMES];
     struct conn_queue queues[CONN_QUEUES];
+    struct crowd crowd; /* those that the public listener has admitted (entrance.h) */
     void *memory;
     size_t memory_bytes;
 };
@@ -70,7 +71,8 @@ struct conn_table {
 CC_MUST_USE size_t conn_table_bytes(uint32_t capacity);
 
 /* 0 or -ENOMEM. `capacity` is a power of two. */
-CC_MUST_USE int conn_table_init(struct conn_table *table, uint32_t capacity);
+CC_MUST_USE int conn_table_init(struct conn_table *table, uint32_t capacity,
+                                struct mix_key hash_key);
 void conn_table_free(struct conn_table *table);
 
 /* Allocates a connection; NULL if the table is full. */
@@ -123,7 +125,8 @@ void conn_retire(struct conn_table *table, struct conn *conn);
 /* Drops the oldest `count` bytes. The rest moves to the front if that is cheap. */
 void conn_input_consume(struct conn_table *table, struct conn *conn, size_t count);
 
-/* Starts the time-out of a class; it replaces the running one. */
+/* Starts the time-out of a class; it replaces the running one. That of CONN_TIME_IDLE says that the
+ * connection has been heard from (crowd.h). */
 void conn_time_start(struct conn_table *table, struct conn *conn, enum conn_time time,
                      uint64_t now_ns);
 

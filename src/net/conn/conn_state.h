@@ -104,6 +104,10 @@ struct conn {
     uint8_t time; /* enum conn_time, CONN_TIMES: none */
     uint64_t deadline_ns;
     uint32_t time_previous, time_next;
+
+    uint32_t crowd_row; /* of its address (crowd.h); CONN_NONE: it is not counted there */
+    uint32_t crowd_previous, crowd_next;
+    uint8_t crowd_kind; /* enum crowd_kind: its list */
 };
 
 #endif

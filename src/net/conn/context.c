@@ -39,7 +39,7 @@ int context_init(struct context *context, const struct net_config *config, uint3
     context->pause_next_ns = UINT64_MAX;
     context->metrics.rate = clock_calibrate();
     eip712_init(&context->eip712, config->exchange_id);
-    int error = conn_table_init(&context->conns, connections);
+    int error = conn_table_init(&context->conns, connections, config->hash_key);
     if (error == 0)
         error = pending_pool_init(&context->pendings, PENDING_MAX);
     if (error == 0)

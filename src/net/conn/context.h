@@ -31,9 +31,6 @@ struct context {
     struct body_pool bodies;
     struct address_tally tally;
     struct proof *proofs;   /* addresses that proved a key lately (entrance.h) */
-    uint64_t crowd_ns;      /* until then `crowd` holds */
-    uint64_t crowd;         /* the address with the most connections */
-    uint64_t crowd_count;   /* they */
     uint64_t crowd_told_ns; /* the log says no earlier again that the table is nearly full */
     struct eip712 eip712;   /* of this exchange */
     uint64_t now_ns;        /* clock_monotonic_ns of this turn */

@@ -328,7 +328,7 @@ static bool claim(const struct streams *streams, const struct conn *conn)
 {
     const struct context *context = streams->pipeline->context;
     return address_claims_add(context->config->streams_of, context_claim_slot(context, conn),
-                              conn->address, context->config->stream_connections);
+                              conn->address, context->config->stream_connections) > 0;
 }
 
 static void drop_claim(const struct streams *streams, const struct conn *conn)

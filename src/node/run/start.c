@@ -471,9 +471,10 @@ static int open_nets(struct node *node)
     const uint64_t since_ns = clock_now_ns(&node->clock);
     uint32_t count = node->topology.net_count;
 
-    int no_claims = address_claims_init(&node->connections_of, count * NET_CONNECTIONS_MAX);
+    struct mix_key key = mix_key_load(node->core.exchange.hash_key);
+    int no_claims = address_claims_init(&node->connections_of, count * NET_CONNECTIONS_MAX, key);
     if (no_claims == 0)
-        no_claims = address_claims_init(&node->streams_of, count * NET_CONNECTIONS_MAX);
+        no_claims = address_claims_init(&node->streams_of, count * NET_CONNECTIONS_MAX, key);
     for (uint32_t i = 0; i < count; i++) {
         int failed = no_claims != 0
                          ? no_claims
