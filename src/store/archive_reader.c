@@ -216,7 +216,8 @@ static int next_frame(struct archive_reader *reader, struct frame_header *header
 
 /* ---- the file that has it -------------------------------------------------------------------- */
 
-/* Looks into one file: at its first frame, whole, for a header may be wrong. 0: ask again; -errno. */
+/* Looks into one file: at its first frame, whole, for a header may be wrong. 0: ask again;
+ * -errno. */
 static int narrow(struct archive_reader *reader)
 {
     uint64_t middle = reader->low + (reader->high - reader->low) / 2;
