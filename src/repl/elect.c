@@ -110,22 +110,26 @@ static void done_renewal(struct elect *elect, const struct etcd_done *done)
 
 /* ---- what the node shows --------------------------------------------------------------------- */
 
-static uint8_t state_of(const struct elect *elect)
+/* Each frame of a leader that it has not applied yet makes a node one that is not current: a key
+ * put for each change would be two transactions a frame of every standby. */
+static uint8_t state_of(const struct elect *elect, uint64_t now_ns)
 {
+    bool is_current = elect->current_ns != 0 && now_ns - elect->current_ns < ELECT_BEHIND_NS;
+
     if (elect->state == ELECT_ELECTED)
         return CLUSTER_LEADING;
     if (elect->state == ELECT_HANDS)
         return CLUSTER_LEAVING;
     if (!elect->is_identified)
         return CLUSTER_STARTING;
-    return elect->status.is_current ? CLUSTER_CURRENT : CLUSTER_BEHIND;
+    return is_current ? CLUSTER_CURRENT : CLUSTER_BEHIND;
 }
 
 static void step_show(struct elect *elect, uint64_t now_ns)
 {
     struct cluster_node row = {
         .term = elect->state == ELECT_ELECTED ? elect->term : elect->leader.term,
-        .state = state_of(elect),
+        .state = state_of(elect, now_ns),
         .is_candidate = elect->config.is_candidate,
         .is_judged = elect->status.is_judged,
         .rules_version = elect->config.rules_version,
@@ -357,6 +361,8 @@ void elect_step(struct elect *elect, const struct elect_status *status, uint64_t
                 uint64_t boot_ns)
 {
     elect->status = *status;
+    if (status->is_current)
+        elect->current_ns = now_ns;
     if (elect->state == ELECT_FAILED || elect->state == ELECT_LOST)
         return;
     step_session(elect, now_ns, boot_ns);

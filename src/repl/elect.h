@@ -19,6 +19,7 @@
 
 #define ELECT_RENEW_NS        UINT64_C(250000000)
 #define ELECT_SHOW_NS         UINT64_C(1000000000)
+#define ELECT_BEHIND_NS       UINT64_C(500000000) /* from being current to being shown as behind */
 #define ELECT_RANK_NS         UINT64_C(60000000)
 #define ELECT_HANDED_NS       UINT64_C(500000000)   /* for the node that was handed the lead */
 #define ELECT_CLOCK_NS        UINT64_C(10000000000) /* for a node whose clock is less off */
@@ -67,6 +68,7 @@ struct elect {
     uint64_t renewal_boot_ns;  /* the same on CLOCK_BOOTTIME */
     uint64_t deadline_boot_ns; /* reads of a leader until then; 0: none yet */
     uint64_t shown_ns;         /* when the node key was put last */
+    uint64_t current_ns;       /* when status.is_current was last; 0: never */
     uint8_t shown_state;
     uint64_t shown_hash_sequence;
     bool is_shown;          /* the node key is this session's */

@@ -246,6 +246,30 @@ static void unjudged_leads_last(void)
     end();
 }
 
+/* Keys: the node's, on a change of state, else each second. One that is current between frames, of
+ * which 100 come a second, does not change; one that stays behind does, after 500 ms. */
+static void shown_rarely(void)
+{
+    uint64_t puts = 0, shown_ns;
+
+    begin(0, 0);
+    shown_ns = nodes[1].elect.shown_ns;
+    for (int i = 0; i < 2000; i++) {
+        nodes[1].is_behind = i % 2 == 0;
+        pass(5);
+        puts += nodes[1].elect.shown_ns != shown_ns;
+        shown_ns = nodes[1].elect.shown_ns;
+        CHECK(nodes[1].elect.shown_state == CLUSTER_CURRENT);
+    }
+    CHECK(puts >= 9 && puts <= 11);
+    nodes[1].is_behind = true;
+    pass(490);
+    CHECK(nodes[1].elect.shown_state == CLUSTER_CURRENT);
+    pass(20);
+    CHECK(nodes[1].elect.shown_state == CLUSTER_BEHIND);
+    end();
+}
+
 int main(void)
 {
     least_off_leads();
@@ -254,5 +278,6 @@ int main(void)
     a_wait_ends();
     not_current_any_more();
     unjudged_leads_last();
+    shown_rarely();
     return 0;
 }
