@@ -98,13 +98,12 @@ static int flights_retire(struct journal *journal)
     return work;
 }
 
-/* A tag is the number of the frame. */
+/* A tag is the place in flights[]. */
 static struct flight *flight_of(struct journal *journal, uint64_t tag)
 {
-    uint64_t oldest = flight_at(journal, 0)->header.number;
-
-    INVARIANT(tag >= oldest && tag - oldest < journal->flight_count);
-    return flight_at(journal, (uint32_t)(tag - oldest));
+    INVARIANT(tag < journal->slot_count);
+    INVARIANT(((tag - journal->flight_first) & (journal->slot_count - 1)) < journal->flight_count);
+    return &journal->flights[tag];
 }
 
 static int completions_reap(struct journal *journal)
@@ -128,7 +127,7 @@ static int completions_reap(struct journal *journal)
         INVARIANT(!flight->done);
         if (done[i].result < 0)
             return (int)done[i].result;
-        if (done[i].result != flight->header.length)
+        if (done[i].result != flight->length)
             return -EIO; /* a short write: what follows it is not known */
         flight->done = true;
     }
@@ -217,6 +216,25 @@ static void counters_add(struct journal *journal, const struct frame_header *hea
     STORE(counters->in_flight, journal->flight_count, relaxed);
 }
 
+void journal_chain(struct journal *journal, struct flight *flight,
+                   const struct frame_header *header, const uint8_t *bytes, uint64_t end_position)
+{
+    frame_tail_advance(&journal->tail_frame, header, bytes);
+    flight->header = *header;
+    flight->tail = journal->tail_frame;
+    flight->end_position = end_position;
+    journal->offset += header->length;
+    counters_add(journal, header);
+    STORE(journal->gathered, end_position, release); /* pairs: journal_reserve */
+}
+
+int journal_write(struct journal *journal, const struct flight *flight)
+{
+    return disk_submit(journal->config.disk, flight->file, flight->offset, flight->bytes,
+                       flight->length, (uint64_t)(flight - journal->flights),
+                       journal->config.durability != JOURNAL_NONE);
+}
+
 int journal_launch(struct journal *journal, const struct frame_header *header,
                    uint64_t end_position)
 {
@@ -225,21 +243,16 @@ int journal_launch(struct journal *journal, const struct frame_header *header,
 
     INVARIANT(journal->flight_count < journal->slot_count);
     INVARIANT(journal->offset + header->length <= journal->config.segment_bytes);
-    frame_tail_advance(&journal->tail_frame, header, flight->bytes);
-    flight->header = *header;
-    flight->tail = journal->tail_frame;
-    flight->end_position = end_position;
+    flight->offset = journal->offset;
+    flight->length = header->length;
     flight->file = journal->file;
     flight->closes_file = false;
     flight->done = false;
-    error = disk_submit(journal->config.disk, journal->file, journal->offset, flight->bytes,
-                        header->length, header->number, journal->config.durability != JOURNAL_NONE);
+    error = journal_write(journal, flight);
     if (error < 0)
         return error;
-    journal->offset += header->length;
     journal->flight_count++;
-    counters_add(journal, header);
-    STORE(journal->gathered, flight->end_position, release); /* pairs: journal_reserve */
+    journal_chain(journal, flight, header, flight->bytes, end_position);
     if (journal->config.durability == JOURNAL_NONE)
         journal_release(journal, flight);
     return 0;
@@ -334,6 +347,10 @@ int journal_step(struct journal *journal)
     if (journal_is_clustered(journal))
         work += journal_cluster_release(journal);
     (void)flights_retire(journal);
+    done = journal_is_clustered(journal) ? journal_cluster_write(journal) : 0;
+    if (done < 0)
+        return fault(journal, done);
+    work += done;
     done = witness_report(journal);
     if (done < 0)
         return fault(journal, done);
@@ -549,7 +566,7 @@ static bool flights_drain(struct journal *journal)
     uint32_t left = journal->flight_count + journal->witness.in_flight;
 
     for (uint32_t i = 0; i < journal->flight_count; i++)
-        left -= flight_at(journal, i)->done;
+        left -= flight_at(journal, i)->done || flight_at(journal, i)->is_waiting;
     for (int turn = 0; turn < DRAIN_TURNS && left > 0; turn++) {
         int count = disk_reap(disk, done, CC_COUNT(done));
 

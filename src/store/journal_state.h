@@ -13,14 +13,17 @@
 #define LOAD(place, order)         atomic_load_explicit(&(place), memory_order_##order)
 #define STORE(place, value, order) atomic_store_explicit(&(place), value, memory_order_##order)
 
-/* A frame in flight. */
+/* A frame in flight, or several that a standby adopted and writes at once. */
 struct flight {
-    uint8_t *bytes; /* frame_bytes_max, aligned for direct writes */
-    struct frame_header header;
-    struct frame_tail tail; /* the frame itself */
-    uint64_t end_position;  /* in the buffer, after its last record */
+    uint8_t *bytes;             /* frame_bytes_max, aligned for direct writes */
+    struct frame_header header; /* of the last one */
+    struct frame_tail tail;     /* the last one itself */
+    uint64_t end_position;      /* in the buffer, after its last record */
+    uint64_t offset;            /* in the file */
+    uint32_t length;            /* of all */
     int file;
-    bool closes_file; /* it is the last frame of its segment */
+    bool closes_file; /* it has the last frame of its segment */
+    bool is_waiting;  /* adopted, and not handed to the disk yet */
     bool done;        /* reaped */
 };
 
@@ -105,6 +108,14 @@ CC_MUST_USE int journal_provide_segment(struct journal *journal, uint32_t record
 CC_MUST_USE int journal_launch(struct journal *journal, const struct frame_header *header,
                                uint64_t end_position);
 
+/* Makes the sealed frame at `bytes` the chain's last one, and the flight's. `end_position`: as
+ * above. */
+void journal_chain(struct journal *journal, struct flight *flight,
+                   const struct frame_header *header, const uint8_t *bytes, uint64_t end_position);
+
+/* Hands a flight to the disk. 0 or -errno. */
+CC_MUST_USE int journal_write(struct journal *journal, const struct flight *flight);
+
 /* Lets the records of a flight be shown. */
 void journal_release(struct journal *journal, const struct flight *flight);
 
@@ -122,5 +133,8 @@ CC_MUST_USE bool journal_cluster_has_slot(struct journal *journal);
 
 /* Releases the frames that count, and are durable here if the mode asks for it. The number. */
 int journal_cluster_release(struct journal *journal);
+
+/* Hands what was adopted to the disk, as far as that may be. The number of writes, or -errno. */
+CC_MUST_USE int journal_cluster_write(struct journal *journal);
 
 #endif

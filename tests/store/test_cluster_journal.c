@@ -151,12 +151,13 @@ static void both_are_waited_for(void)
     disk_sim_destroy(disk);
 }
 
-static void same_journals(struct disk *a, struct disk *b)
+/* The segments below `end`. */
+static void same_journals(struct disk *a, struct disk *b, uint64_t end)
 {
     static uint8_t left[32768], right[32768];
     char path[DISK_PATH_BYTES];
 
-    for (uint64_t n = 0; n < 3; n++) {
+    for (uint64_t n = 0; n < end; n++) {
         segment_path(path, n, true);
         if (!disk_sim_exists(a, path) || !disk_sim_exists(b, path))
             continue;
@@ -221,7 +222,7 @@ static void standby_is_equal(void)
     settle(&standby);
     CHECK(journal_durable_seq(standby.journal) == journal_durable_seq(leader.journal));
     CHECK(journal_cluster_last_frame(standby.journal).number == sent[sent_count - 1].number);
-    same_journals(disk, other);
+    same_journals(disk, other, 3);
 
     uint64_t shown = journal_durable_seq(standby.journal);
     journal_cluster_lead(standby.journal, TERM + 1);
@@ -236,6 +237,81 @@ static void standby_is_equal(void)
     disk_sim_crash(disk, 1);
     disk_sim_crash(other, 1);
     store_run_end(&leader);
+    store_run_end(&standby);
+    disk_sim_destroy(disk);
+    disk_sim_destroy(other);
+}
+
+/* Twelve frames of a leader, all of which count. */
+static struct disk *twelve(void)
+{
+    struct disk *disk = origin();
+    struct store_run run;
+
+    begin(&run, disk, &model, JOURNAL_REPLICATED);
+    journal_cluster_lead(run.journal, TERM);
+    for (int i = 0; i < 12; i++) {
+        CHECK(store_run_publish(&run, 8));
+        settle(&run);
+        take(&run);
+        journal_cluster_replicated(run.journal, sent[sent_count - 1].number);
+        settle(&run);
+    }
+    CHECK(sent_count == 12);
+    disk_sim_crash(disk, 1);
+    store_run_end(&run);
+    return disk;
+}
+
+static void adopt(struct store_run *standby, uint32_t from, uint32_t end)
+{
+    for (uint32_t i = from; i < end; i++)
+        CHECK(journal_cluster_adopt(standby->journal, sent[i].bytes, sent[i].count) == 1);
+}
+
+/* A standby shows at once what counts, and writes together what comes while it writes. */
+static void frames_go_together(void)
+{
+    struct disk *other = origin();
+    struct disk *disk = twelve();
+    struct store_run standby;
+
+    other_model = model;
+    begin(&standby, other, &other_model, JOURNAL_REPLICATED);
+    other_model = model;
+    uint64_t before = journal_cluster_durable_frame(standby.journal);
+    uint64_t shown = journal_durable_seq(standby.journal);
+    disk_sim_set_latency(other, 0); /* by hand */
+    adopt(&standby, 0, 5);
+    CHECK(journal_durable_seq(standby.journal) == shown + 5);
+    CHECK(disk_sim_in_flight(other) == 2 &&
+          journal_cluster_durable_frame(standby.journal) == before);
+    disk_sim_complete(other, 1);
+    CHECK(store_run_step(&standby) > 0); /* the second is there: frames 3 to 5 go, in one write */
+    CHECK(disk_sim_in_flight(other) == 2 &&
+          journal_cluster_durable_frame(standby.journal) == before);
+    disk_sim_complete(other, 0);
+    CHECK(store_run_step(&standby) > 0 && disk_sim_in_flight(other) <= 2);
+    CHECK(journal_cluster_durable_frame(standby.journal) == before + 2);
+    while (disk_sim_in_flight(other) > 0) {
+        disk_sim_complete(other, 0);
+        CHECK(store_run_step(&standby) >= 0);
+    }
+    CHECK(journal_cluster_durable_frame(standby.journal) == before + 5);
+    disk_sim_set_latency(other, 2);
+    /* It is elected while some wait for the disk. */
+    adopt(&standby, 5, 9);
+    journal_cluster_lead(standby.journal, TERM + 1);
+    CHECK(store_run_publish(&standby, 8));
+    settle(&standby);
+    take(&standby);
+    CHECK(sent_count == 13 && sent[12].number == sent[8].number + 1);
+    CHECK(cc_load64(sent[12].bytes + 32) == TERM + 1);
+    journal_cluster_replicated(standby.journal, sent[12].number);
+    settle(&standby);
+    CHECK(journal_cluster_durable_frame(standby.journal) == sent[12].number);
+    same_journals(disk, other, 2); /* the third has the frame of another term */
+    disk_sim_crash(other, 1);
     store_run_end(&standby);
     disk_sim_destroy(disk);
     disk_sim_destroy(other);
@@ -414,6 +490,7 @@ int main(void)
     leader_releases();
     both_are_waited_for();
     standby_is_equal();
+    frames_go_together();
     frames_are_discarded();
     crash_anywhere();
     damage_is_cut();
