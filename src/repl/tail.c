@@ -183,19 +183,33 @@ static bool is_gone(const struct tail *tail, uint64_t last)
     return tail->has_gap && last >= tail->next + TAIL_GAP_MAX;
 }
 
+/* Another number of rows, if the page of so many was far from its size. */
+static void fit_page(struct tail *tail, uint32_t rows, size_t bytes)
+{
+    if (rows < tail->page_rows)
+        return;
+    if (bytes > 2 * (size_t)TAIL_PAGE_BYTES && rows > 1)
+        tail->page_rows = rows / 2;
+    else if (bytes < TAIL_PAGE_BYTES / 2 && 2 * rows <= TAIL_PAGE_ROWS_MAX)
+        tail->page_rows = 2 * rows;
+}
+
 static void accept_page(struct tail *tail, const struct etcd_done *done, uint64_t now_ns)
 {
     uint64_t first = 0, last = 0;
+    size_t bytes = 0;
 
     move(tail, TAIL_IDLE);
     for (uint32_t i = 0; i < done->row_count; i++) {
         last = repl_key_number(tail->cluster, done->rows[i].key);
         first = i == 0 ? last : first;
+        bytes += done->rows[i].value.count;
         if (last == 0) {
             fail(tail, "the log has a key that is no frame's");
             return;
         }
     }
+    fit_page(tail, done->row_count, bytes);
     if (tail->page_from == 0)
         tail->has_gap = first > tail->next;
     if (is_gone(tail, last)) {

@@ -17,10 +17,12 @@
 #include "repl/repl_key.h"
 
 enum {
-    TAIL_FRAMES_MAX = 1024,   /* a power of two */
-    TAIL_BYTES_MAX = 8 << 20, /* beyond it nothing more is asked for */
-    TAIL_PAGE_ROWS = 32,      /* of 64 KiB; fewer once a page was too large */
-    TAIL_GAP_MAX = 16         /* frames: as many as a leader sends before the first has landed */
+    TAIL_FRAMES_MAX = 1024,    /* a power of two */
+    TAIL_BYTES_MAX = 8 << 20,  /* beyond it nothing more is asked for */
+    TAIL_PAGE_ROWS = 32,       /* of 64 KiB; fewer once a page was too large, more of short ones */
+    TAIL_PAGE_ROWS_MAX = 256,  /* as an answer of etcd may have */
+    TAIL_PAGE_BYTES = 1 << 20, /* about */
+    TAIL_GAP_MAX = 16          /* frames: as many as a leader sends before the first has landed */
 };
 
 #define TAIL_RETRY_NS UINT64_C(100000000)

@@ -180,6 +180,7 @@ static void gaps(void)
     put_frame(103);
     tail_begin(&tail, etcd, "x", 0);
     CHECK(take_all() == 100 && tail.next == 101 && tail_is_at_end(&tail));
+    CHECK(tail.page_rows == 128); /* 32 short ones, 64, then 6 of 128 */
     struct repl_key from = repl_key_frame("x", 103), end = repl_key_log_end("x");
     etcd_sim_delete(sim, etcd_text(from.text), etcd_text(end.text));
     put_frame(101);
