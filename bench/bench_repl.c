@@ -4,7 +4,8 @@
  *
  *   repl/frames/N   N records a frame (341: 64 KiB); one iteration is one frame that counts;
  *                   records_per_s is by wall time, frame_p50_ns and frame_p99_ns from the sending
- *                   to its place in the contiguous prefix */
+ *                   to its place in the contiguous prefix
+ *   repl/single/N   the same with one frame in flight */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ static uint8_t frames[WINDOW][HEAD + RECORDS_MAX * RECORD];
 static uint64_t sent_ns[WINDOW];
 static uint32_t samples[SAMPLES_MAX];
 static struct lead lead;
+static uint32_t window; /* frames in flight, up to WINDOW */
 
 static uint64_t now_ns(void)
 {
@@ -84,7 +86,7 @@ static bool turn(struct etcd *etcd, uint64_t *sent, size_t bytes, size_t *count)
 
     while (lead.landed == landed) {
         struct etcd_done done[8];
-        while (*sent < lead.landed + WINDOW) {
+        while (*sent < lead.landed + window) {
             uint64_t number = *sent + 1;
             uint8_t *frame = frames[number % WINDOW];
             uint64_t now = now_ns();
@@ -132,7 +134,7 @@ static void run_frames(struct bench_run *run, struct etcd *etcd)
     bench_counter(run, "records_per_s", (double)(lead.landed * records) * 1e9 / (double)took);
 }
 
-static void frame(struct bench_run *run)
+static void run_window(struct bench_run *run, uint32_t frames_in_flight)
 {
     struct etcd *etcd = connect_all(getenv("PERPD_BENCH_ETCD"));
 
@@ -140,8 +142,19 @@ static void frame(struct bench_run *run)
         bench_fail(run, "PERPD_BENCH_ETCD names no etcd");
         return;
     }
+    window = frames_in_flight;
     run_frames(run, etcd);
     etcd_close(etcd);
+}
+
+static void frame(struct bench_run *run)
+{
+    run_window(run, WINDOW);
+}
+
+static void single(struct bench_run *run)
+{
+    run_window(run, 1);
 }
 
 void bench_register(void)
@@ -152,4 +165,6 @@ void bench_register(void)
     bench_add_argument("repl/frames", frame, 16);
     bench_add_argument("repl/frames", frame, 64);
     bench_add_argument("repl/frames", frame, RECORDS_MAX);
+    bench_add_argument("repl/single", single, 8);
+    bench_add_argument("repl/single", single, 64);
 }

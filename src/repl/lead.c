@@ -103,18 +103,21 @@ static bool is_mine(const struct lead_frame *frame, const struct etcd_done *done
            memcmp(done->rows[0].value.bytes, frame->bytes, frame->count) == 0;
 }
 
-static void advance(struct lead *lead)
+static void advance(struct lead *lead, uint64_t now_ns)
 {
     for (;;) {
         struct lead_frame *frame = frame_at(lead, lead->landed + 1);
         if (frame->bytes == NULL || frame->number != lead->landed + 1 || !frame->has_landed)
             return;
+        if (lead->commits != NULL)
+            histogram_add(lead->commits, now_ns > frame->sent_ns ? now_ns - frame->sent_ns : 0);
         frame->bytes = NULL;
         lead->landed++;
     }
 }
 
-static void accept_answer(struct lead *lead, struct lead_frame *frame, const struct etcd_done *done)
+static void accept_answer(struct lead *lead, struct lead_frame *frame, const struct etcd_done *done,
+                          uint64_t now_ns)
 {
     if (!done->succeeded && !is_mine(frame, done)) {
         move(lead, LEAD_LOST);
@@ -122,7 +125,7 @@ static void accept_answer(struct lead *lead, struct lead_frame *frame, const str
     }
     lead->found_there += !done->succeeded;
     frame->has_landed = true;
-    advance(lead);
+    advance(lead, now_ns);
 }
 
 void lead_done(struct lead *lead, const struct etcd_done *done, uint64_t now_ns)
@@ -135,7 +138,7 @@ void lead_done(struct lead *lead, const struct etcd_done *done, uint64_t now_ns)
     switch (done->result) {
     case ETCD_OK:
         if (lead->state == LEAD_GOES)
-            accept_answer(lead, frame, done);
+            accept_answer(lead, frame, done, now_ns);
         return;
     case ETCD_NO_SPACE:
     case ETCD_LATE:

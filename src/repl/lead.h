@@ -14,6 +14,7 @@
 #ifndef REPL_LEAD_H
 #define REPL_LEAD_H
 
+#include "base/histogram.h"
 #include "repl/repl_key.h"
 
 enum { LEAD_FRAMES_MAX = 16 };
@@ -52,7 +53,9 @@ struct lead {
     uint64_t landed; /* the last of the contiguous prefix */
     enum lead_state state;
     const char *text;
-    uint64_t found_there;                      /* retries whose frame was in the log already */
+    uint64_t found_there;      /* retries whose frame was in the log already */
+    struct histogram *commits; /* gets the time from the sending of each frame until it counts, ns;
+                                  NULL: nobody asks. Set after lead_begin */
     struct lead_frame frames[LEAD_FRAMES_MAX]; /* frame n at n modulo their number */
 };
 

@@ -30,6 +30,7 @@ from harness import perpd_program
 from processor import processor_s
 from world import BTC_PRICE
 
+BUILD = pathlib.Path(sys.argv[1]).resolve()
 COUNT = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 20
 PARTS = [word for word in sys.argv[2:] if not word.isdigit()] or ["load", "catch_up", "stalls"]
 BESIDE = 500  # orders/s beside the drill's clients while nodes are killed
@@ -85,25 +86,48 @@ def beside(cluster, rate):
         process.wait()
 
 
+def idle_s():
+    """How long processors had nothing to do, all of them together."""
+    fields = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()
+    return (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
+
+
 def costs(roles, run):
     """What `run` gives, and a text with the processor time of each role meanwhile, with all that
-    `run` prepares; `load` is that of its own children."""
+    `run` prepares; `load` is that of its own children, `idle` what nobody used."""
     def now():
         mine = os.times()
         return {**{role: sum(map(processor_s, of)) for role, of in roles.items()},
-                "load": mine.children_user + mine.children_system}
-    before = now()
+                "load": mine.children_user + mine.children_system, "idle": idle_s()}
+    before, begun = now(), time.monotonic()
     done = run()
-    after = now()
-    return done, ", ".join(f"{role} {after[role] - before[role]:.1f} s" for role in after)
+    after, took = now(), time.monotonic() - begun
+    return done, f"{took:.1f} s: " + ", ".join(
+        f"{role} {after[role] - before[role]:.1f}" for role in after)
 
 
-def bench(name, ports, perpd, roles):
-    """Both loads, each three times; the medians."""
+def frames(leader):
+    """What a leader has sent so far: frames, records in them, nanoseconds until they counted."""
+    return [leader.metric(name) for name in
+            ("cluster_commit_ns_count", "journal_records_total", "cluster_commit_ns_sum")]
+
+
+def bench(name, ports, perpd, roles, leader=None):
+    """Each load three times; the medians. The last pass's and preparations' frames of `leader`."""
     found = {}
     for load, words in LOADS:
-        done, used = costs(roles, lambda words=words: load_of(
-            ports, perpd, ["--seconds", "3", "--repeats", "3", *words]))
+        first = leader and frames(leader)
+        try:
+            done, used = costs(roles, lambda words=words: load_of(
+                ports, perpd, ["--seconds", "3", "--repeats", "3", *words]))
+            count, records, spent = ([after - before for after, before in
+                                      zip(frames(leader), first)] if leader else (0, 0, 0))
+        except OSError as error:  # a node has ended: another one leads, or will
+            print(f"{name}, {load}: no figures: {error}")
+            continue
+        if count:
+            used += f"; {count} frames of {records / count:.0f} records, each counted after " \
+                    f"{spent / count / 1e6:.1f} ms"
         if not done.stdout:
             print(f"{name}, {load}: no figures: {done.stderr}")
             continue
@@ -128,20 +152,27 @@ def alone():
 
 def catch_up(cluster):
     """A standby that was away for a load applies what it lacks: records a second from its first
-    line on, with its connection and all looks."""
+    line on, with its connection and all looks; and from its first record on."""
     away = next(node for node in cluster.nodes if node is not cluster.leader())
     first = until(lambda: away.metric("follower_applied_sequence"), away.whereabouts)
     away.kill()
     load_of([node.listen for node in cluster.nodes if node is not away], cluster.origin,
-            ["--schedule", "closed", "--pipeline", "32", "--seconds", "15", "--sign", "inline"])
+            ["--schedule", "closed", "--pipeline", "32", "--seconds", "30", "--sign", "inline"])
     last = until(lambda: cluster.leader().metric("journal_durable_sequence"), "the leader's end")
     away.start()
     until(lambda: away.state, away.whereabouts)
     begun = time.monotonic()
-    until(lambda: away.metric("follower_applied_sequence") >= last, away.whereabouts)
-    took = time.monotonic() - begun
+    seen = []
+
+    def look():
+        seen.append((time.monotonic(), away.metric("follower_applied_sequence")))
+        return seen[-1][1] >= last
+    until(look, away.whereabouts)
+    ended, took = seen[-1][0], seen[-1][0] - begun
+    since, applied = next(one for one in reversed(seen) if one[1] <= first or one is seen[0])
     print(f"catching up: {max(0, last - first)} records in {took:.2f} s, "
-          f"{max(0, last - first) / took:.0f} a second")
+          f"{max(0, last - first) / took:.0f} a second; from the first one on in "
+          f"{ended - since:.2f} s, {max(0, last - applied) / (ended - since):.0f} a second")
 
 
 def kill_both(cluster):
@@ -218,6 +249,20 @@ def staleness(cluster, what):
         what, *quantiles(ages)))
 
 
+def etcd_alone(cluster):
+    """The same members, disk and processors, of which the idle nodes take little: what the leader's
+    unit gets alone, one frame in flight and four."""
+    program = BUILD / "bench" / "bench_repl"
+    done = subprocess.run(
+        [program, "--benchmark_min_time=0.5", "--benchmark_format=json",
+         "--benchmark_filter=single|frames/(16|64)$"], capture_output=True, text=True, check=False,
+        env=dict(os.environ, PERPD_BENCH_ETCD=cluster.leader().addresses()))
+    for row in json.loads(done.stdout)["benchmarks"] if done.returncode == 0 else []:
+        print("etcd alone, {}: {:.0f} records/s, counted after p50 {:.1f} ms, p99 {:.1f} ms".format(
+            row["name"], row["records_per_s"], row["frame_p50_ns"] / 1e6,
+            row["frame_p99_ns"] / 1e6))
+
+
 def loads(cluster):
     """Those of a cluster against those of one perpd alone."""
     one = alone()
@@ -226,10 +271,11 @@ def loads(cluster):
     many = bench("cluster, replicated", ports, cluster.origin, {
         "leader": [leader.process],
         "standbys": [node.process for node in cluster.nodes if node is not leader],
-        "etcd": cluster.etcd.processes})
+        "etcd": cluster.etcd.processes}, leader)
     for load in set(one) & set(many):
         print("cluster : alone, {}: answers/s {:.2f}, p50 {:.2f}, p99 {:.2f}".format(
             load, *(many[load][i] / one[load][i] for i in range(3))))
+    etcd_alone(cluster)
     time.sleep(3)
     staleness(cluster, "of an idle cluster")
     with beside(cluster, 1000):

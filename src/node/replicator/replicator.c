@@ -233,6 +233,7 @@ static void begin_to_form(struct replicator *replicator)
 {
     lead_begin(&replicator->lead, replicator->etcd, replicator->config.cluster,
                replicator->elect.epoch, replicator->last_frame);
+    replicator->lead.commits = &replicator->commits;
     journal_cluster_lead(replicator->journal, replicator->won.term);
     tail_end(&replicator->tail);
     replicator->forms = true;
@@ -545,6 +546,11 @@ bool replicator_is_stuck(const struct replicator *replicator)
 bool replicator_gave_up(const struct replicator *replicator)
 {
     return atomic_load_explicit(&replicator->gave_up, memory_order_relaxed);
+}
+
+const struct histogram *replicator_commits(const struct replicator *replicator)
+{
+    return &replicator->commits;
 }
 
 uint64_t replicator_term(const struct replicator *replicator)

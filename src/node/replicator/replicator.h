@@ -121,6 +121,9 @@ CC_MUST_USE bool replicator_is_stuck(const struct replicator *replicator);
  * config.give_up_ns, or it leads no more and is about to end. */
 CC_MUST_USE bool replicator_gave_up(const struct replicator *replicator);
 
+/* Times from the sending of a frame until it counts, ns. Any thread. */
+CC_MUST_USE const struct histogram *replicator_commits(const struct replicator *replicator);
+
 /* The term of the leader that it knows. */
 CC_MUST_USE uint64_t replicator_term(const struct replicator *replicator);
 

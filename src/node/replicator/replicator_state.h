@@ -94,6 +94,7 @@ struct replicator {
     struct published term, received, released, durable, found_there, elections, oldest;
     struct published state, connected;
     struct published lowest, vaulted, deleted;
+    struct histogram commits;
     _Atomic int64_t clock_difference_ns;
 };
 

@@ -25,6 +25,27 @@ static void survey_lines(struct page *page, const struct steward *steward)
            published_get(&steward->etcd_leaders));
 }
 
+/* Quantiles, sum and count of what one thread adds. */
+static void summary(struct page *page, const char *name, const char *help,
+                    const struct histogram *times)
+{
+    static const struct {
+        uint32_t ppm;
+        const char *text;
+    } quantiles[] = { { 500000, "0.5" },
+                      { 990000, "0.99" },
+                      { 999000, "0.999" },
+                      { 999900, "0.9999" },
+                      { 1000000, "1" } };
+
+    page_line(page, "# HELP perpd_%s %s\n# TYPE perpd_%s summary\n", name, help, name);
+    for (size_t i = 0; i < CC_COUNT(quantiles); i++)
+        page_line(page, "perpd_%s{quantile=\"%s\"} %lu\n", name, quantiles[i].text,
+                  histogram_quantile(times, quantiles[i].ppm));
+    page_line(page, "perpd_%s_sum %lu\nperpd_%s_count %lu\n", name, histogram_sum(times), name,
+              histogram_count(times));
+}
+
 static void cluster_lines(struct page *page, const struct replicator *replicator,
                           const struct vault_keeper *vault)
 {
@@ -64,6 +85,9 @@ static void cluster_lines(struct page *page, const struct replicator *replicator
     metric(page, "cluster_vault_late_ns", "gauge",
            "Time that a read of the vault has not returned; 0 before it is 10 s.",
            facts.vault_late_ns);
+    summary(page, "cluster_commit_ns",
+            "Of a leader: time from the sending of a frame until it counts.",
+            replicator_commits(replicator));
     page_line(
         page,
         "# HELP perpd_cluster_clock_difference_ns Node clock minus t of frames as they arrived, "
@@ -101,27 +125,6 @@ static void matcher_lines(struct page *page, const struct matcher *matcher)
             page_line(page, "perpd_answers_total{status=\"%s\"} %lu\n",
                       status_name((enum status)status), answers);
     }
-}
-
-/* Duration of the matcher's turns, where every delay shows. */
-static void turn_lines(struct page *page, const struct histogram *turns)
-{
-    static const struct {
-        uint32_t ppm;
-        const char *text;
-    } quantiles[] = { { 500000, "0.5" },
-                      { 990000, "0.99" },
-                      { 999000, "0.999" },
-                      { 999900, "0.9999" },
-                      { 1000000, "1" } };
-
-    page_line(page, "# HELP perpd_matcher_turn_ns Time of the matcher's turns that did something.\n"
-                    "# TYPE perpd_matcher_turn_ns summary\n");
-    for (size_t i = 0; i < CC_COUNT(quantiles); i++)
-        page_line(page, "perpd_matcher_turn_ns{quantile=\"%s\"} %lu\n", quantiles[i].text,
-                  histogram_quantile(turns, quantiles[i].ppm));
-    page_line(page, "perpd_matcher_turn_ns_sum %lu\nperpd_matcher_turn_ns_count %lu\n",
-              histogram_sum(turns), histogram_count(turns));
 }
 
 static void snapshot_lines(struct page *page, const struct node *node)
@@ -493,7 +496,9 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
     }
     if (phase_serves(phase)) {
         matcher_lines(&page, &node->core.matcher);
-        turn_lines(&page, &node->turn_ns);
+        /* Where every delay shows. */
+        summary(&page, "matcher_turn_ns", "Time of the matcher's turns that did something.",
+                &node->turn_ns);
         snapshot_lines(&page, node);
         restart_lines(&page, &node->core.follower.bound);
         journal_lines(&page, &node->core);
