@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cluster_option.h"
 #include "perp/command/command.h"
 #include "perp/data/invite.h"
 #include "perp/print/report.h"
@@ -127,8 +128,7 @@ static bool make_target(struct context *context, char target[TARGET_MAX])
     const struct arguments *arguments = context->arguments;
     const char *node = arguments->word_count > 0 ? arguments->words[0] : "";
 
-    if (strlen(node) >= NODE_MAX ||
-        node[strspn(node, "abcdefghijklmnopqrstuvwxyz0123456789-")] != '\0')
+    if (node[0] != '\0' && !cluster_option_is_name(node, CLUSTER_NODE_BYTES))
         return context_fail(context, EXIT_CODE_usage, "%.64s is no name of a node", node);
     snprintf(target, TARGET_MAX, node[0] != '\0' ? "/admin/handover?node=%s" : "/admin/handover%s",
              node);
