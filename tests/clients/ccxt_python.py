@@ -8,13 +8,14 @@ import sys
 import types
 from decimal import Decimal
 
+import ccxt_watch_python
 from peers import Proxy
 
 BTC = "BTC/USDC:USDC"
 ERRORS = ("RateLimitExceeded", "AuthenticationError", "PermissionDenied", "InsufficientFunds",
           "OrderNotFound", "OrderImmediatelyFillable", "MarketClosed", "BadSymbol", "BadRequest",
           "AccountSuspended", "ExchangeNotAvailable", "InvalidOrder", "RequestTimeout",
-          "NetworkError", "ExchangeError")
+          "NetworkError", "NotSupported", "ExchangeError")
 NUMBERS = ("price", "amount", "filled", "remaining", "average", "cost", "last", "bid", "ask",
            "total", "free", "entryPrice", "contracts")
 
@@ -124,6 +125,9 @@ async def trades(table, here):
     ex = kind(config)
     try:
         await whole(table, here, ex)
+        await ccxt_watch_python.money(table, here, ex)
+        await ccxt_watch_python.watches(table, here, ex)
+        await ccxt_watch_python.orders(table, here, ex)
         refused = [thrown(ex.create_order(BTC, "limit", "buy", "1", "100100", {"postOnly": True})),
                    thrown(ex.create_order(BTC, "limit", "buy", "1", "99000", {"leverage": 3})),
                    thrown(ex.create_order(BTC, "stop", "buy", "1", "99000")),
@@ -295,5 +299,5 @@ async def repeated(table, here, kind, config, ex):
 
 def snake(name):
     """fetchOHLCV as fetch_ohlcv, fetchMyTrades as fetch_my_trades."""
-    text = name.replace("OHLCV", "Ohlcv")
+    text = name.replace("OHLCV", "Ohlcv").replace("ADL", "Adl")
     return "".join("_" + letter.lower() if letter.isupper() else letter for letter in text)

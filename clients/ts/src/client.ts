@@ -272,8 +272,9 @@ export class Client extends Trading {
   }
 
   protected override async seen(order: Order, outcome: Outcome): Promise<Order> {
+    await super.seen(order, outcome); // first: an event of before would show a former price
     this.#followed?.account.follow(order);
-    return super.seen(order, outcome);
+    return order;
   }
 
   /** The same Account after each change, also when it is lost: see `isLive`. */

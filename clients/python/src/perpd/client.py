@@ -16,7 +16,7 @@ from .order import Order
 from .requests import Outcome
 from .session import Session
 from .sign import Secret, SessionKey, Signer, read_secret
-from .sinks import BookSink, Consumer, Newest, Trades
+from .sinks import BookSink, Consumer, Events, Newest, Trades
 from .stream import PRIVATE, Arm, Event, Stream
 from .trading import Trading
 from .views import Bbo, Mark, Trade
@@ -231,9 +231,10 @@ class Client(Trading):
         await sink.signal.after(sink.signal.count)
 
     async def _seen(self, order: Order, outcome: Outcome) -> Order:
+        await super()._seen(order, outcome)  # first: an event of before would show a former price
         if self._followed is not None:
             self._followed.account.follow(order)
-        return await super()._seen(order, outcome)
+        return order
 
     async def watch_account(self) -> AsyncIterator[Account]:
         """The same Account after each change, also when it is lost: see `is_live`."""
@@ -309,6 +310,21 @@ class Client(Trading):
         finally:
             trades.consumers.discard(consumer)
             await self.stream.release(subscription)
+
+    async def watch_liquidations(self, market: Market,
+                                 room: int = _TRADES_ROOM) -> AsyncIterator[records.Liquidation]:
+        """Every liquidation from now on; Overrun ends it where some may be missing: behind a break
+        of the connection, and when `room` were not taken in time. The reads have them all."""
+        consumer = Consumer(room)
+        found = await self.stream.subscribe("liquidations", market.name, Events)
+        sink = cast(Events, found.sink)
+        sink.consumers.add(consumer)
+        try:
+            while True:
+                yield cast(records.Liquidation, await consumer.next())
+        finally:
+            sink.consumers.discard(consumer)
+            await self.stream.release(found)
 
     async def _trades_after(self, market: Market, last: int) -> list[dict[str, Any]]:
         """The trades above this number, oldest first."""

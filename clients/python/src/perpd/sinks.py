@@ -132,6 +132,26 @@ class Trades:
             consumer.end(error)
 
 
+class Events:
+    """The sink of a channel that nothing keeps: every update of a connection, and Overrun for who
+    was there before a break, in which some may have been missed."""
+
+    def __init__(self) -> None:
+        self.consumers: set[Consumer] = set()
+
+    async def take(self, frame: dict[str, Any]) -> None:
+        if frame["type"] == "update":
+            for consumer in self.consumers:
+                consumer.put(frame["data"])
+
+    def lose(self, is_other: bool = False) -> None:
+        self.fail(Overrun("the connection broke: what came meanwhile is in the reads"))
+
+    def fail(self, error: PerpdError) -> None:
+        for consumer in self.consumers:
+            consumer.end(error)
+
+
 class Consumer:
     """A bounded queue of one consumer. It ends with Overrun rather than lose a value."""
 

@@ -246,6 +246,7 @@ class Client:
     watch_bbo = _iterates(aio.Client.watch_bbo)
     watch_book = _iterates(aio.Client.watch_book)
     watch_trades = _iterates(aio.Client.watch_trades)
+    watch_liquidations = _iterates(aio.Client.watch_liquidations)
 
 
 def _made(make: Callable[P, aio.Client]) -> Callable[P, Client]:
