@@ -41,9 +41,8 @@ static int host_poll(void *context)
         free(writer);
         return -1;
     }
-    enum refusal_kind kind =
-        snapshot_child_fold(core_rig.disk, &core_rig.core.exchange, CORE_RIG_SEGMENT_BYTES,
-                            host->last_segment, &refusal);
+    enum refusal_kind kind = fold_snapshot(core_rig.disk, &core_rig.core.exchange,
+                                           CORE_RIG_SEGMENT_BYTES, host->last_segment, &refusal);
     if (kind != REFUSAL_none)
         fprintf(stderr, "%s\n", refusal.text);
     return kind == REFUSAL_none ? 1 : -1;

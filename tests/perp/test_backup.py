@@ -141,6 +141,12 @@ accepted = json.loads(house.perp.run(*accept, last, "-o", "json").stdout)
 check(accepted["accepted_end"] == last < accepted["witness_sequence"], accepted)
 check("no lost end" in house.perp.run(*accept, last, code=1).stderr)
 check("reason=its disk is gone\n" in (other / "recovered").read_text())
+# What goes on from that end begins with its state.
+house.store("snapshot", "verify", last, data=other)
+check(last > first[0]["sequence"])
+check(house.store("replay", "--hash", data=other)["from_snapshot"] == last)
+check(len({house.store("replay", "--hash", "--to", last, "--from-snapshot", sequence,
+                       data=other)["image_hash"] for sequence in (0, last)}) == 1)
 house.start(other)
 check(house.client("exchange")["epoch"] == accepted["epoch"] == 2)
 house.client("market", "state", "BTC-PERP", "ACTIVE")

@@ -62,6 +62,8 @@ check(done["epoch"] == 2 and "reason=a bad hour\n" in (part / "recovered").read_
 row = (part / "origin").read_bytes()
 check(len(row) == ROW and row[:8] == b"perpdORG" and row[80:96] == whole.journal_id and
       row[96:112] == restored.journal_id and row[112:176].rstrip(b"\0") == b"a bad hour")
+check(done["snapshot"] == done["sequence"])
+house.store("snapshot", "verify", done["sequence"], data=part)
 check(house.store("audit", "signatures", data=part)["passed"])
 check(house.store("replay", "--diff", part, "--to", done["sequence"])["equal_to"] ==
       done["sequence"])

@@ -402,3 +402,30 @@ enum refusal_kind fold_write_snapshot(struct engine *engine, struct disk *disk,
         return refusal_machine(refusal, "removing a snapshot that cannot be read", failed);
     return kind;
 }
+
+enum refusal_kind fold_snapshot(struct disk *disk, const struct exchange_file *exchange,
+                                uint32_t segment_bytes, uint64_t last_segment,
+                                struct refusal *refusal)
+{
+    struct fold_config config = {
+        .disk = disk,
+        .exchange = exchange,
+        .segment_bytes = segment_bytes,
+        .start = FOLD_NEWEST,
+        .last_segment = last_segment,
+        .last_sequence = UINT64_MAX,
+    };
+    struct snapshot_head head;
+    struct fold fold;
+    enum refusal_kind kind = fold_run(&config, &fold, refusal);
+
+    if (kind != REFUSAL_none)
+        return kind;
+    struct frame_tail tail = { .number = fold.frame,
+                               .last_sequence = fold.frame_end,
+                               .boot = fold.boot };
+    memcpy(tail.hash, fold.frame_hash, sizeof tail.hash);
+    kind = fold_write_snapshot(fold.engine, disk, exchange, &tail, &head, refusal);
+    fold_free(&fold);
+    return kind;
+}

@@ -4,8 +4,8 @@
  *   snapshot/ ─> engine <── archive/, journal/ up to last_segment or last_sequence
  *                  └──> fold_write_snapshot: SEQUENCE.snap, read and verified
  *
- * Used by the snapshotter's child, `perp replay`, `perp audit`, `perp snapshot dump` and tests. The
- * primary may run at the same time: only fold_write_snapshot writes to the directory.
+ * Used by the snapshotter's child, by `perp` (replay, audit, snapshot dump, recover, restore), and
+ * by tests. The primary may run at the same time: only writers of a snapshot write to the directory.
  *
  * Wait.   Blocking.
  * Bound.  Memory: one engine, one image, two segments. */
@@ -88,5 +88,11 @@ CC_MUST_USE enum refusal_kind fold_write_snapshot(struct engine *engine, struct 
                                                   const struct frame_tail *tail,
                                                   struct snapshot_head *head,
                                                   struct refusal *refusal);
+
+/* Folds from the newest snapshot to the end of the chain, or of a segment (UINT64_MAX: of none),
+ * and writes the snapshot of that state. On a refusal the folder keeps what it had. */
+CC_MUST_USE enum refusal_kind fold_snapshot(struct disk *disk, const struct exchange_file *exchange,
+                                            uint32_t segment_bytes, uint64_t last_segment,
+                                            struct refusal *refusal);
 
 #endif

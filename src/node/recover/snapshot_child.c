@@ -231,33 +231,6 @@ struct snapshotter_host snapshot_child_host(struct snapshot_child *child)
 
 /* ---- the child ------------------------------------------------------------------------------- */
 
-enum refusal_kind snapshot_child_fold(struct disk *disk, const struct exchange_file *exchange,
-                                      uint32_t segment_bytes, uint64_t last_segment,
-                                      struct refusal *refusal)
-{
-    struct fold_config config = {
-        .disk = disk,
-        .exchange = exchange,
-        .segment_bytes = segment_bytes,
-        .start = FOLD_NEWEST,
-        .last_segment = last_segment,
-        .last_sequence = UINT64_MAX,
-    };
-    struct snapshot_head head;
-    struct fold fold;
-    enum refusal_kind kind = fold_run(&config, &fold, refusal);
-
-    if (kind != REFUSAL_none)
-        return kind;
-    struct frame_tail tail = { .number = fold.frame,
-                               .last_sequence = fold.frame_end,
-                               .boot = fold.boot };
-    memcpy(tail.hash, fold.frame_hash, sizeof tail.hash);
-    kind = fold_write_snapshot(fold.engine, disk, exchange, &tail, &head, refusal);
-    fold_free(&fold);
-    return kind;
-}
-
 static int read_exchange(struct disk *disk, struct exchange_file *exchange)
 {
     int failed = exchange_file_read(disk, exchange);
@@ -319,8 +292,7 @@ static int run(struct disk *disk, uint64_t last_segment, uint32_t segment_bytes)
         (void)refusal_machine(&refusal, "reading exchange, or writing snapshot_wanted", failed);
         return refused(&refusal);
     }
-    enum refusal_kind kind =
-        snapshot_child_fold(disk, &exchange, segment_bytes, last_segment, &refusal);
+    enum refusal_kind kind = fold_snapshot(disk, &exchange, segment_bytes, last_segment, &refusal);
     snapshot_child_unwant(disk);
     return kind == REFUSAL_none ? NODE_EXIT_CLEAN : refused(&refusal);
 }

@@ -34,12 +34,6 @@ struct snapshotter_host snapshot_child_host(struct snapshot_child *child);
 /* The main function of the child, argv as above. Returns its exit code. */
 CC_MUST_USE int snapshot_child_main(int argc, const char *const *argv);
 
-/* The work alone: writes and verifies a snapshot of the state at the end of `last_segment`. */
-CC_MUST_USE enum refusal_kind snapshot_child_fold(struct disk *disk,
-                                                  const struct exchange_file *exchange,
-                                                  uint32_t segment_bytes, uint64_t last_segment,
-                                                  struct refusal *refusal);
-
 /* The file snapshot_wanted: written for process `pid`; whether a living process needs segments,
  * from *first on; removed. */
 CC_MUST_USE int snapshot_child_want(struct disk *disk, const struct exchange_file *exchange,

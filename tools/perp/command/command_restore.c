@@ -42,7 +42,7 @@ struct restore {
     struct exchange_file exchange; /* of the result */
     int file;                      /* segment under way; -1: none */
     uint64_t segment;
-    uint64_t snapshot; /* sequence; 0: none */
+    uint64_t snapshot; /* sequence of the newest; 0: none */
 };
 
 /* ---- where it ends --------------------------------------------------------------------------- */
@@ -222,7 +222,7 @@ static bool copy_keys(const struct restore *restore)
            copy_file(&restore->copy, "recovered", UINT64_MAX, &found);
 }
 
-/* The newest whole snapshot of what is restored. */
+/* The newest whole snapshot of what is restored; its end gets one of its own. */
 static bool copy_snapshot(struct restore *restore)
 {
     uint64_t sequences[SNAPSHOTS_MAX];
@@ -266,6 +266,7 @@ static bool take_up(struct restore *restore)
     int error = exchange_file_read(restore->copy.from, &restore->exchange); /* with secret_key */
     if (error != 0)
         return copy_failed(restore->context, restore->copy.from_path, "exchange", error);
+    restore->snapshot = restore->end.tail.last_sequence;
     return take_up_run(&take);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/hex.h"
+#include "node/recover/fold.h"
 #include "perp/data/copy.h"
 #include "perp/invocation/exit_code.h"
 #include "store/segment.h"
@@ -26,6 +27,17 @@ bool take_up_reason_is_fit(const char *reason)
 static bool failed(const struct take_up *take, const char *what, int error)
 {
     return copy_failed(take->context, take->path, what, error);
+}
+
+/* The state behind the end: the exchange that goes on from it begins with its snapshot. It counts
+ * as one of the journal of before, so nothing depends on when a crash comes. */
+static bool keep_state(const struct take_up *take)
+{
+    struct refusal refusal;
+
+    return fold_snapshot(take->disk, take->exchange, take->segment_bytes, UINT64_MAX, &refusal) ==
+               REFUSAL_none ||
+           context_fail(take->context, EXIT_CODE_rejected, "%s: %s", take->path, refusal.text);
 }
 
 /* Adds a line to the file `recovered`: what was accepted, and why. */
@@ -161,6 +173,8 @@ bool take_up_run(struct take_up *take)
     if (take->end.tail.number == 0)
         return context_fail(take->context, EXIT_CODE_rejected, "%s holds no frame to go on after",
                             take->path);
+    if (!keep_state(take))
+        return false;
     exchange->epoch++;
     if (!clear_rest(take) || !keep_reason(take) || !set_heads_aside(take) || !drop_restart(take) ||
         !add_row(take))

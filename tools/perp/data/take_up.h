@@ -1,8 +1,8 @@
 /* take_up.h - lets an exchange go on after a chain whose later frames are given up: under a new
  * journal id and the next epoch, so that nobody takes it for the one that was given up.
  *
- *   origin, recovered, heads set aside, rest zeroed ──> exchange ──> witness
- *        count for nothing without the next one         the new id    a start is possible
+ *   snapshot, origin, recovered, heads set aside, rest zeroed ──> exchange ──> witness
+ *        count for nothing without the next one              the new id    a start is possible
  *
  * A crash before `exchange` leaves the directory as it was, but for its heads, which have another
  * name then; one after it a directory that a start refuses until the same end is taken up again.
