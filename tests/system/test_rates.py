@@ -61,6 +61,17 @@ def use_up(world, account):
         return ids, sent, [connection.receive().json for _ in sent]
 
 
+def write_key(world, account):
+    return world.exchange.ack(CREATE_API_KEY, api_key_body(account.id, scope=1),
+                              account.session)["api_key"]
+
+
+def plain_write(key):
+    body = {"subaccount_index": 0, "portfolio_index": 0, "leverage": 5, "market": "BTC-PERP"}
+    return request_bytes("PUT", "/api/v1/leverage", json.dumps(body).encode(),
+                         [JSON, ("X-API-KEY", key)])
+
+
 def remaining(account):
     return account.read(LIMITS).json["remaining"]
 
@@ -114,8 +125,7 @@ def every_kind_of_write(world):
     """A batch costs its items; success style, plain writes and their problems."""
     table = Table()
     account = world.account()
-    key = world.exchange.ack(CREATE_API_KEY, api_key_body(account.id, scope=1),
-                             account.session)["api_key"]
+    key = write_key(world, account)
     items = b"".join(struct.pack("<BBBxIQqQ16s16x", 0, 0, 0, BTC, BID, 20, 2 ** 64 - 1, new_id())
                      for _ in range(BURST - 8))
     body = portfolio_bytes(account.id) + struct.pack("<HHI", BURST - 8, 0, 0) + items
@@ -150,6 +160,27 @@ def every_kind_of_write(world):
         429, "rate_limited")
     table.same("reads go on", account.read("/api/v1/orders").status, 200)
     receipts(world, table)
+    return table.wrong
+
+
+@suite.case
+def plain_writes_do_not_stop_a_connection(world):
+    """Above the account's rate each is answered, and the cancel behind them is executed; the address
+    pays no public read."""
+    table = Table()
+    account = world.account()
+    key = write_key(world, account)
+    with world.exchange.open(source="127.0.0.21") as connection:
+        before = tokens(connection.exchange(read_bytes("/api/v1/time")))[1]
+        connection.send(plain_write(key) * (3 * BURST) + cancel(account, new_id()))
+        answers = [connection.receive() for _ in range(3 * BURST + 1)]
+        after = tokens(connection.exchange(read_bytes("/api/v1/time")))[1]
+    refused = [answer.json["detail"] for answer in answers if answer.status == 429]
+    table.true("refused by the account's bucket", len(refused) > BURST // 2 and
+               all("write_rate" in text for text in refused), refused[:3])
+    done = answers[-1].json
+    table.true("a cancel behind them", "status" in done and done["status"] != LIMITED, done)
+    table.true("no public read", after >= before - 1, (before, after))
     return table.wrong
 
 
@@ -396,6 +427,7 @@ def all_accounts_and_signed_requests(_):
                       "--limits.signature_rate=200", *client.SMALL_TABLES) as perpd:
         world = World(perpd.exchange)
         one, other = world.account(), world.account()
+        key = write_key(world, one)
         sent = [order((one, other)[number % 2], new_id()) for number in range(1000)]
         with perpd.exchange.open(source="127.0.0.20") as connection:
             connection.send(b"".join(sent))
@@ -409,6 +441,11 @@ def all_accounts_and_signed_requests(_):
         table.true("of the address", refused is not None, statuses)
         if refused is not None:
             table.problem("of the address", refused, 429, "rate_limited")
+        with perpd.exchange.open(source="127.0.0.22") as connection:
+            connection.send(plain_write(key) * 600)
+            refused = [connection.receive().json.get("detail", "") for _ in range(600)]
+        table.true("plain writes of an address", any("signature_rate" in text for text in refused),
+                   refused[-3:])
     return table.wrong
 
 

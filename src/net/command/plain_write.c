@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "net/http/parameter.h"
 #include "net/request/api_caller.h"
+#include "net/request/charge.h"
 #include "net/request/leadership.h"
 #include "net/request/plain_body.h"
 
@@ -74,14 +75,15 @@ static uint16_t fill_body(const struct symbols *symbols, uint16_t code,
 void plain_write_accept(struct job_table *jobs, struct conn *conn, const char *head_text,
                         const char *body, size_t count)
 {
-    const struct context *context = jobs->context;
+    struct context *context = jobs->context;
     uint16_t code = conn->route.path->codes[0];
     struct pending_plain plain;
     struct keyring_row row;
     struct problem_detail problem;
     uint8_t bytes[BODY_MAX];
 
-    if (!plain_body_read(&plain, code, body, count, &problem) ||
+    if (!charge_signature(context, conn, &problem) ||
+        !plain_body_read(&plain, code, body, count, &problem) ||
         (code == REQUEST_rename_portfolio && !parse_portfolio(conn, &plain, &problem)) ||
         !admit(context, conn, head_text, &plain, &row, &problem)) {
         pipeline_refuse(jobs->pipeline, conn, &problem, NULL);
