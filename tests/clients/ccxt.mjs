@@ -2,6 +2,7 @@
 // library, CCXT the module ccxt. Prints one JSON line a step.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
 const [folder, module, url, key, apiKey] = process.argv.slice(2);
@@ -9,7 +10,8 @@ const { default: ccxt } = await import(pathToFileURL(module).href);
 const { perpdOf } = await import(pathToFileURL(`${folder}/node_modules/perpd/dist/ccxt.js`).href);
 const say = (...words) => console.log(JSON.stringify(words, (_, value) => typeof value === 'bigint' ? `${value}` : value));
 const Perpd = perpdOf(ccxt);
-const config = { privateKey: await readFile(key, 'utf8'), apiKey: (await readFile(apiKey, 'utf8')).trim(), urls: { api: url } };
+const config = { privateKey: await readFile(key, 'utf8'), apiKey: (await readFile(apiKey, 'utf8')).trim(), urls: { api: url },
+  options: { WebSocket: createRequire(`${folder}/examples/`)('ws').WebSocket } };
 const ex = new Perpd(config);
 const thrown = async (work) => {
   try {
@@ -22,7 +24,9 @@ const thrown = async (work) => {
 const BTC = 'BTC/USDC:USDC';
 
 // Every flag that is true has its method, and each method of the class its flag.
-const own = Object.getOwnPropertyNames(Perpd.prototype).filter((name) => /^(fetch|create|cancel|edit|set)[A-Z]/.test(name));
+const own = [];
+for (let kind = Perpd; kind !== ccxt.Exchange; kind = Object.getPrototypeOf(kind)) own.push(...Object.getOwnPropertyNames(kind.prototype)
+  .filter((name) => /^(fetch|create|cancel|edit|set|watch|unWatch|transfer|withdraw)([A-Z]|$)/.test(name)));
 say('has', Object.keys(ex.has).filter((name) => ex.has[name] === true && !['swap', 'publicAPI', 'privateAPI'].includes(name))
   .every((name) => typeof ex[name] === 'function'), own.filter((name) => ex.has[name] !== true));
 say('time', Math.abs(await ex.fetchTime() - Date.now()) < 60_000, (await ex.fetchStatus()).status);
@@ -67,7 +71,7 @@ do [candle] = (await ex.fetchOHLCV(BTC, '1d', undefined, 1)).slice(-1);
 while (candle === undefined);
 say('candle', candle.length, candle[4]);
 const rate = await ex.fetchFundingRate(BTC);
-say('rate', rate.markPrice, rate.fundingTimestamp > rate.timestamp, await ex.fetchFundingRateHistory(BTC), await ex.fetchFundingHistory(BTC));
+say('rate', rate.markPrice, rate.fundingTimestamp > rate.timestamp, (await ex.fetchFundingRateHistory(BTC)).length <= 1, (await ex.fetchFundingHistory(BTC)).length <= 1);
 say('closed', (await ex.fetchClosedOrders(BTC)).at(-1).id === taken.id, (await ex.fetchCanceledOrders(BTC)).at(-1).id === placed.id,
   (await ex.fetchOrders(BTC, undefined, 5)).length > 1, (await ex.setLeverage(10, BTC)).info.leverage);
 const asks = (await ex.fetchBidsAsks([BTC]))[BTC];
@@ -89,6 +93,55 @@ say('of them', ...(await ex.cancelOrders([waiting[0].id])).map(({ status }) => s
 say('dead-man', (await ex.cancelAllOrdersAfter(60_000)).info.status, (await ex.cancelAllOrdersAfter(0)).info.status);
 const only = await ex.createPostOnlyOrder(BTC, 'limit', 'buy', '0.01', '98500');
 say('post only', only.postOnly, (await ex.cancelOrder(only.id)).status, await thrown(() => ex.closePosition('ETH/USDC:USDC')).then(([name]) => name));
+
+// Money, batches, exits.
+const tiers = (await ex.fetchLeverageTiers([BTC]))[BTC];
+say('tiers', JSON.stringify(tiers.map((one) => [one.maxLeverage, one.maintenanceMarginRate * 1e6, `${one.maxNotional ?? null}`])) ===
+  JSON.stringify(market.info.tiers.map((one) => [one.max_leverage, one.mmr_ppm, `${one.upper_notional}`])), Object.keys(await ex.fetchCurrencies()));
+const kept = await ex.fetchPosition(BTC);
+say('held', (await ex.fetchLeverage(BTC)).longLeverage === kept.info.leverage, kept.contracts, (await ex.fetchADLRank(BTC)).rank === kept.info.adl_quantile);
+const gone = await ex.withdraw('USDC', '1.5', `0x${'11'.repeat(20)}`);
+let left;
+do left = (await ex.fetchWithdrawals('USDC')).find(({ id }) => id === gone.id);
+while (left === undefined); // reads may still lag
+say('money', left.amount, left.status, (await ex.fetchDeposits()).length > 0, (await ex.fetchTransfers()).length);
+say('refused', ...(await Promise.all([() => ex.transfer('BTC', 1, '0', '1'), () => ex.transfer('USDC', 1, '7', '1'), () => ex.setMarginMode('isolated', BTC),
+  () => ex.setPositionMode(true), () => ex.fetchDepositAddress('USDC'), () => ex.fetchLeverage('ETH/USDC:USDC')].map(thrown))).map(([name]) => name));
+const rows = await ex.createOrders(['98000', '9800000', '98000.1'].map((price) => (
+  { symbol: BTC, type: 'limit', side: 'buy', amount: '0.01', price, params: { postOnly: true } })));
+const entry = await ex.createOrderWithTakeProfitAndStopLoss(BTC, 'limit', 'buy', '0.01', '97000', '120000', '80000');
+const exits = (await ex.fetchOpenOrders(BTC)).filter(({ info }) => info.order_status === 'UNTRIGGERED');
+say('batch and exits', rows.map(({ status }) => status), exits.map(({ info }) => [info.order_type, info.trigger_price, info.side]).sort());
+await ex.cancelOrders([entry, rows[0], rows[2], ...exits].map(({ id }) => id));
+
+// What is watched is what the reads show, each trade once.
+const buy = (size) => ex.createOrder(BTC, 'market', 'buy', size);
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+const made = [];
+const until = async (wait) => {
+  let isDone = false;
+  wait = wait.finally(() => isDone = true);
+  for (; !isDone; await pause(100)) made.push((await buy('0.001')).id);
+  return wait;
+};
+const [seen, [passed], tops, told, bars, [ordered], [filled], funds, [grown]] = await until(Promise.all([ex.watchOrderBook(BTC, 10), ex.watchTrades(BTC),
+  ex.watchBidsAsks([BTC]), ex.watchTicker(BTC), ex.watchOHLCV(BTC, '1d'), ex.watchOrders(BTC), ex.watchMyTrades(BTC), ex.watchBalance(), ex.watchPositions([BTC])]));
+say('watched', seen.asks[0][0], seen.bids, passed.side, passed.price, tops[BTC].ask, told.ask, bars.at(-1)[4]);
+say('own', made.includes(ordered.id), made.includes(filled.order), funds.USDC.total > 0, grown.symbol, grown.side);
+await ex.unWatchTrades(BTC);
+await until(ex.watchTrades(BTC));
+const both = [ex.watchTrades(BTC), ex.watchTrades(BTC)];
+for (const size of ['0.002', '0.003', '0.004']) await buy(size);
+const sizes = (await Promise.all(both)).map(([{ amount }]) => amount);
+const isSame = sizes[0] === sizes[1];
+while (sizes.at(-1) !== 0.004) sizes.push((await ex.watchTrades(BTC))[0].amount);
+const last = ex.watchTrades(BTC);
+await pause(50);
+await ex.unWatchTrades(BTC);
+say('each once', isSame, sizes.slice(-3), (await thrown(() => last))[0]);
+const over = await ex.createOrderWs(BTC, 'limit', 'buy', '0.01', '98000', { postOnly: true });
+const moved = await ex.editOrderWs(over.id, BTC, 'limit', 'buy', '0.02', '98000.1');
+say('over the stream', moved.id === over.id, moved.price, moved.remaining, (await ex.cancelOrderWs(over.id)).status, (await ex.fetchOrder(over.id)).status);
 
 // An answer that is lost for longer than the time-out; the same call with its id executes once.
 let [isLost, isSent] = [true, false];

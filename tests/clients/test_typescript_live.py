@@ -411,9 +411,9 @@ async def ccxt(table, here):
                           *here.secrets.values())
     output, _ = await process.communicate()
     lines = [json.loads(line, parse_int=float) for line in output.splitlines()]
-    held = here.rich.read("/api/v1/positions?market=BTC-PERP").json[0]
     for line, want in zip(lines, (
-            ["has", True, ["cancelAllOrdersAfter"]],
+            ["has", True, ["setMarginMode", "setPositionMode", "fetchDepositAddress",
+                           "cancelAllOrdersAfter"]],
             ["time", True, "ok"],
             ["market", "BTC-PERP", "swap", "USDC", {"price": 0.1, "amount": 1e-5}, True, 5.0],
             ["placed", "open", "buy", 99000.5, 0.01, 0.01, "BTC/USDC:USDC"],
@@ -426,14 +426,13 @@ async def ccxt(table, here):
             ["canceled", "canceled", "canceled"],
             ["taken", "closed", 0.01, 100000.0, "market"],
             ["fill", True, "buy", "taker", 0.01, 100000.0, 1000.0, "USDC"],
-            ["position", held["side"].lower(), float(held["size"]),
-             float(held["average_entry_price"]), "cross"],
+            ["position", "long", 0.01, 100000.0, "cross"],
             ["balance", True, True],
             ["book", "BTC/USDC:USDC", [100000.0, 0.99], True],
             ["ticker", "BTC/USDC:USDC", 100000.0, 100000.0, True],
             ["trade", "buy", 100000.0, 0.01, 1000.0],
             ["candle", 6.0, 100000.0],
-            ["rate", 100000.0, True, [], []],
+            ["rate", 100000.0, True, True, True],
             ["closed", True, True, True, 10.0],
             ["asks", 100000.0, 100000.0, True],
             ["one by one", [100000.0, 0.99], "string", ["0"], True],
@@ -444,10 +443,20 @@ async def ccxt(table, here):
             ["of them", "canceled"],
             ["dead-man", "request_completed", "request_completed"],
             ["post only", True, "canceled", "InvalidOrder"],
+            ["tiers", True, ["USDC"]],
+            ["held", True, 0.01, True],
+            ["money", 1.5, "ok", True, 0.0],
+            ["refused", "BadRequest", "BadRequest", *["NotSupported"] * 3, "ExchangeError"],
+            ["batch and exits", ["open", "rejected", "open"],
+             [["STOP_MARKET", "80000", "SHORT"], ["TAKE_PROFIT_MARKET", "120000", "SHORT"]]],
+            ["watched", 100000.0, [], "buy", 100000.0, 100000.0, 100000.0, 100000.0],
+            ["own", True, True, True, "BTC/USDC:USDC", "long"],
+            ["each once", True, [0.002, 0.003, 0.004], "NetworkError"],
+            ["over the stream", True, 98000.1, 0.02, "canceled", "canceled"],
             ["late", "RequestTimeout", True, 1.0],
             ["none", []]), strict=False):
         table.same(want[0], line, want)
-    table.same("steps", (len(lines), process.returncode), (31, 0))
+    table.same("steps", (len(lines), process.returncode), (40, 0))
     here.other.cancel_all()
 
 

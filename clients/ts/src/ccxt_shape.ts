@@ -1,5 +1,10 @@
 // What of ccxt is used, and what the class of perpd adds to it: the shapes of ccxt.ts.
 
+import type { Client } from "./client.js";
+import type { Market } from "./market.js";
+import type { Order } from "./order.js";
+import type * as records from "./types.gen.js";
+
 export type Dict = Record<string, unknown>;
 export type Number_ = string | number;
 export type Row = Promise<Dict>;
@@ -13,6 +18,7 @@ export interface CcxtExchange {
   apiKey: string;
   privateKey: string;
   timeout: number;
+  symbols: string[];
   deepExtend(...parts: object[]): Dict;
   describe(): Dict;
   loadMarkets(reload?: boolean): Promise<unknown>;
@@ -42,7 +48,7 @@ export interface Ccxt {
 
 /** What the class adds. Numbers may be strings, which are exact; a float is taken by its shortest
  * decimal, and one between two ticks throws InvalidOrder with both neighbours. */
-export interface PerpdExchange extends CcxtExchange {
+export interface UsualExchange extends CcxtExchange {
   /** Ends its connections. */
   close(): Promise<void>;
   fetchTime(): Promise<number>;
@@ -93,3 +99,96 @@ export interface PerpdExchange extends CcxtExchange {
   closePosition(symbol: string): Row;
   setLeverage(leverage: number, symbol: string): Row;
 }
+
+/** An order of createOrders: a limit order. */
+export interface OrderRequest {
+  readonly symbol: string;
+  readonly type: string;
+  readonly side: string;
+  readonly amount: Number_;
+  readonly price?: Number_;
+  readonly params?: Dict;
+}
+
+/** Money, tiers, batches. */
+export interface More {
+  fetchCurrencies(): Row;
+  fetchLeverageTiers(symbols?: string[]): Row;
+  /** Of the position; ExchangeError without one. */
+  fetchLeverage(symbol: string): Row;
+  fetchPosition(symbol: string): Promise<Dict | undefined>;
+  /** `rank` 0 to 4: 4 is deleveraged first. */
+  fetchADLRank(symbol: string): Row;
+  fetchDeposits(code?: string, since?: number, limit?: number): Rows;
+  /** What left, and what came back of it: `status` is "failed" then. */
+  fetchWithdrawals(code?: string, since?: number, limit?: number): Rows;
+  fetchTransfers(code?: string, since?: number, limit?: number): Rows;
+  /** Between subaccounts, by the ids of fetchAccounts; needs a session of scope FULL_ACCESS. */
+  transfer(code: string, amount: Number_, fromAccount: string, toAccount: string): Row;
+  /** Its id is that of the request; needs a session of scope FULL_ACCESS. */
+  withdraw(code: string, amount: Number_, address: string): Row;
+  /** In one request; a refused one is a row with status "rejected". */
+  createOrders(orders: readonly OrderRequest[]): Rows;
+  /** The order, and two that close at the market when the mark is there, of which one ends the other. */
+  createOrderWithTakeProfitAndStopLoss(symbol: string, type: string, side: string, amount: Number_,
+    price: Number_ | undefined, takeProfit: Number_, stopLoss: Number_, params?: Dict): Row;
+  setMarginMode(): Promise<never>;
+  setPositionMode(): Promise<never>;
+  fetchDepositAddress(): Promise<never>;
+}
+
+/** Each watch waits for what is new since the one before: trades, orders and fills each once, NetworkError
+ * where some may be missing; of the others the newest state. */
+export interface PerpdExchange extends UsualExchange, More {
+  watchOrderBook(symbol: string, limit?: number): Row;
+  watchTrades(symbol: string): Rows;
+  watchBidsAsks(symbols?: string[]): Row;
+  /** Behind a change of a best price or a mark: at most one read a second. */
+  watchTicker(symbol: string): Row;
+  watchTickers(symbols?: string[]): Row;
+  /** Behind a trade: at most one read a second. */
+  watchOHLCV(symbol: string, timeframe?: string, since?: number, limit?: number): Promise<number[][]>;
+  watchLiquidations(symbol: string): Rows;
+  watchOrders(symbol?: string): Rows;
+  watchMyTrades(symbol?: string): Rows;
+  /** Behind a change of the account: at most one read a second. */
+  watchBalance(): Row;
+  /** The same; one that was closed has `contracts` 0. */
+  watchPositions(symbols?: string[]): Rows;
+  unWatchOrderBook(symbol: string): Promise<void>;
+  unWatchTrades(symbol: string): Promise<void>;
+  unWatchBidsAsks(symbols?: string[]): Promise<void>;
+  unWatchTicker(symbol: string): Promise<void>;
+  unWatchTickers(symbols?: string[]): Promise<void>;
+  unWatchOHLCV(symbol: string, timeframe?: string): Promise<void>;
+  unWatchOrders(symbol?: string): Promise<void>;
+  unWatchMyTrades(symbol?: string): Promise<void>;
+  unWatchPositions(): Promise<void>;
+  createOrderWs(symbol: string, type: string, side: string, amount: Number_, price?: Number_,
+    params?: Dict): Row;
+  editOrderWs(id: string, symbol: string, type: string, side: string, amount: Number_, price: Number_)
+    : Row;
+  /** Over HTTP, as every cancel: it waits behind no order. */
+  cancelOrderWs(id: string): Row;
+}
+
+/** What the layers of the class share. */
+export interface RestExchange extends UsualExchange {
+  _least: bigint | undefined;
+  _with<Result>(work: (client: Client) => Promise<Result>): Promise<Result>;
+  _at<Result>(symbol: string, work: (client: Client, market: Market, info: Dict) => Promise<Result>)
+    : Promise<Result>;
+  _perhapsAt<Result>(symbol: string | undefined, work: (client: Client, market?: Market) =>
+  Promise<Result>): Promise<Result>;
+  _order(info: records.Order): Dict;
+  _own(order: Order, symbol: string, type: string): Dict;
+  _fill(row: records.Fill): Dict;
+  _cash(row: records.CashRow): Dict;
+  _position(row: records.Position): Dict;
+  _balance(info: records.Balance): Dict;
+  _amount(value: Number_): string;
+  _candles(symbol: string, timeframe: string, since: number | undefined, limit: number | undefined,
+    least: bigint | undefined): Promise<number[][]>;
+}
+
+export interface MoreExchange extends RestExchange, More {}

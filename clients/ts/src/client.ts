@@ -13,7 +13,7 @@ import { API, Session } from "./session.js";
 import type { Parameters } from "./session.js";
 import type { Signer } from "./sign.js";
 import type { SocketClass } from "./socket.js";
-import { BookSink, Newest, Trades } from "./sinks.js";
+import { BookSink, Events, Newest, Trades } from "./sinks.js";
 import { Arm, PRIVATE, Stream } from "./stream.js";
 import type { Event } from "./stream.js";
 import { Trading } from "./trading.js";
@@ -365,6 +365,26 @@ export class Client extends Trading {
         const trade = await consumer.next(watching.signal);
         if (trade === undefined) return;
         yield tradeOf(trade);
+      }
+    } finally {
+      consumers.delete(consumer);
+      this.stream.release(subscription);
+    }
+  }
+
+  /** Every liquidation from now on; Overrun ends it where some may be missing: behind a break of the
+   * connection, and when `room` were not taken. The reads have them all. */
+  async* watchLiquidations(market: Market, watching: Watching & { readonly room?: number } = {})
+    : AsyncGenerator<records.Liquidation, void, undefined> {
+    const subscription = this.stream.subscribe("liquidations", market.name, () => new Events());
+    const consumer = new Consumer<Frame>(watching.room ?? TRADES_ROOM);
+    const { consumers } = subscription.sink as Events;
+    consumers.add(consumer);
+    try {
+      for (;;) {
+        const frame = await consumer.next(watching.signal);
+        if (frame === undefined) return;
+        yield frame.data as unknown as records.Liquidation;
       }
     } finally {
       consumers.delete(consumer);

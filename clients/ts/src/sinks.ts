@@ -2,6 +2,7 @@
 
 import { Fault } from "./book.js";
 import type { Book } from "./book.js";
+import { Overrun } from "./errors.js";
 import type { PerpdError } from "./errors.js";
 import type { Frame, TradeData, Traded } from "./views.js";
 import { Signal } from "./wait.js";
@@ -93,6 +94,25 @@ export class Trades implements Sink {
 
   lose(isOther = false): void {
     if (isOther) this.#last = undefined; // of another history
+  }
+
+  fail(error: PerpdError): void {
+    for (const consumer of this.consumers) consumer.end(error);
+  }
+}
+
+/** The sink of a channel that nothing keeps: every update of a connection, and Overrun for who was there
+ * before a break, in which some may have been missed. */
+export class Events implements Sink {
+  readonly consumers = new Set<Consumer<Frame>>();
+
+  take(frame: Frame): void {
+    if (frame.type !== "update") return;
+    for (const consumer of this.consumers) consumer.put(frame);
+  }
+
+  lose(): void {
+    this.fail(new Overrun("the connection broke: what came meanwhile is in the reads"));
   }
 
   fail(error: PerpdError): void {
