@@ -5,7 +5,8 @@
  *                  └──> fold_write_snapshot: SEQUENCE.snap, read and verified
  *
  * Used by the snapshotter's child, by `perp` (replay, audit, snapshot dump, recover, restore), and
- * by tests. The primary may run at the same time: only writers of a snapshot write to the directory.
+ * by tests. The primary may run at the same time: only writers of a snapshot write to the
+ * directory.
  *
  * Wait.   Blocking.
  * Bound.  Memory: one engine, one image, two segments. */
