@@ -2,8 +2,8 @@
 """heavy_cluster_figures.py BUILD [COUNT] [PART...] - the figures of docs/performance.md, A cluster.
 Parts, all of them if none is named:
 
-    load      answers/s and latency of one perpd alone, durability local, and of a cluster; the
-              processor time of each; how old a standby's reads are
+    load      answers/s and latency of one perpd alone, durability local, and of a cluster, in COUNT
+              passes, at most three; the processor time of each; how old a standby's reads are
     catch_up  how fast a node that was away applies what it lacks
     stalls    how long orders stand still when a leader, etcd's leader, or both are killed, and at a
               handover, COUNT times each (20)
@@ -113,13 +113,13 @@ def frames(leader):
 
 
 def bench(name, ports, perpd, roles, leader=None):
-    """Each load three times; the medians. The last pass's and preparations' frames of `leader`."""
+    """Each load in its passes; the medians; the frames of `leader` in them and what they need."""
     found = {}
     for load, words in LOADS:
         first = leader and frames(leader)
         try:
             done, used = costs(roles, lambda words=words: load_of(
-                ports, perpd, ["--seconds", "3", "--repeats", "3", *words]))
+                ports, perpd, ["--seconds", "3", "--repeats", str(min(COUNT, 3)), *words]))
             count, records, spent = ([after - before for after, before in
                                       zip(frames(leader), first)] if leader else (0, 0, 0))
         except OSError as error:  # a node has ended: another one leads, or will
