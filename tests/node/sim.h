@@ -35,18 +35,18 @@ enum { SIM_FAILURE_BYTES = 256, SIM_TRACE_LINES = 32, SIM_TRACE_BYTES = 96 };
     X(crashes_in_recovery, 700) \
     X(crashes_in_child, 150) X(crashes_in_archive, 250) X(disk_errors, 450) X(disk_full, 450) X(disk_slow, 800) \
     X(clock_back, 2500) X(clock_forward, 500) X(configurations, 3200) \
-    X(acknowledged, 1500000) X(completed, 600000) X(duplicates, 80000) X(overtaken, 18000) \
+    X(acknowledged, 1500000) X(completed, 390000) X(duplicates, 80000) X(overtaken, 18000) \
     X(ring_full, 35000) X(revocations, 8000) X(revocation_races, 30000) \
     X(http_requests, 1500000) X(http_problems, 8000) X(bad_signatures, 5000) X(hang_ups, 2500) \
     X(checked_duplicates, 1000000) X(checked_hashes, 200000) X(checked_reads, 60000) \
     X(checked_fills, 8000) X(checked_audits, 80000) X(snapshots, 1800) X(snapshots_damaged, 600) \
     X(histories_damaged, 300) X(archives_damaged, 100) X(archives_mended, 100) \
     X(snapshot_starts, 4000) X(archived, 4000) X(retired, 8000) X(folds, 4500) X(records, 3000000) \
-    X(conditionals, 17000) X(triggers, 6000) X(batches, 18000) X(transfers, 10000) X(withdrawals, 12000) \
+    X(conditionals, 11000) X(triggers, 4800) X(batches, 18000) X(transfers, 10000) X(withdrawals, 12000) \
     X(settled, 2500) X(reverted, 2500) X(subaccounts, 5500) X(portfolios, 7000) X(schedules, 7000) \
     X(protections, 12000) X(freezes, 5000) X(suspensions, 4500) X(suspended, 60000) X(top_ups, 4500) \
-    X(operator_cancels, 4000) X(fee_tiers, 4500) X(held, 1700) X(liquidated, 600) X(liquidated_book, 5) \
-    X(liquidated_fund, 150) X(liquidated_adl, 500) X(funding_payments, 500) X(settlements, 50) \
+    X(operator_cancels, 4000) X(fee_tiers, 4500) X(held, 1700) X(liquidated, 300) X(liquidated_book, 5) \
+    X(liquidated_fund, 20) X(liquidated_adl, 160) X(funding_payments, 500) X(settlements, 50) \
     X(arms, 2000) X(arms_found, 4000) X(arms_ended, 900) \
     X(checked_frames, 40000) X(checked_trades, 15000) X(checked_books, 1800) X(watch_breaks, 5000) \
     X(checked_events, 80000) X(checked_balances, 20000) X(checked_accounts, 800)

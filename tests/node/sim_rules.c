@@ -244,7 +244,7 @@ static struct traffic_sent *by_operator(struct traffic *traffic, struct traffic_
             body[8] = BY_VOLUME;
         return operator_sends(traffic, REQUEST_set_fee_tier, body, 16, now_ns);
     case 4:
-        cc_store64(body, (1 + below(traffic, 200)) * USDC);
+        cc_store64(body, (1 + below(traffic, 200)) * 500 * USDC);
         return operator_sends(traffic, REQUEST_fund_top_up, body, 8, now_ns);
     case 5:
         put_place(traffic, account, body);
