@@ -165,8 +165,8 @@ def every_kind_of_write(world):
 
 @suite.case
 def plain_writes_do_not_stop_a_connection(world):
-    """Above the account's rate each is answered, and the cancel behind them is executed; the address
-    pays no public read."""
+    """Above the account's rate each is answered, and the cancel behind them is executed; the
+    address pays no public read."""
     table = Table()
     account = world.account()
     key = write_key(world, account)
