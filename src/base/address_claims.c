@@ -59,7 +59,7 @@ static uint32_t count_in(const struct address_claim_row *row, uint64_t address, 
     return (uint32_t)count;
 }
 
-uint32_t address_claims_count(const struct address_claims *claims, uint64_t address)
+static uint32_t count_of(const struct address_claims *claims, uint64_t address)
 {
     const struct address_claim_row *rows = bucket_of(claims, address);
     uint32_t count = 0;
@@ -110,7 +110,7 @@ uint32_t address_claims_add(struct address_claims *claims, uint32_t slot, uint64
         return 0;
     claims->slots[slot] = 1 + (uint32_t)(row - claims->rows);
     /* In one order with the changes of all words: of two threads one sees the other's claim. */
-    uint32_t count = address_claims_count(claims, address);
+    uint32_t count = count_of(claims, address);
     if (count <= most)
         return count;
     address_claims_drop(claims, slot);

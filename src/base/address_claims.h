@@ -38,9 +38,6 @@ void address_claims_free(struct address_claims *claims);
 CC_MUST_USE uint32_t address_claims_add(struct address_claims *claims, uint32_t slot,
                                         uint64_t address, uint32_t most);
 
-/* How many claims the address has. */
-CC_MUST_USE uint32_t address_claims_count(const struct address_claims *claims, uint64_t address);
-
 /* Ends the claim of the caller's slot. */
 void address_claims_drop(struct address_claims *claims, uint32_t slot);
 

@@ -235,8 +235,9 @@ int journal_write(struct journal *journal, const struct flight *flight)
                        journal->config.durability != JOURNAL_NONE);
 }
 
-int journal_launch(struct journal *journal, const struct frame_header *header,
-                   uint64_t end_position)
+/* Makes the sealed frame in the next free flight the chain's last, and hands it to the disk.
+ * `end_position`: in the buffer, after its last record. 0 or -errno. */
+static int launch(struct journal *journal, const struct frame_header *header, uint64_t end_position)
 {
     struct flight *flight = flight_at(journal, journal->flight_count);
     int error;
@@ -284,7 +285,7 @@ static int frame_submit(struct journal *journal, uint64_t position, uint32_t rec
                        record_bytes);
     memset(flight->bytes + used, 0, length - used);
     frame_seal(flight->bytes, &header);
-    return journal_launch(journal, &header, position + record_bytes);
+    return launch(journal, &header, position + record_bytes);
 }
 
 /* One frame of what was published. 1: submitted; 0: nothing to do, or no room; -errno. */

@@ -103,13 +103,8 @@ static inline struct flight *flight_at(struct journal *journal, uint32_t at)
  * taken yet. 1: there is room; 0: the pool has no segment ready; -errno. */
 CC_MUST_USE int journal_provide_segment(struct journal *journal, uint32_t record_bytes);
 
-/* Makes the sealed frame in the next free flight the chain's last, and hands it to the disk.
- * `end_position`: in the buffer, after its last record. 0 or -errno. */
-CC_MUST_USE int journal_launch(struct journal *journal, const struct frame_header *header,
-                               uint64_t end_position);
-
-/* Makes the sealed frame at `bytes` the chain's last one, and the flight's. `end_position`: as
- * above. */
+/* Makes the sealed frame at `bytes` the chain's last one, and the flight's. `end_position`: in the
+ * buffer, after its last record. */
 void journal_chain(struct journal *journal, struct flight *flight,
                    const struct frame_header *header, const uint8_t *bytes, uint64_t end_position);
 

@@ -68,7 +68,6 @@ static void counts_are_those_of_a_list(void)
             expected += taken[i] && address_of[i] == address;
         if (taken[slot])
             CHECK(address_claims_add(&many, slot, address, SLOTS) == expected);
-        CHECK(address_claims_count(&many, address) == expected);
     }
     address_claims_free(&many);
 }
@@ -97,7 +96,7 @@ int main(void)
     }
     for (uint32_t i = 0; i < THREADS; i++)
         CHECK(pthread_join(threads[i], NULL) == 0);
-    CHECK(highest >= 1 && highest <= MOST && address_claims_count(&claims, 42) == 0);
+    CHECK(highest >= 1 && highest <= MOST);
     for (uint32_t slot = 0; slot < MOST; slot++) /* nothing was left behind */
         CHECK(address_claims_add(&claims, slot, 42, MOST) == slot + 1);
     CHECK(address_claims_add(&claims, MOST, 42, MOST) == 0);
