@@ -251,7 +251,7 @@ class Work:
             if market.in_gap and not market.scan and not any(
                     item.kind == LIQUIDATION for item in self.liquidations):
                 exchange.counts["gap ends"] += 1
-                market.in_gap = False
+                market.in_gap, market.checked_mark = False, market.mark
 
     # Each gives the units that are left. A unit that is used up ends the step at once: whether the
     # item is finished is seen with the next unit to spend.
@@ -301,7 +301,9 @@ class Work:
                 continue
             market.max_position = market.scan_position
             self.done(item)
-            market.scan, market.checked_mark = None, item.mark
+            market.scan = None
+            if not market.in_gap:
+                market.checked_mark = item.mark
             if item.again:  # behind what was queued meanwhile
                 self.queue_scan(market)
             break

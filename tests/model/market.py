@@ -126,7 +126,7 @@ class Market:
         self.anchor = 0         # reference when the first of holds in a row began
         self.hold_until = None  # t of the end of the last hold
         self.taken_at = -1      # t of the last price taken by a run or by the operator
-        self.checked_mark = 0   # at which the last finished scan began
+        self.checked_mark = 0   # at which the last finished scan began, in a gap: before it
         self.in_gap = False
         self.announced_at = None  # t at which its closing was announced
         self.signature = bytes(64)  # of the newest update that was accepted
@@ -204,6 +204,10 @@ class Market:
                 or t - self.index_at > 60 * SECOND):
             return notional
         return cdiv(notional, 10)
+
+    def won_in_gap(self, size):
+        """R4: what a gap has given the position so far."""
+        return max(0, (self.mark - self.checked_mark) * size) if self.in_gap else 0
 
     def better(self, size):
         """R7: of mark and index the better one for the owner of that position."""

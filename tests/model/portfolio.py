@@ -196,12 +196,15 @@ class Portfolio:
         return equity, initial, maintenance
 
     def stress(self, t, max_age, left_out=None):
-        """R4: what frozen markets take off."""
+        """R4: what frozen markets take off, and what a gap has given so far."""
         total = 0
         for holding in self.holdings.values():
-            if holding.market is not left_out and (holding.size or holding.buy or holding.sell) \
-                    and holding.market.frozen(t, max_age):
-                total += holding.market.stress(holding.worst() * holding.market.mark, t)
+            market = holding.market
+            if market is left_out or not (holding.size or holding.buy or holding.sell):
+                continue
+            total += market.won_in_gap(holding.size)
+            if market.frozen(t, max_age):
+                total += market.stress(holding.worst() * market.mark, t)
         return total
 
     def entry_initial(self):

@@ -5,6 +5,7 @@
 #include "engine/risk/ledger.h"
 #include "engine/risk/margin.h"
 #include "engine/risk/risk.h"
+#include "engine/risk/stress.h"
 #include "engine/state/state.h"
 
 /* cash + min(0, sum uPnL) - IM, with IM as the figures have it. */
@@ -21,7 +22,7 @@ bool cash_is_free(struct engine *engine, uint32_t index, uint64_t amount)
 
     if (portfolio->status == PORTFOLIO_IN_LIQUIDATION)
         return false;
-    int128 needed = (int128)amount + margin_stress(engine, index, MARKET_NONE);
+    int128 needed = (int128)amount + stress_of_portfolio(engine, index, MARKET_NONE);
     if (withdrawable(portfolio) >= needed)
         return true;
     if (withdrawable(portfolio) + portfolio->loose < needed)
@@ -59,7 +60,7 @@ int64_t cash_withdrawable_now(const struct engine *engine, uint32_t index, int12
 {
     const struct portfolio *portfolio = &engine->portfolios.rows[index];
     const struct account *owner = &engine->accounts.rows[portfolio->account];
-    int128 amount = withdrawable - margin_stress(engine, index, MARKET_NONE);
+    int128 amount = withdrawable - stress_of_portfolio(engine, index, MARKET_NONE);
 
     if (portfolio->status != PORTFOLIO_ACTIVE || amount <= 0)
         return 0;

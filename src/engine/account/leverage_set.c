@@ -3,6 +3,7 @@
 #include "base/rule.h"
 #include "engine/risk/margin.h"
 #include "engine/risk/risk.h"
+#include "engine/risk/stress.h"
 #include "engine/state/portfolio_row.h"
 #include "engine/state/state.h"
 
@@ -28,7 +29,7 @@ static bool is_covered(struct engine *engine, uint32_t portfolio, uint32_t holdi
         row->leverage = (uint16_t)setting;
     margin_view(engine, portfolio, &view);
     row->leverage = (uint16_t)before;
-    return view.equity - margin_stress(engine, portfolio, MARKET_NONE) >= view.initial;
+    return view.equity - stress_of_portfolio(engine, portfolio, MARKET_NONE) >= view.initial;
 }
 
 /* R4: E - stress >= IM after a lower leverage. */

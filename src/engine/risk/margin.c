@@ -2,6 +2,7 @@
 
 #include "engine/risk/rests.h"
 #include "engine/risk/risk.h"
+#include "engine/risk/stress.h"
 #include "engine/table/image_read.h"
 
 enum { MARGIN_CLOSED_PART = 1000 }; /* of what a frozen market lets go: E may fall by this part */
@@ -282,30 +283,6 @@ static uint64_t size_elsewhere(const struct engine *engine, const struct holding
            margin_abs(holding->size);
 }
 
-static int128 stress_of(const struct engine *engine, const struct holding *holding,
-                        struct rests rests)
-{
-    if (CC_LIKELY(!market_is_frozen(engine, holding->market)))
-        return 0;
-    uint64_t worst = rests_worst(holding->size, rests.buys, rests.sells);
-    if (worst == 0)
-        return 0;
-    return (int128)market_stress(engine, holding->market,
-                                 (uint128)worst * engine->markets.rows[holding->market].mark);
-}
-
-int128 margin_stress(const struct engine *engine, uint32_t index, uint32_t without)
-{
-    int128 stress = 0;
-
-    for (uint32_t at = engine->portfolios.rows[index].holding_head; at != HOLDING_NONE;
-         at = engine->holdings.rows[at].next)
-        if (engine->holdings.rows[at].market != without)
-            stress += stress_of(engine, &engine->holdings.rows[at],
-                                rests_now(&engine->holdings.rows[at]));
-    return stress;
-}
-
 int128 margin_entry_surcharge(const struct engine *engine, uint32_t index, uint32_t without)
 {
     const struct portfolio *portfolio = &engine->portfolios.rows[index];
@@ -405,9 +382,9 @@ static __attribute__((noinline)) bool passes_in_full(struct engine *engine, uint
                      order_loss(market, change->side, change->rest_price, change->rest_size);
     if (CC_UNLIKELY(change->out_size != 0))
         becomes -= order_loss(market, change->side, change->out_price, change->out_size);
-    int128 stress = margin_stress(engine, index, market_index);
+    int128 stress = stress_of_portfolio(engine, index, market_index);
     if (holding_index != HOLDING_NONE)
-        stress += stress_of(engine, holding, rests_before(holding, change));
+        stress += stress_of_holding(engine, holding, rests_before(holding, change));
     int128 equity = margin_equity(portfolio);
     int128 equity_after = equity + change->equity;
     int128 initial = portfolio->initial + margin_entry_surcharge(engine, index, market_index);
@@ -442,8 +419,8 @@ static __attribute__((noinline)) bool passes_in_full(struct engine *engine, uint
 }
 
 /* True if the taker test passes by its first terms alone, as it does for nearly every order: the
- * market has no limits and is not frozen, the portfolio is its account's only one and has no other
- * market, and E' pays for all of IM before the effect and IM_m after it. */
+ * market has no limits, is not frozen and in no gap, the portfolio is its account's only one and
+ * has no other market, and E' pays for all of IM before the effect and IM_m after it. */
 static bool passes_at_once(const struct engine *engine, const struct portfolio *portfolio,
                            uint32_t market_index, uint32_t holding_index,
                            const struct margin_change *change)
@@ -454,7 +431,7 @@ static bool passes_at_once(const struct engine *engine, const struct portfolio *
     if ((market->record.position_limit | market->record.open_interest_limit) != 0 ||
         account_position_counts(&engine->accounts.rows[portfolio->account]) ||
         portfolio->holding_head != holding_index || holding_index == HOLDING_NONE ||
-        holding->next != HOLDING_NONE || market_is_frozen(engine, market_index))
+        holding->next != HOLDING_NONE || market->in_gap || market_is_frozen(engine, market_index))
         return false;
     int128 becomes = initial_of_worst(market, holding->leverage, change->size_after,
                                       rests_after(holding, change)) +
@@ -488,7 +465,7 @@ bool margin_maker_passes(const struct engine *engine, const struct holding *hold
         .maintenance = other_markets + maintenance_of(market, before),
         .equity_after = equity + fill_equity,
         .maintenance_after = other_markets + maintenance_of(market, after),
-        .stress = margin_stress(engine, holding->portfolio, holding->market),
+        .stress = stress_of_portfolio(engine, holding->portfolio, holding->market),
         .closed_value = (int128)margin_abs(quantity) * (int128)market->mark,
     };
 

@@ -69,10 +69,6 @@ CC_MUST_USE bool margin_maker_passes(const struct engine *engine, const struct h
                                      int64_t before, int64_t quantity, int128 walked,
                                      int128 fill_equity, bool is_worse);
 
-/* R4, stress: what frozen markets take off the portfolio's equity; `without`: but of this market,
- * MARKET_NONE: of all. */
-CC_MUST_USE int128 margin_stress(const struct engine *engine, uint32_t portfolio, uint32_t without);
-
 /* R4, tiers of entry: by how much IM of the portfolio's markets, but `without`, is more by the tier
  * of its account than by its own. */
 CC_MUST_USE int128 margin_entry_surcharge(const struct engine *engine, uint32_t portfolio,

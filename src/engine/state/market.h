@@ -41,7 +41,7 @@ struct market {
     uint64_t announced_ns;   /* t at which its closing was announced (R9), 0: it was not */
     uint64_t draw;           /* first 8 bytes of the signature of the newest update (R7, Fund) */
     uint64_t mark;           /* last computed, 0: never */
-    uint64_t checked_mark;   /* at which the last finished scan began (R3, Gap), 0: none yet */
+    uint64_t checked_mark;   /* of the last scan that finished outside a gap (R3), 0: none yet */
     int64_t ema;
     uint64_t last_price;   /* of the last trade, 0: none */
     uint64_t second_ns;    /* full second of t at which ema and mark were last made */

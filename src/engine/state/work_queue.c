@@ -108,8 +108,12 @@ void work_queue_end_gaps(struct engine *engine)
     if (CC_LIKELY(engine->work.gaps == 0) || engine->work.liquidations != 0)
         return;
     for (uint32_t i = 0; i < engine->markets.count; i++)
-        if (!engine->work.scans[i].queued)
+        if (!engine->work.scans[i].queued) {
+            struct market *market = state_market(engine, i);
+            if (market->in_gap) /* its last scan began at this mark: each change queues one */
+                market->checked_mark = market->mark;
             work_queue_leave_gap(engine, i);
+        }
 }
 
 /* t at which the market's next second is due. */

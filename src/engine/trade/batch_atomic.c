@@ -3,6 +3,7 @@
 #include "base/rule.h"
 #include "engine/risk/margin.h"
 #include "engine/risk/risk.h"
+#include "engine/risk/stress.h"
 #include "engine/state/share_count.h"
 #include "engine/trade/amend.h"
 #include "engine/trade/cancel.h"
@@ -422,7 +423,7 @@ static bool margin_holds(struct engine *engine, const struct check *check,
                      margin_entry_surcharge(engine, portfolio, MARKET_NONE);
     if (beyond_limits(engine, check))
         return false;
-    return after.equity - margin_stress(engine, portfolio, MARKET_NONE) >= initial ||
+    return after.equity - stress_of_portfolio(engine, portfolio, MARKET_NONE) >= initial ||
            initial <= before->initial;
 }
 

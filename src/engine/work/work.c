@@ -232,7 +232,8 @@ static void scan_finish(struct engine *engine, uint32_t market)
     struct work_scan *scan = &engine->work.scans[market];
     bool again = scan->again;
 
-    state_market(engine, market)->checked_mark = scan->mark;
+    if (!state_market(engine, market)->in_gap) /* else with its end */
+        state_market(engine, market)->checked_mark = scan->mark;
     *scan = (struct work_scan){ .exact = again ? scan->exact : 0 };
     if (again)
         work_queue_scan(engine, market);
