@@ -5,6 +5,7 @@ leader's receipt of a request is the same bytes, and every node's journal meets 
 import base64
 import ctypes
 import json
+import shutil
 import struct
 import subprocess
 import time
@@ -16,6 +17,7 @@ from harness import perpd_program
 from world import BTC_PRICE
 
 HEAD, RECEIPT = 224, 280
+TOLD = "another key signs from sequence"
 WAYS = "/api/v1/requests/{}/receipt"
 _sodium = ctypes.CDLL("libsodium.so.23")
 
@@ -131,6 +133,58 @@ def receipts(world):
     return problems
 
 
+def rotated(world, kills=3):
+    """Another key for the exchange, put into the directory of every node. Who tells the journal of
+    it is killed as soon as it has begun, again and again: in the end it is told once."""
+    cluster, perp = world.cluster, perpd_program().with_name("perp")
+    cluster.revive()
+    for node in cluster.nodes:
+        node.stop()
+    first, *others = cluster.nodes
+    done = subprocess.run([perp, "keys", "rotate", first.folder, "-o", "json"],
+                          capture_output=True, text=True, check=True)
+    world.key = base64.b64decode(json.loads(done.stdout)["signing_public"])
+    for node in others:
+        shutil.copy2(first.folder / "signing.key", node.folder / "signing.key")
+    told = {node: node.log().count(TOLD) for node in cluster.nodes}
+    for node in cluster.nodes:
+        node.start()
+    for _ in range(kills):
+        def telling():
+            return next((node for node in cluster.nodes
+                         if node.log().count(TOLD) > told[node] or node.state == "ready"), None)
+        node = until(telling, lambda: "2018: " + cluster.tails())
+        node.kill()
+        told[node] = node.log().count(TOLD)
+        node.rejoin()
+    cluster.revive()
+    worker, request_id = world.workers[0], client.new_id()
+    exchange = client.Exchange(0, 0, None, None, "")
+    exchange._salt = world.salt
+    order = client.limit_body(worker.account.id, BTC_PRICE * 7 // 10, 20)
+    data = exchange.signed(client.PLACE_LIMIT, order, worker.account.session, request_id)
+    until(lambda: Rule(cluster).send(data, time.monotonic() + 60) is not None, "answer")
+    receipt, _ = of_leader(world, worker, request_id)
+    at, = struct.unpack_from("<Q", receipt, 152)
+    for node in cluster.nodes:
+        until(lambda node=node: node.exchange().get(
+            "/api/v1/markets", headers=[("X-Min-Sequence", str(at))]).status == 200,
+            lambda node=node: f"sequence {at} on {node.name}: " + node.log()[-600:])
+    return [] if is_signed(receipt, world.key) else ["a receipt by the former key"]
+
+
+def told_once(world):
+    """Each node's journal has the key of the rotation in one record 2018."""
+    problems, perp = [], perpd_program().with_name("perp")
+    for node in world.cluster.nodes:
+        done = subprocess.run([perp, "journal", "cat", "--data", node.folder, "--code", "2018",
+                               "-o", "json"], capture_output=True, text=True, check=False)
+        lines = [line for line in done.stdout.splitlines() if '"sequence"' in line]
+        if done.returncode != 0 or len(lines) != 1:
+            problems.append(f"2018 in {node.name}: {len(lines)}, {done.stderr[-300:]}")
+    return problems
+
+
 def heads_hold(world):
     """Of the nodes' directories, when they have ended: each meets the heads of all."""
     problems, home = [], world.cluster.home
@@ -149,6 +203,7 @@ def heads_hold(world):
                                node.folder], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             problems.append(f"receipt beside {node.name}: {done}")
+    problems += told_once(world)
     print(f"cluster: {len(world.heads)} heads of {len({boot_of(head) for head in world.heads})} "
           f"boots are met by each of {len(world.cluster.nodes)} journals")
     return problems

@@ -23,7 +23,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
 import client
 from cluster import NOT_YET, WAIT_S, Cluster, Node, Rule, until
 from cluster_chain import chain_of
-from cluster_heads import heads_hold, receipts
+from cluster_heads import heads_hold, receipts, rotated
 from cluster_join import joins
 from cluster_load import WORKERS, World, end_load, nothing_is_lost, prepare
 from cluster_place import placement
@@ -460,9 +460,9 @@ def drill(world):
     """A cluster under load: kills, what a standby answers, and what the journals hold."""
     parts = [placement, watches, kills, lambda world: at_rest(world, status), handovers,
              stopped_leader, apart, retention, joins, receipts, standby_answers, end_load,
-             watched, at_once, quota, nothing_is_lost, heads_hold]
+             watched, at_once, quota, rotated, nothing_is_lost, heads_hold]
     if os.environ.get("PERPD_DRILL") == "short":
-        parts = [part for part in parts if part not in (joins, quota, heads_hold)]
+        parts = [part for part in parts if part not in (joins, quota, rotated, heads_hold)]
     return [problem for part in parts for problem in part(world)]
 
 
