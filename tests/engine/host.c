@@ -207,15 +207,19 @@ static void mirror_peek(struct host *mirror, const struct host *host, const stru
     CHECK(!is_peeked || memcmp(&mirror->result, &host->result, sizeof host->result) == 0);
 }
 
-/* Effects may differ in the index of a record alone: it is no part of the state. */
+/* Effects may differ in the index of a record alone: it is no part of the state. The sink of the
+ * mirror ignores all effects of every second command: the lanes are then folded another way. */
 static void mirror_apply(struct host *mirror, const struct host *host,
                          const struct command *command)
 {
     mirror->effect_count = 0;
+    mirror->sink.ignores = (host->result.sequence & 1) != 0 ? UINT32_MAX : 0;
     engine_apply(mirror->engine, command, &mirror->sink, &mirror->result);
     CHECK(memcmp(&mirror->result, &host->result, sizeof host->result) == 0);
-    CHECK(mirror->effect_count == host->effect_count);
-    for (uint32_t i = 0; i < host->effect_count; i++) {
+    CHECK(memcmp(mirror->engine->effects.lanes, host->engine->effects.lanes,
+                 sizeof host->engine->effects.lanes) == 0);
+    CHECK(mirror->effect_count == (mirror->sink.ignores != 0 ? 0 : host->effect_count));
+    for (uint32_t i = 0; i < mirror->effect_count; i++) {
         const struct host_effect *a = &host->effects[i], *b = &mirror->effects[i];
         CHECK(a->code == b->code && a->asset_id == b->asset_id && a->sequence == b->sequence);
         CHECK(memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0);

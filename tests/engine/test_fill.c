@@ -164,17 +164,20 @@ static void test_position_ids(struct host *host)
 
 int main(void)
 {
-    static struct host host;
+    static struct host host, mirror;
 
     test_position();
     test_position_conserves();
     test_fee();
     trade_open(&host, NULL);
+    trade_open(&mirror, NULL);
+    host.mirror = &mirror;
     test_open(&host);
     test_order_of_effects(&host);
     test_flip(&host);
     test_position_ids(&host);
     trade_check_figures(&host);
+    host_close(&mirror);
     host_close(&host);
     return 0;
 }

@@ -16,28 +16,34 @@ static inline uint32_t ledger_events(enum effect_cash_kind kind, int64_t amount)
                                                                                                 : 1;
 }
 
-/* As ledger_post (ledger.h). `portfolio` is the row of `index`, `owner` its account's. */
-static inline void ledger_post_inline(struct engine *engine, uint32_t index,
-                                      struct portfolio *portfolio, struct account *owner,
-                                      enum effect_cash_kind kind, int64_t amount, uint64_t ref)
+/* A portfolio whose cash moves, and what its effects name it by. */
+struct ledger_party {
+    struct portfolio *portfolio;
+    struct account *owner;
+    struct effect_portfolio_id id;
+    uint32_t index;
+};
+
+/* As ledger_post (ledger.h); `rows` as of effects_emit_into, only of one that is not the fund. */
+static inline __attribute__((always_inline)) void
+ledger_post_inline(struct engine *engine, struct effects_rows *rows, struct ledger_party party,
+                   enum effect_cash_kind kind, int64_t amount, uint64_t ref)
 {
     if (amount == 0)
         return;
-    bool fits = !__builtin_add_overflow(portfolio->cash, amount, &portfolio->cash);
+    bool fits = !__builtin_add_overflow(party.portfolio->cash, amount, &party.portfolio->cash);
     INVARIANT(fits);
-    owner->cash += amount;
+    party.owner->cash += amount;
     struct effect_cash body = {
-        .portfolio.account_id = account_id_of(portfolio->account, owner->generation),
+        .portfolio = party.id,
         .amount = amount,
-        .balance_after = portfolio->cash,
+        .balance_after = party.portfolio->cash,
         .ref = ref,
     };
-    effects_put(&body, offsetof(struct effect_cash, portfolio.subaccount_index),
-                portfolio->subaccount_index, portfolio->portfolio_index);
     effects_put(&body, offsetof(struct effect_cash, kind), kind, 0);
-    owner->private_seq += ledger_events(kind, amount);
-    effects_emit_inline(engine, EFFECT_cash, index, 0, &body);
-    if (CC_UNLIKELY(index == FUND_PORTFOLIO))
+    party.owner->private_seq += ledger_events(kind, amount);
+    effects_emit_into(engine, rows, EFFECT_cash, party.index, 0, &body);
+    if (rows == NULL && CC_UNLIKELY(party.index == FUND_PORTFOLIO))
         fund_moved(engine, amount);
 }
 

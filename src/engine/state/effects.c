@@ -7,6 +7,38 @@
 EFFECT_LIST(X)
 #undef X
 
+void effects_fold_rows(struct effects *effects, uint64_t sequence, const struct effects_rows *rows)
+{
+    const struct effects_row *row = rows->rows, *end = rows->end;
+    uint32_t count = (uint32_t)(end - row);
+    uint64_t *lanes = effects->lanes, index = (uint64_t)rows->first << 32;
+    uint64_t codes = lanes[0], sequences = lanes[1]; /* eight registers while it goes on */
+    uint64_t a = lanes[2], b = lanes[3], c = lanes[4], d = lanes[5], e = lanes[6], f = lanes[7];
+
+    INVARIANT(effects->count == rows->first);
+    INVARIANT(count != 0 && count <= EFFECTS_ROWS);
+    do {
+        codes = effects_mix(codes, row->code | index);
+        sequences = effects_mix(sequences, sequence);
+        a = effects_mix(a, row->words[0]);
+        b = effects_mix(b, row->words[1]);
+        c = effects_mix(c, row->words[2]);
+        d = effects_mix(d, row->words[3]);
+        e = effects_mix(e, row->words[4]);
+        f = effects_mix(f, row->words[5]);
+        index += UINT64_C(1) << 32;
+    } while (++row != end);
+    lanes[0] = codes;
+    lanes[1] = sequences;
+    lanes[2] = a;
+    lanes[3] = b;
+    lanes[4] = c;
+    lanes[5] = d;
+    lanes[6] = e;
+    lanes[7] = f;
+    effects->count += count;
+}
+
 void effects_hand_over(struct engine *engine, enum effect_code code, uint32_t index,
                        uint32_t record, uint16_t asset_id, const void *body)
 {

@@ -17,7 +17,7 @@
 struct engine;
 struct command;
 
-enum { EFFECT_BODY_BYTES = 48, EFFECT_LANES = 8 };
+enum { EFFECT_BODY_BYTES = 48, EFFECT_WORDS = EFFECT_BODY_BYTES / 8, EFFECT_LANES = 8 };
 
 #define EFFECT_NO_RECORD   UINT32_MAX
 #define EFFECT_CONDITIONAL (UINT32_C(1) << 30) /* the record is one of the conditional orders */
@@ -98,12 +98,17 @@ static inline void effects_put(void *body, size_t at, uint32_t low, uint32_t hig
 
 enum { EFFECT_LANE_ROTATION = 29 };
 
+static inline uint64_t effects_mix(uint64_t lane, uint64_t word)
+{
+    uint64_t mixed = lane ^ word;
+
+    return (mixed << EFFECT_LANE_ROTATION | mixed >> (64 - EFFECT_LANE_ROTATION)) *
+           EFFECT_LANE_FACTOR;
+}
+
 static inline void effects_fold_word(struct effects *effects, unsigned lane, uint64_t word)
 {
-    uint64_t mixed = effects->lanes[lane] ^ word;
-
-    effects->lanes[lane] =
-        (mixed << EFFECT_LANE_ROTATION | mixed >> (64 - EFFECT_LANE_ROTATION)) * EFFECT_LANE_FACTOR;
+    effects->lanes[lane] = effects_mix(effects->lanes[lane], word);
 }
 
 /* Folds an effect into the lanes. Gives its index among those of its command. */
@@ -114,13 +119,29 @@ static inline uint32_t effects_fold(struct effects *effects, enum effect_code co
 
     effects_fold_word(effects, 0, code | (uint64_t)index << 32);
     effects_fold_word(effects, 1, sequence);
-    for (unsigned i = 0; i < EFFECT_BODY_BYTES / 8; i++) {
+    for (unsigned i = 0; i < EFFECT_WORDS; i++) {
         uint64_t word = cc_load64((const uint8_t *)body + 8 * i);
         CC_OPAQUE(word); /* the caller has just stored it word by word */
         effects_fold_word(effects, 2 + i, word);
     }
     return index;
 }
+
+/* Effects of one event that the sink ignores, which wait to be folded together: the lanes are
+ * loaded and stored once for all of them. Nothing else is emitted until effects_fold_rows. */
+enum { EFFECTS_ROWS = 12 };
+struct effects_row {
+    uint64_t code;
+    uint64_t words[EFFECT_WORDS];
+};
+struct effects_rows {
+    struct effects_row *end;
+    uint32_t first; /* index of the first among the effects of the command */
+    struct effects_row rows[EFFECTS_ROWS];
+};
+
+/* Folds the rows, as effects_fold each of them. */
+void effects_fold_rows(struct effects *effects, uint64_t sequence, const struct effects_rows *rows);
 
 /* Gives an effect that has been folded to the sink, which does not ignore its code. */
 void effects_hand_over(struct engine *engine, enum effect_code code, uint32_t index,

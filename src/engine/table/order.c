@@ -1,5 +1,7 @@
 #include "engine/table/order.h"
 
+#include "engine/table/order_fill_inline.h"
+
 /* Rows of each of the three arrays. */
 static size_t order_rows(uint32_t slots)
 {
@@ -101,16 +103,7 @@ void order_forget(struct order_table *table, uint32_t index)
 
 void order_add_fill(struct order_table *table, uint32_t index, uint64_t quantity, uint64_t notional)
 {
-    struct order *order = &table->hot[index];
-    struct order_extra *extra = order_extra(table, index);
-
-    INVARIANT(quantity != 0);
-    extra->filled += quantity;
-    extra->filled_notional += notional;
-    if (order->remaining == 0)
-        order_move(order, extra->filled, ORDER_FILLED);
-    else if (order->state != ORDER_PARTIALLY_FILLED)
-        order_move(order, extra->filled, ORDER_PARTIALLY_FILLED);
+    (void)order_add_fill_inline(table, index, quantity, notional);
 }
 
 uint64_t order_expiry(const struct order_table *table, uint32_t index)

@@ -5,17 +5,25 @@
 #include "engine/risk/ledger.h"
 #include "engine/risk/ledger_post_inline.h"
 #include "engine/risk/margin.h"
-#include "engine/state/effects_emit_inline.h"
-#include "engine/state/private_event.h"
 #include "engine/state/recheck_inline.h"
 #include "engine/state/trigger.h"
+#include "engine/table/order_fill_inline.h"
 #include "engine/trade/excess.h"
-#include "engine/trade/resting.h"
+#include "engine/trade/resting_emit_inline.h"
 
 enum { TRADE_LIQUIDATION = 1 }; /* flag of a 2108 */
 
-int64_t fill_position(struct fill_position *position, int64_t quantity, uint64_t price,
-                      bool *opened)
+/* The effects of a fill. */
+#define FILL_EFFECTS                                                                \
+    (EFFECT_BIT(EFFECT_trade) | EFFECT_BIT(EFFECT_fill) | EFFECT_BIT(EFFECT_cash) | \
+     EFFECT_BIT(EFFECT_position) | EFFECT_BIT(EFFECT_order_state) |                 \
+     EFFECT_BIT(EFFECT_book_order) | EFFECT_BIT(EFFECT_book_level))
+
+/* Inline wherever it is used: an argument `rows` is known there. */
+#define FILL_INLINE static inline __attribute__((always_inline))
+
+FILL_INLINE int64_t move(struct fill_position *position, int64_t quantity, uint64_t price,
+                         bool *opened)
 {
     int64_t raw_price = (int64_t)price;
     int64_t closed = 0, realised = 0, before = position->cost;
@@ -38,21 +46,40 @@ int64_t fill_position(struct fill_position *position, int64_t quantity, uint64_t
     return realised;
 }
 
-static inline __attribute__((always_inline)) struct fill_party
-party_of(struct engine *engine, uint32_t index, uint8_t liquidity)
+int64_t fill_position(struct fill_position *position, int64_t quantity, uint64_t price,
+                      bool *opened)
+{
+    return move(position, quantity, price, opened);
+}
+
+FILL_INLINE struct effect_portfolio_id id_of(const struct portfolio *portfolio,
+                                             const struct account *owner)
+{
+    return (struct effect_portfolio_id){
+        .account_id = account_id_of(portfolio->account, owner->generation),
+        .subaccount_index = portfolio->subaccount_index,
+        .portfolio_index = portfolio->portfolio_index,
+    };
+}
+
+FILL_INLINE struct fill_party party_of(struct engine *engine, uint32_t index, uint8_t liquidity,
+                                       uint32_t day, ptrdiff_t bucket)
 {
     struct order *order = &engine->orders.hot[index];
     const struct market_record *record = &state_market(engine, order->market)->record;
     struct holding *holding = state_holding(engine, order->holding);
     struct account *owner = state_account(engine, order->account);
+    struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
     bool is_maker = liquidity == LIQUIDITY_MAKER;
 
     return (struct fill_party){
         .order = order,
         .holding = holding,
-        .portfolio = state_portfolio(engine, holding->portfolio),
+        .portfolio = portfolio,
         .owner = owner,
-        .volume = fee_volume_today(owner, engine->t_ns),
+        .volume = &owner->volume[bucket],
+        .day = day,
+        .id = id_of(portfolio, owner),
         .order_index = index,
         .fee_ppm =
             is_maker ? record->maker_ppm[owner->fee_tier] : record->taker_ppm[owner->fee_tier],
@@ -62,19 +89,21 @@ party_of(struct engine *engine, uint32_t index, uint8_t liquidity)
 
 struct fill_party fill_party_of(struct engine *engine, uint32_t index, uint8_t liquidity)
 {
-    return party_of(engine, index, liquidity);
+    uint32_t day = account_day(engine->t_ns);
+
+    return party_of(engine, index, liquidity, day, day % ACCOUNT_VOLUME_DAYS);
 }
 
 /* Moves a position and its id. Ends reduce-only orders if the position closes or flips, and those
  * that it leaves behind others when it becomes smaller (R3). */
-static void move_position(struct engine *engine, struct market *market, struct fill_party *party,
-                          uint64_t price)
+FILL_INLINE void move_position(struct engine *engine, struct market *market,
+                               struct fill_party *party, uint64_t price)
 {
     struct holding *holding = party->holding;
     struct fill_position position = { holding->size, holding->cost };
     bool opened;
 
-    party->realised = fill_position(&position, party->quantity, price, &opened);
+    party->realised = move(&position, party->quantity, price, &opened);
     party->fill_index = state_next_id(engine);
     if (opened) {
         holding->position_ns = engine->t_ns;
@@ -106,8 +135,9 @@ static void move_position(struct engine *engine, struct market *market, struct f
         excess_left(engine, party->order->holding);
 }
 
-static void emit_fill(struct engine *engine, const struct market *market,
-                      const struct fill_party *party, uint64_t price)
+FILL_INLINE void emit_fill(struct engine *engine, struct effects_rows *rows,
+                           const struct market *market, const struct fill_party *party,
+                           uint64_t price)
 {
     const struct order *order = party->order;
     struct effect_fill body = {
@@ -120,21 +150,29 @@ static void emit_fill(struct engine *engine, const struct market *market,
     cc_store64(body.order_id, order->id[0]);
     cc_store64(body.order_id + 8, order->id[1]);
     party->owner->private_seq++;
-    effects_emit_inline(engine, EFFECT_fill, party->order_index, market->record.asset_id, &body);
+    effects_emit_into(engine, rows, EFFECT_fill, party->order_index, market->record.asset_id,
+                      &body);
 }
 
-static void post(struct engine *engine, const struct fill_party *party, enum effect_cash_kind kind,
-                 int64_t amount)
+FILL_INLINE void post(struct engine *engine, struct effects_rows *rows,
+                      const struct fill_party *party, enum effect_cash_kind kind, int64_t amount)
 {
-    ledger_post_inline(engine, party->holding->portfolio, party->portfolio, party->owner, kind,
-                       amount, party->fill_index);
+    struct ledger_party of = {
+        .portfolio = party->portfolio,
+        .owner = party->owner,
+        .id = party->id,
+        .index = party->holding->portfolio,
+    };
+
+    ledger_post_inline(engine, rows, of, kind, amount, party->fill_index);
 }
 
-static void move_cash(struct engine *engine, const struct fill_party *party)
+FILL_INLINE void move_cash(struct engine *engine, struct effects_rows *rows,
+                           const struct fill_party *party)
 {
     if (party->realised != 0) /* most fills close nothing */
-        post(engine, party, CASH_trade, party->realised);
-    post(engine, party, CASH_fee, -party->fee);
+        post(engine, rows, party, CASH_trade, party->realised);
+    post(engine, rows, party, CASH_fee, -party->fee);
     engine->fee_account += party->fee;
 }
 
@@ -142,10 +180,10 @@ static void move_cash(struct engine *engine, const struct fill_party *party)
 static void move_house_cash(struct engine *engine, const struct fill_party *maker,
                             const struct fill_party *taker)
 {
-    post(engine, taker, CASH_trade, taker->realised);
-    post(engine, taker, CASH_liquidation, -taker->fee);
-    post(engine, maker, CASH_trade, maker->realised);
-    post(engine, maker, CASH_fee, -maker->fee);
+    post(engine, NULL, taker, CASH_trade, taker->realised);
+    post(engine, NULL, taker, CASH_liquidation, -taker->fee);
+    post(engine, NULL, maker, CASH_trade, maker->realised);
+    post(engine, NULL, maker, CASH_fee, -maker->fee);
     ledger_post(engine, FUND_PORTFOLIO, CASH_liquidation, taker->fee, taker->fill_index);
     if (maker->fee < 0)
         ledger_post(engine, FUND_PORTFOLIO, CASH_fee, maker->fee, maker->fill_index);
@@ -153,27 +191,24 @@ static void move_house_cash(struct engine *engine, const struct fill_party *make
         engine->fee_account += maker->fee;
 }
 
-/* Emits 2103. Clears the id of a closed position afterwards, so that equal states stay equal. */
-static void emit_position(struct engine *engine, const struct market *market,
-                          const struct fill_party *party)
+/* 2103. Clears the id of a closed position afterwards, so that equal states stay equal. */
+FILL_INLINE void emit_position(struct engine *engine, struct effects_rows *rows,
+                               const struct market *market, const struct fill_party *party)
 {
     struct holding *holding = party->holding;
-    const struct portfolio *portfolio = party->portfolio;
     int64_t size = holding->size, cost = holding->cost;
     CC_OPAQUE(size); /* just stored one by one: a load of both would wait for all earlier stores */
     struct effect_position body = {
-        .portfolio.account_id = account_id_of(portfolio->account, party->owner->generation),
+        .portfolio = party->id,
         .size = size,
         .cost = cost,
         .net_funding = holding->net_funding,
     };
 
-    effects_put(&body, offsetof(struct effect_position, portfolio.subaccount_index),
-                portfolio->subaccount_index, portfolio->portfolio_index);
     effects_put(&body, offsetof(struct effect_position, asset_id), market->record.asset_id, 0);
     party->owner->private_seq++;
-    effects_emit_inline(engine, EFFECT_position, party->order->holding, market->record.asset_id,
-                        &body);
+    effects_emit_into(engine, rows, EFFECT_position, party->order->holding, market->record.asset_id,
+                      &body);
     if (holding->size == 0) {
         holding->net_funding = 0;
         holding->position_ns = 0;
@@ -182,8 +217,9 @@ static void emit_position(struct engine *engine, const struct market *market,
     }
 }
 
-static void emit_trade(struct engine *engine, struct market *market, uint32_t market_index,
-                       uint64_t price, uint64_t quantity, uint32_t side_and_flags)
+FILL_INLINE void emit_trade(struct engine *engine, struct effects_rows *rows, struct market *market,
+                            uint32_t market_index, uint64_t price, uint64_t quantity,
+                            uint32_t side_and_flags)
 {
     struct effect_trade body = {
         .price = price,
@@ -195,7 +231,7 @@ static void emit_trade(struct engine *engine, struct market *market, uint32_t ma
     effects_put(&body, offsetof(struct effect_trade, asset_id), market->record.asset_id,
                 side_and_flags);
     market->last_price = price;
-    effects_emit_inline(engine, EFFECT_trade, market_index, market->record.asset_id, &body);
+    effects_emit_into(engine, rows, EFFECT_trade, market_index, market->record.asset_id, &body);
 }
 
 void fill_house_fees(const struct fill_house *house, uint64_t notional, int128 equity_after,
@@ -231,28 +267,71 @@ static void set_house_fees(struct engine *engine, struct fill_house *house,
 }
 
 /* Adds the fill to the volumes of R6. Liquidations and the fund do not count. */
-static void count_volume(const struct engine *engine, const struct fill_house *house,
-                         uint64_t notional, const struct fill_party *maker,
-                         const struct fill_party *taker)
+static void count_volume(const struct fill_house *house, uint64_t notional,
+                         const struct fill_party *maker, const struct fill_party *taker)
 {
-    INVARIANT(maker->owner->volume_day == account_day(engine->t_ns));
-    INVARIANT(taker->owner->volume_day == maker->owner->volume_day);
+    INVARIANT(maker->owner->volume_day == taker->day);
+    INVARIANT(taker->owner->volume_day == taker->day);
     if (house->kind != FILL_LIQUIDATION)
         fee_count_volume(maker->volume, notional);
     if (house->kind == FILL_TRADE)
         fee_count_volume(taker->volume, notional);
 }
 
+/* A fill whose parties have moved: what is left is its cash and its effects. */
+struct fill {
+    struct market *market;
+    const struct fill_party *maker;
+    const struct fill_party *taker;
+    uint64_t price;
+    uint64_t quantity;
+    uint32_t market_index;
+    uint8_t kind; /* enum fill_kind */
+};
+
+/* Moves the cash and emits the fill. With rows: no house taker, nobody is the fund. */
+FILL_INLINE void emit_all(struct engine *engine, struct effects_rows *rows, const struct fill *fill)
+{
+    struct market *market = fill->market;
+    const struct fill_party *maker = fill->maker, *taker = fill->taker;
+    uint64_t price = fill->price, quantity = fill->quantity;
+    uint32_t flags = fill->kind == FILL_LIQUIDATION ? TRADE_LIQUIDATION << 8 : 0;
+
+    emit_trade(engine, rows, market, fill->market_index, price, quantity,
+               taker->order->side | flags);
+    emit_fill(engine, rows, market, maker, price);
+    emit_fill(engine, rows, market, taker, price);
+    if (rows != NULL || CC_LIKELY(fill->kind == FILL_TRADE)) {
+        move_cash(engine, rows, taker);
+        move_cash(engine, rows, maker);
+    } else {
+        move_house_cash(engine, maker, taker);
+    }
+    emit_position(engine, rows, market, maker);
+    emit_position(engine, rows, market, taker);
+    trigger_traded(engine, fill->market_index, price);
+    uint32_t mmp = maker->holding->mmp;
+    if (CC_UNLIKELY(mmp != MMP_NONE))
+        mmp_count(engine, mmp, maker->quantity);
+    resting_emit_state_into(engine, rows, market, maker->order_index, price);
+    resting_emit_book_into(engine, rows, market, maker->order_index, price, BOOK_EXECUTE, quantity);
+}
+
+/* For a sink that takes some of them: each when what it speaks of has just changed. */
+static __attribute__((noinline)) void emit_each(struct engine *engine, const struct fill *fill)
+{
+    emit_all(engine, NULL, fill);
+}
+
 void fill_execute(struct engine *engine, uint32_t maker_index, struct fill_party *taker,
                   uint64_t quantity, struct fill_house *house)
 {
-    struct fill_party maker = party_of(engine, maker_index, LIQUIDITY_MAKER);
+    ptrdiff_t bucket = taker->volume - taker->owner->volume;
+    struct fill_party maker = party_of(engine, maker_index, LIQUIDITY_MAKER, taker->day, bucket);
     uint32_t market_index = maker.order->market;
     struct market *market = state_market(engine, market_index);
     uint64_t price = resting_price_in(market, maker.order);
     uint64_t notional = price * quantity;
-    uint32_t side_and_flags =
-        taker->order->side | (house->kind == FILL_LIQUIDATION ? TRADE_LIQUIDATION << 8 : 0);
 
     taker->quantity = taker->order->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity;
     taker->fee = fee_amount(notional, taker->fee_ppm);
@@ -262,27 +341,21 @@ void fill_execute(struct engine *engine, uint32_t maker_index, struct fill_party
         set_house_fees(engine, house, &maker, taker, price, notional);
     bool filled = resting_fill(engine, market, maker_index, quantity, price);
     taker->order->remaining -= quantity;
-    order_add_fill(&engine->orders, taker->order_index, quantity, notional);
+    (void)order_add_fill_inline(&engine->orders, taker->order_index, quantity, notional);
     move_position(engine, market, &maker, price);
     move_position(engine, market, taker, price);
-    count_volume(engine, house, notional, &maker, taker);
+    count_volume(house, notional, &maker, taker);
 
-    emit_trade(engine, market, market_index, price, quantity, side_and_flags);
-    emit_fill(engine, market, &maker, price);
-    emit_fill(engine, market, taker, price);
-    if (CC_LIKELY(house->kind == FILL_TRADE)) {
-        move_cash(engine, taker);
-        move_cash(engine, &maker);
+    struct fill fill = { market, &maker, taker, price, quantity, market_index, house->kind };
+    if (CC_LIKELY(house->kind == FILL_TRADE) && effects_are_ignored(engine, FILL_EFFECTS) &&
+        maker.holding->portfolio != FUND_PORTFOLIO && taker->holding->portfolio != FUND_PORTFOLIO) {
+        struct effects_rows rows;
+        effects_rows_begin(engine, &rows);
+        emit_all(engine, &rows, &fill);
+        effects_fold_rows(&engine->effects, engine->sequence, &rows);
     } else {
-        move_house_cash(engine, &maker, taker);
+        emit_each(engine, &fill);
     }
-    emit_position(engine, market, &maker);
-    emit_position(engine, market, taker);
-    trigger_traded(engine, market_index, price);
-    uint32_t mmp = maker.holding->mmp;
-    if (CC_UNLIKELY(mmp != MMP_NONE))
-        mmp_count(engine, mmp, maker.quantity);
-    resting_emit(engine, market, maker_index, price, BOOK_EXECUTE, quantity);
     if (filled)
         order_release(&engine->orders, maker_index);
 }
@@ -293,12 +366,15 @@ static struct fill_party own_party(struct engine *engine, uint32_t index, uint64
 {
     struct order *order = &engine->orders.hot[index];
     struct holding *holding = state_holding(engine, order->holding);
+    struct portfolio *portfolio = state_portfolio(engine, holding->portfolio);
+    struct account *owner = state_account(engine, order->account);
     uint64_t quantity = order->remaining;
     struct fill_party party = {
         .order = order,
         .holding = holding,
-        .portfolio = state_portfolio(engine, holding->portfolio),
-        .owner = state_account(engine, order->account),
+        .portfolio = portfolio,
+        .owner = owner,
+        .id = id_of(portfolio, owner),
         .order_index = index,
         .quantity = order->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity,
         .liquidity = liquidity,
@@ -319,10 +395,10 @@ void fill_between(struct engine *engine, uint32_t maker_index, uint32_t taker_in
     INVARIANT(maker.quantity == -taker.quantity);
     move_position(engine, market, &maker, price);
     move_position(engine, market, &taker, price);
-    emit_fill(engine, market, &maker, price);
-    emit_fill(engine, market, &taker, price);
-    post(engine, &taker, kind, taker.realised);
-    post(engine, &maker, kind, maker.realised);
-    emit_position(engine, market, &maker);
-    emit_position(engine, market, &taker);
+    emit_fill(engine, NULL, market, &maker, price);
+    emit_fill(engine, NULL, market, &taker, price);
+    post(engine, NULL, &taker, kind, taker.realised);
+    post(engine, NULL, &maker, kind, maker.realised);
+    emit_position(engine, NULL, market, &maker);
+    emit_position(engine, NULL, market, &taker);
 }

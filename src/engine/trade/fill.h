@@ -2,7 +2,7 @@
  * the payments that replace fees in R7. Owned by the engine.
  *
  * Order.  It emits 2108, 2102 maker, 2102 taker, 2104 taker (trade, fee), 2104 maker (trade, fee),
- *         2103 maker, 2103 taker; then the maker's order (resting_emit).
+ *         2103 maker, 2103 taker; then the maker's order (resting_emit_inline.h).
  * Units.  Sizes raw and signed, costs and cash micro-USDC, prices raw. */
 #ifndef ENGINE_TRADE_FILL_H
 #define ENGINE_TRADE_FILL_H
@@ -60,8 +60,10 @@ struct fill_party {
     struct holding *holding;
     struct portfolio *portfolio;
     struct account *owner;
-    uint64_t *volume; /* its bucket of today (R6), once the walk has met it */
+    uint64_t *volume;              /* its bucket of today (R6), once the walk has met it */
+    struct effect_portfolio_id id; /* what effects name its portfolio by */
     uint32_t order_index;
+    uint32_t day;     /* of t; a maker's is the taker's */
     int32_t fee_ppm;  /* R6's rate, as maker or as taker */
     int64_t quantity; /* signed */
     int64_t realised;

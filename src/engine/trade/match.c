@@ -22,6 +22,7 @@ struct walk {
     uint64_t makers_most;
     struct fill_house house; /* of the taker, while rebates are spent */
     int128 equity;           /* E of a house taker before the walk */
+    uint32_t day;            /* of t: what a fee tier goes by */
     uint8_t fee_tier;        /* of the taker */
 };
 
@@ -77,8 +78,10 @@ static void walk_maker(struct engine *engine, struct walk *walk, const struct or
     uint64_t notional = price * quantity;
     int64_t moved = maker->side == ORDER_LONG ? (int64_t)quantity : -(int64_t)quantity;
     int128 against_mark = margin_fill_equity(market->mark, price, moved);
-    fee_refresh(engine, maker->account);
-    uint8_t maker_tier = engine->accounts.rows[maker->account].fee_tier;
+    const struct account *owner = state_account(engine, maker->account);
+    if (CC_UNLIKELY(owner->volume_day != walk->day))
+        fee_begin_day(engine, maker->account);
+    uint8_t maker_tier = owner->fee_tier;
     struct fill_fees fees = {
         .maker = fee_amount(notional, market->record.maker_ppm[maker_tier]),
         .taker = fee_amount(notional, market->record.taker_ppm[walk->fee_tier]),
@@ -261,6 +264,7 @@ void match_walk(struct engine *engine, const struct match_taker *taker, struct m
         .makers_most = taker->makers_most,
         .house = taker->house,
         .equity = margin_equity(state_portfolio(engine, taker->portfolio)),
+        .day = account_day(engine->t_ns),
         .fee_tier = engine->accounts.rows[taker->account].fee_tier,
     };
     uint32_t tick = book_best(&market->book, other);

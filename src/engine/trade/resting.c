@@ -2,37 +2,13 @@
 
 #include "engine/risk/rests.h"
 #include "engine/risk/risk.h"
-#include "engine/state/effects_emit_inline.h"
-#include "engine/state/evidence.h"
-#include "engine/state/private_event.h"
-
-/* 2101 of an order whose price is this raw one. Inline, as put_book: a fill emits both. */
-static inline __attribute__((always_inline)) void
-put_state(struct engine *engine, const struct market *market, uint32_t index, uint64_t price)
-{
-    const struct order *order = &engine->orders.hot[index];
-    uint16_t asset_id = market->record.asset_id;
-    struct effect_order_state body = {
-        .remaining = order->remaining,
-        .filled = order_filled(&engine->orders, index),
-        .price = order_type_is_market(order->order_type) ? 0 : price,
-    };
-    uint32_t codes = (uint32_t)order->state | (uint32_t)order->reason << 8 |
-                     (uint32_t)order->side << 16 | (uint32_t)order->order_type << 24;
-
-    effects_put(&body, offsetof(struct effect_order_state, status), codes, asset_id);
-    cc_store64(body.order_id, order->id[0]);
-    cc_store64(body.order_id + 8, order->id[1]);
-    private_event_of_order(engine, order);
-    effects_emit_inline(engine, EFFECT_order_state, index, asset_id, &body);
-    if (CC_UNLIKELY(index == engine->applying.resting))
-        evidence_add_order(engine, engine->applying.answer, index);
-}
+#include "engine/table/order_fill_inline.h"
+#include "engine/trade/resting_emit_inline.h"
 
 static void emit_state(struct engine *engine, const struct market *market, uint32_t index,
                        uint64_t price)
 {
-    put_state(engine, market, index, price);
+    resting_emit_state_into(engine, NULL, market, index, price);
 }
 
 void resting_emit_state(struct engine *engine, uint32_t index)
@@ -43,49 +19,20 @@ void resting_emit_state(struct engine *engine, uint32_t index)
     emit_state(engine, market, index, resting_price_in(market, order));
 }
 
-/* 2107, the change of the order in its level, and 2106, the level after it. */
-static inline __attribute__((always_inline)) void
-put_book(struct engine *engine, struct market *market, uint32_t index, uint64_t price,
-         enum effect_book_action action, uint64_t quantity)
-{
-    const struct order *order = &engine->orders.hot[index];
-    enum order_side side = (enum order_side)order->side;
-    uint16_t asset_id = market->record.asset_id;
-    struct effect_book_order change = {
-        .price = price,
-        .quantity = quantity,
-    };
-    struct effect_book_level level = {
-        .price = price,
-        .size = book_quantity(&market->book, side, order->tick),
-    };
-
-    effects_put(&change, offsetof(struct effect_book_order, asset_id), asset_id,
-                (uint32_t)order->side | (uint32_t)action << 8);
-    effects_put(&level, offsetof(struct effect_book_level, orders),
-                book_order_count(&market->book, side, order->tick), order->side);
-    effects_put(&level, offsetof(struct effect_book_level, asset_id), asset_id, 0);
-    cc_store64(change.order_id, order->id[0]);
-    cc_store64(change.order_id + 8, order->id[1]);
-    change.book_seq = market_next_seq(market);
-    effects_emit_inline(engine, EFFECT_book_order, index, asset_id, &change);
-    level.book_seq = market_next_seq(market);
-    effects_emit_inline(engine, EFFECT_book_level, order->market, asset_id, &level);
-}
-
 static void emit_book(struct engine *engine, struct market *market, uint32_t index, uint64_t price,
                       enum effect_book_action action, uint64_t quantity)
 {
-    put_book(engine, market, index, price, action, quantity);
+    resting_emit_book_into(engine, NULL, market, index, price, action, quantity);
 }
 
-void resting_emit(struct engine *engine, struct market *market, uint32_t index, uint64_t price,
-                  enum effect_book_action action, uint64_t quantity)
+/* Emits 2101, 2107, 2106 of an order as it is now; the quantity is the action's. */
+static void emit(struct engine *engine, struct market *market, uint32_t index, uint64_t price,
+                 enum effect_book_action action, uint64_t quantity)
 {
     if (action == BOOK_ADD) /* the seq of the 2107 that follows; 2101 shows it already */
         engine->orders.cold[index].handle = market->book_seq + 1;
-    put_state(engine, market, index, price);
-    put_book(engine, market, index, price, action, quantity);
+    resting_emit_state_into(engine, NULL, market, index, price);
+    resting_emit_book_into(engine, NULL, market, index, price, action, quantity);
 }
 
 bool resting_fits(const struct engine *engine, uint32_t market, enum order_side side, uint32_t tick)
@@ -155,7 +102,7 @@ static void enter_book(struct engine *engine, uint32_t index)
     INVARIANT(inserted);
     resting_add_sums(state_holding(engine, order->holding), order, price);
     rests_changed(engine, order->holding);
-    resting_emit(engine, market, index, price, BOOK_ADD, order->remaining);
+    emit(engine, market, index, price, BOOK_ADD, order->remaining);
 }
 
 static void set_expiry(struct engine *engine, uint32_t index)
@@ -221,7 +168,7 @@ void resting_remove(struct engine *engine, uint32_t index, enum order_state stat
     rests_changed(engine, order->holding);
     order_move(order, order_filled(&engine->orders, index), state);
     order->reason = reason;
-    resting_emit(engine, market, index, price, BOOK_DELETE, order->remaining);
+    emit(engine, market, index, price, BOOK_DELETE, order->remaining);
     order_release(&engine->orders, index);
 }
 
@@ -292,7 +239,7 @@ void resting_reduce(struct engine *engine, uint32_t index, uint64_t quantity)
     resting_subtract_sums(state_holding(engine, order->holding), order, price, quantity, false);
     rests_changed(engine, order->holding);
     order_extra(&engine->orders, index)->updated_ns = engine->t_ns;
-    resting_emit(engine, market, index, price, BOOK_REDUCE, quantity);
+    emit(engine, market, index, price, BOOK_REDUCE, quantity);
 }
 
 bool resting_fill(struct engine *engine, struct market *market, uint32_t index, uint64_t quantity,
@@ -302,8 +249,9 @@ bool resting_fill(struct engine *engine, struct market *market, uint32_t index, 
     bool filled = book_fill(&market->book, index, quantity);
 
     resting_subtract_sums(state_holding(engine, order->holding), order, price, quantity, filled);
-    order_add_fill(&engine->orders, index, quantity, quantity * price);
-    order_extra(&engine->orders, index)->updated_ns = engine->t_ns;
+    struct order_extra *extra =
+        order_add_fill_inline(&engine->orders, index, quantity, quantity * price);
+    extra->updated_ns = engine->t_ns;
     if (filled)
         unlink_order(engine, index);
     return filled;

@@ -61,7 +61,7 @@ void resting_drop(struct engine *engine, uint32_t order);
 void resting_reduce(struct engine *engine, uint32_t order, uint64_t quantity);
 
 /* Applies a fill to a resting order of the market: book, sums and state. True when nothing is left.
- * The caller emits it (resting_emit) and frees an order that is filled. */
+ * The caller emits it (resting_emit_inline.h) and frees an order that is filled. */
 bool resting_fill(struct engine *engine, struct market *market, uint32_t order, uint64_t quantity,
                   uint64_t price);
 
@@ -72,11 +72,6 @@ void resting_add_sums(struct holding *holding, const struct order *order, uint64
  * counts. */
 void resting_subtract_sums(struct holding *holding, const struct order *order, uint64_t price,
                            uint64_t quantity, bool all);
-
-/* Emits 2101, 2107, 2106 of an order as it is now. `market` and the raw `price` are the order's,
- * `quantity` is the action's. */
-void resting_emit(struct engine *engine, struct market *market, uint32_t order, uint64_t price,
-                  enum effect_book_action action, uint64_t quantity);
 
 /* Emits 2101 of an order in the table. */
 void resting_emit_state(struct engine *engine, uint32_t order);
