@@ -32,7 +32,7 @@ from perpd import _wire_gen as wire  # noqa: E402
 from perpd import binary, binary_private, ed25519, secp256k1, sign, sync, typed_data  # noqa: E402
 from perpd.book import Book, Fault  # noqa: E402
 from perpd.keccak import keccak_256  # noqa: E402
-from perpd.ids import Ids, id_time_ms, is_v7  # noqa: E402
+from perpd.ids import Ids, following_id, id_time_ms, is_v7  # noqa: E402
 from perpd.trading import Trading  # noqa: E402
 
 suite = Suite("client python")
@@ -386,6 +386,9 @@ def ids(_):
     table.same("rising", found, sorted(set(found)))
     table.true("version 7", all(map(is_v7, found)))
     table.same("the time", id_time_ms(found[0]), 1_755_582_431_232)
+    one = UUID("0198c0de-1234-7abc-8000-000000000001")
+    table.same("following", [str(following_id(one, number)) for number in (1, 3)],
+               ["0198c0de-1234-7abc-9e37-79b97f4a7c16", "0198c0de-1234-7abc-9aa6-6d2c7ddf7440"])
     table.true("not far ahead", id_time_ms(found[-1]) - 1_755_582_431_232 <= 10_000 // 2048 + 1)
     return table.wrong
 
@@ -439,7 +442,7 @@ def facade(_):
     table = Table()
     for kind, other, left_out in (  # those of a client that take an order are the order's own
             (Client, sync.Client, {"cancel", "reduce", "replace", "session"}),
-            (Order, sync.Order, {"acknowledge", "hear"})):
+            (Order, sync.Order, {"acknowledge", "executed", "hear"})):
         lacking = {name for name in dir(kind) if not name.startswith("_")} - set(dir(other))
         table.same(kind.__name__, lacking, left_out)
     return table.wrong

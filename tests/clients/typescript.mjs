@@ -176,6 +176,8 @@ made.push(ids.next());
 same("rising", made, [...new Set(made)].sort());
 same("version and variant", made.every((id) => /^.{14}7.{4}[89ab]/.test(id)), true);
 same("the time", perpd.idTimeMs(made[0]), 1_755_582_431_232);
+same("following", [1, 3].map((number) => perpd.followingId("0198c0de-1234-7abc-8000-000000000001", number)),
+  ["0198c0de-1234-7abc-9e37-79b97f4a7c16", "0198c0de-1234-7abc-9aa6-6d2c7ddf7440"]);
 
 // J1: integers of 64 bits, and digits inside of texts.
 const json = '{"time_ns":1755582431240112233,"sequence":7,"size":"1","label":"1234567890123456789 ' +

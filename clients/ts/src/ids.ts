@@ -1,6 +1,8 @@
 // Request ids: UUIDv7 of the exchange's time, strictly rising.
 
 const COUNT_MAX = 0xfffn; // the 12 bits of rand_a
+const RANDOM = (1n << 62n) - 1n; // rand_b
+const STEP = 0x1e3779b97f4a7c15n; // odd: no two of 2^62 are equal
 
 /** The canonical text of 16 bytes. */
 export function idText(bytes: Uint8Array): string {
@@ -21,6 +23,16 @@ export function idBytes(text: string): Uint8Array {
 /** The unix milliseconds in the id. */
 export function idTimeMs(id: string): number {
   return parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
+/** Another id of the same time for each number above 0, always the same one: what belongs to a request
+ * has it when the request is repeated. RangeError for a text that is no UUID. */
+export function followingId(id: string, number: number): string {
+  const bytes = idBytes(id);
+  const view = new DataView(bytes.buffer);
+  const low = view.getBigUint64(8);
+  view.setBigUint64(8, (low & ~RANDOM) | (((low & RANDOM) + BigInt(number) * STEP) & RANDOM));
+  return idText(bytes);
 }
 
 function random(bits: bigint): bigint {

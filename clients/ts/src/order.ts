@@ -68,6 +68,12 @@ export class Order {
     return true;
   }
 
+  /** Takes that a batch, whose answer shows no order, placed or canceled it. */
+  executed(outcome: Outcome, isCancel: boolean): void {
+    this.outcome = outcome;
+    if (isCancel && (outcome.sequence ?? 0n) >= this.#heardAt) this.status = "CANCELED";
+  }
+
   /** Takes what an answer shows, as of this sequence, unless an event was newer. */
   #tell(members: Members, at: bigint): void {
     if (at < this.#heardAt) return;

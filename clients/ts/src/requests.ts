@@ -64,10 +64,12 @@ export interface Waiting {
 }
 
 /** How a request begins. `requestId`: of an intent that may have been sent before, which is then not
- * executed again. `hasOwnIds`: the body has further ids of this time, so it is not made again.
+ * executed again, unless it `isNew`. `hasOwnIds`: the body has further ids of this time, so it is not
+ * made again.
  * `isUrgent`: a cancel, which never goes over the stream. */
 export interface Beginning {
   readonly requestId?: string | undefined;
+  readonly isNew?: boolean;
   readonly hasOwnIds?: boolean;
   readonly isUrgent?: boolean;
 }
@@ -122,7 +124,7 @@ export class Sender {
     const path = REQUESTS[name].path;
     if (path === null) throw new PerpdError(`${name} has no path`);
     const request: Request = { ...await make(how.requestId ?? this.newId()), path,
-      isResumed: how.requestId !== undefined, isUrgent: how.isUrgent === true };
+      isResumed: how.requestId !== undefined && how.isNew !== true, isUrgent: how.isUrgent === true };
     const renew = how.hasOwnIds === true ? undefined : async (): Promise<void> => {
       await this.sources.resync();
       this.#ids = new Ids(() => this.clock.nowMs()); // those of a wrong time do not count

@@ -6,7 +6,7 @@ import type { AddressLike } from "./address.js";
 import { Amount } from "./amount.js";
 import type { AmountLike } from "./amount.js";
 import { PerpdError, Rejected } from "./errors.js";
-import { idBytes } from "./ids.js";
+import { followingId, idBytes } from "./ids.js";
 import type { Market } from "./market.js";
 import { Order } from "./order.js";
 import type { Change, Direction, Replacement } from "./order.js";
@@ -25,9 +25,11 @@ const ALL_ASSETS = 0xffff;
 const USDC_DECIMALS = 6;
 const NO_ID = "00000000-0000-0000-0000-000000000000";
 
-/** `requestId` repeats an intent that may have been sent before. */
+/** `requestId` repeats an intent that may have been sent before; with `isNew` it is that of a new one,
+ * and stays it. */
 export interface Sending extends Waiting {
   readonly requestId?: string | undefined;
+  readonly isNew?: boolean;
 }
 
 export interface LimitOptions extends Sending {
@@ -94,7 +96,7 @@ export class Trading {
     : Promise<Outcome> {
     const { sender } = this.session;
     return sender.result(await sender.begin(name, body, { requestId: how.requestId,
-      isUrgent: URGENT.has(name) }), how);
+      isUrgent: URGENT.has(name), ...how.isNew === true && { isNew: true, hasOwnIds: true } }), how);
   }
 
   async orderRecord(orderId: string, least?: bigint): Promise<OrderRecord> {
@@ -205,14 +207,17 @@ export class Trading {
   }
 
   /** Places the placements and cancels the orders, in one request and in this order: of each the
-   * order, or why it was refused. */
-  async batch(items: readonly (Placement | Order)[], how: Waiting & { readonly atomic?: boolean } =
+   * order, or why it was refused. The ids of the orders follow from that of the request. An order that
+   * could not be read afterwards is shown as it was placed or canceled. */
+  async batch(items: readonly (Placement | Order)[], how: Sending & { readonly atomic?: boolean } =
   {}): Promise<(Order | Rejected)[]> {
     const { sender, place } = this.session;
-    const ids = items.map((item) => item instanceof Order ? item.id : sender.newId());
+    const batchId = how.requestId ?? sender.newId();
+    const ids = items.map((item, at) => item instanceof Order ? item.id
+      : followingId(batchId, at + 1));
     const request = await sender.begin("order_batch", { portfolio_id: place,
       atomic: how.atomic ?? false, items: items.map((item, at) => itemOf(item, ids[at] ?? NO_ID)) },
-    { hasOwnIds: true });
+    { requestId: batchId, isNew: how.requestId === undefined, hasOwnIds: true });
     let outcome = await sender.result(request, how);
     if (!Array.isArray(outcome.answer["results"])) { // of a duplicate: its record has them
       outcome = await sender.settled(request.id);
@@ -223,7 +228,9 @@ export class Trading {
       if (status !== "request_completed") return new Rejected(status, null, id);
       const order = item instanceof Order ? item : new Order(this, id, item.market, item.side,
         Amount.of(item.price), Amount.of(item.size), item);
-      return order.refresh(outcome.sequence ?? undefined);
+      order.executed(outcome, item instanceof Order);
+      // It is known what was done: to fail would have it repeated.
+      return order.refresh(outcome.sequence ?? undefined).catch(() => order);
     }));
   }
 

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from uuid import UUID
 
 _COUNT_MAX = 0xFFF  # the 12 bits of rand_a
+_RANDOM = (1 << 62) - 1  # rand_b
+_STEP = 0x1E3779B97F4A7C15  # odd: no two of 2^62 are equal
 
 
 def id_time_ms(request_id: UUID) -> int:
@@ -16,6 +18,13 @@ def id_time_ms(request_id: UUID) -> int:
 def is_v7(request_id: UUID) -> bool:
     """W5: version 7, variant 10."""
     return request_id.bytes[6] >> 4 == 7 and request_id.bytes[8] >> 6 == 2
+
+
+def following_id(request_id: UUID, number: int) -> UUID:
+    """Another id of the same time for each number above 0, always the same one: what belongs to a
+    request has it when the request is repeated."""
+    tail = (request_id.int & _RANDOM) + number * _STEP & _RANDOM
+    return UUID(int=request_id.int & ~_RANDOM | tail)
 
 
 class Ids:

@@ -53,6 +53,12 @@ class Order:
         self._tell(outcome.answer, outcome.sequence or 0)
         return True
 
+    def executed(self, outcome: Outcome, is_cancel: bool) -> None:
+        """Takes that a batch, whose answer shows no order, placed or canceled it."""
+        self.outcome = outcome
+        if is_cancel and (outcome.sequence or 0) >= self._heard_at:
+            self.status = "CANCELED"
+
     def _tell(self, members: Mapping[str, Any], at: int) -> None:
         """Takes what an answer shows, as of this sequence, unless an event was newer."""
         if at >= self._heard_at:

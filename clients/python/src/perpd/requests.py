@@ -85,20 +85,20 @@ class Sender:
     def new_id(self) -> UUID:
         return self._ids.next()
 
-    def _make(self, body: Body, request_id: UUID | None) -> Request:
+    def _make(self, body: Body, request_id: UUID | None, is_new: bool = False) -> Request:
         made = request_id or self.new_id()
         payload = payload_of(body, made, self._signer.signature_type)
         request = Request(made, body, payload, envelope_of(payload, self._signer),
-                          request_id is not None)
+                          request_id is not None and not is_new)
         self._on_intent(request.id, request.envelope)
         return request
 
     def begin(self, body: Body, urgent: bool = False, request_id: UUID | None = None,
-              own_ids: bool = False) -> Request:
+              own_ids: bool = False, is_new: bool = False) -> Request:
         """Signs, and sends until the outcome is known. `request_id`: of an intent that may have
-        been sent before, which is then not executed again. `own_ids`: the body has further ids
-        of this time, so it is not made again."""
-        request = self._make(body, request_id)
+        been sent before, which is then not executed again, unless it `is_new`. `own_ids`: the body
+        has further ids of this time, so it is not made again."""
+        request = self._make(body, request_id, is_new)
         request.task = asyncio.ensure_future(self._run(request, urgent, own_ids))
         self._tasks.add(request.task)
         request.task.add_done_callback(self._ended)

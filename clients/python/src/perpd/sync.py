@@ -9,6 +9,7 @@ import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
+from uuid import UUID
 
 from . import client as aio
 from .account import Account
@@ -199,11 +200,12 @@ class Client:
         return self.loop.wait(self.aio.session.sender.result(pending.request, deadline_s))
 
     def batch(self, items: Sequence[Placement | Order], *, atomic: bool = False,
+              request_id: UUID | None = None,
               deadline_s: float | None = None) -> list[Order | Rejected]:
         """Places the Placements and cancels the Orders, in one request and in this order."""
         done = self.loop.wait(self.aio.batch(
             [item.aio if isinstance(item, Order) else item for item in items], atomic=atomic,
-            deadline_s=deadline_s))
+            request_id=request_id, deadline_s=deadline_s))
         return [one if isinstance(one, Rejected) else Order(self.loop, one) for one in done]
 
     place = _orders(aio.Client.place)

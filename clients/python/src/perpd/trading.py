@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
@@ -16,6 +17,7 @@ from .address import AddressLike, address_of
 from .amount import Amount, AmountLike
 from .body import Body, PortfolioId
 from .errors import PerpdError, Rejected
+from .ids import following_id
 from .market import Market
 from .order import Direction, Order
 from .requests import Outcome
@@ -64,15 +66,17 @@ def signed(side: Direction, raw_size: int) -> int:
 
 class Trading:
     """Each method waits for the definite outcome, or raises OutcomePending after `deadline_s`. A
-    refusal is Rejected. `request_id` repeats an intent that may have been sent before."""
+    refusal is Rejected. `request_id` repeats an intent that may have been sent before; with
+    `is_new` it is that of a new one, and stays it."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
     async def _send(self, body: Body, deadline_s: float | None, urgent: bool = False,
-                    request_id: UUID | None = None) -> Outcome:
+                    request_id: UUID | None = None, is_new: bool = False) -> Outcome:
         sender = self._session.sender
-        return await sender.result(sender.begin(body, urgent, request_id), deadline_s)
+        return await sender.result(sender.begin(body, urgent, request_id, is_new, is_new),
+                                   deadline_s)
 
     async def order_record(self, order_id: UUID, least: int | None = None) -> OrderRecord:
         record: OrderRecord = await self._session.get(f"/orders/{order_id}", private=True,
@@ -126,7 +130,7 @@ class Trading:
                             expires_at_ns: int | None = None,
                             stp: Stp = Stp.EXPIRE_TAKER, max_slippage_ppm: int = 0,
                             oco_group: UUID | None = None, request_id: UUID | None = None,
-                            deadline_s: float | None = None) -> Order:
+                            is_new: bool = False, deadline_s: float | None = None) -> Order:
         """A conditional order. `price` for STOP_LIMIT and TAKE_PROFIT, which then wait as GTC
         unless `live_tif` says otherwise; the market kinds are IOC."""
         tif = live_tif if live_tif is not None else (
@@ -139,11 +143,11 @@ class Trading:
             oco_group or UUID(int=0))
         order = Order(self, UUID(int=0), market, side, _optional(price), Amount.of(size),
                       is_conditional=True, post_only=post_only, reduce_only=reduce_only)
-        return await self._placed(body, order, request_id, deadline_s)
+        return await self._placed(body, order, request_id, deadline_s, is_new)
 
     async def _placed(self, body: Body, order: Order, request_id: UUID | None,
-                      deadline_s: float | None) -> Order:
-        outcome = await self._send(body, deadline_s, False, request_id)
+                      deadline_s: float | None, is_new: bool = False) -> Order:
+        outcome = await self._send(body, deadline_s, False, request_id, is_new)
         order.id = outcome.request_id
         return await self._seen(order, outcome)
 
@@ -191,14 +195,18 @@ class Trading:
             include_conditional), deadline_s, urgent=True)
 
     async def batch(self, items: Sequence[Placement | Order], *, atomic: bool = False,
+                    request_id: UUID | None = None,
                     deadline_s: float | None = None) -> list[Order | Rejected]:
         """Places the Placements and cancels the Orders, in one request and in this order: of each
-        the order, or why it was refused."""
+        the order, or why it was refused. The ids of the orders follow from that of the request. An
+        order that could not be read afterwards is shown as it was placed or canceled."""
         session, sender = self._session, self._session.sender
-        ids = [item.id if isinstance(item, Order) else sender.new_id() for item in items]
+        batch_id = request_id or sender.new_id()
+        ids = [item.id if isinstance(item, Order) else following_id(batch_id, number)
+               for number, item in enumerate(items, 1)]
         body = OrderBatch(session.place, atomic, tuple(
             _item(item, order_id) for item, order_id in zip(items, ids)))
-        request = sender.begin(body, own_ids=True)
+        request = sender.begin(body, False, batch_id, own_ids=True, is_new=request_id is None)
         outcome = await sender.result(request, deadline_s)
         results = outcome.answer.get("results")
         if results is None:  # of a duplicate: its record has them
@@ -212,7 +220,10 @@ class Trading:
             order = item if isinstance(item, Order) else Order(
                 self, order_id, item.market, item.side, Amount.of(item.price),
                 Amount.of(item.size), post_only=item.post_only, reduce_only=item.reduce_only)
-            done.append(await order.refresh(outcome.sequence))
+            order.executed(outcome, is_cancel=isinstance(item, Order))
+            with suppress(PerpdError):  # it is known what was done: to fail would have it repeated
+                await order.refresh(outcome.sequence)
+            done.append(order)
         return done
 
     async def schedule_cancel_all(self, deadline_ns: int | None, *,
