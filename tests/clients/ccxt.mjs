@@ -10,8 +10,14 @@ const { default: ccxt } = await import(pathToFileURL(module).href);
 const { perpdOf } = await import(pathToFileURL(`${folder}/node_modules/perpd/dist/ccxt.js`).href);
 const say = (...words) => console.log(JSON.stringify(words, (_, value) => typeof value === 'bigint' ? `${value}` : value));
 const Perpd = perpdOf(ccxt);
+const asked = []; // what was sent over streams
 const config = { privateKey: await readFile(key, 'utf8'), apiKey: (await readFile(apiKey, 'utf8')).trim(), urls: { api: url },
-  options: { WebSocket: createRequire(`${folder}/examples/`)('ws').WebSocket } };
+  options: { WebSocket: class extends createRequire(`${folder}/examples/`)('ws').WebSocket {
+    send(...words) {
+      asked.push(String(words[0]));
+      super.send(...words);
+    }
+  } } };
 const ex = new Perpd(config);
 const thrown = async (work) => {
   try {
@@ -104,8 +110,12 @@ const gone = await ex.withdraw('USDC', '1.5', `0x${'11'.repeat(20)}`);
 let left;
 do left = (await ex.fetchWithdrawals('USDC')).find(({ id }) => id === gone.id);
 while (left === undefined); // reads may still lag
-say('money', left.amount, left.status, (await ex.fetchDeposits()).length > 0, (await ex.fetchTransfers()).length);
-say('refused', ...(await Promise.all([() => ex.transfer('BTC', 1, '0', '1'), () => ex.transfer('USDC', 1, '7', '1'), () => ex.setMarginMode('isolated', BTC),
+say('money', left.amount, gone.status, left.status ?? 'not known', (await ex.fetchDeposits()).length > 0, (await ex.fetchTransfers()).length);
+say('refused', ...(await Promise.all([() => ex.transfer('BTC', 1, '0', '1'), () => ex.transfer('USDC', 1, '7', '1'), () => ex.transfer('USDC', 1, '0', ''),
+  () => ex.withdraw('USDC', '1', `0x${'11'.repeat(20)}`, 'a tag'), () => ex.withdraw('USDC', '1', `0x${'11'.repeat(20)}`, undefined, { network: 'one' }),
+  () => ex.editOrder(placed.id, BTC, 'limit', 'buy', '1', '1', { postOnly: true }), () => ex.createOrder(BTC, 'limit', 'sell', '1', '1', { reduceOnly: 'true' }),
+  () => ex.watchTickers([]), () => ex.createOrderWithTakeProfitAndStopLoss(BTC, 'limit', 'buy', '0.01', '97000', '120000'),
+  () => ex.createOrderWithTakeProfitAndStopLoss(BTC, 'limit', 'buy', '0.01', '97000', '120000', 80000.05), () => ex.setMarginMode('isolated', BTC),
   () => ex.setPositionMode(true), () => ex.fetchDepositAddress('USDC'), () => ex.fetchLeverage('ETH/USDC:USDC')].map(thrown))).map(([name]) => name));
 const rows = await ex.createOrders(['98000', '9800000', '98000.1'].map((price) => (
   { symbol: BTC, type: 'limit', side: 'buy', amount: '0.01', price, params: { postOnly: true } })));
@@ -139,15 +149,28 @@ const last = ex.watchTrades(BTC);
 await pause(50);
 await ex.unWatchTrades(BTC);
 say('each once', isSame, sizes.slice(-3), (await thrown(() => last))[0]);
+const ETH = 'ETH/USDC:USDC';
+await ex.watchBidsAsks([ETH]);
+const count = asked.length;
+await ex.unWatchBidsAsks([ETH]); // where no call waits
+const many = await ex.createOrders(Array.from({ length: 12 }, (_, at) => ({ symbol: BTC, type: 'limit', side: 'buy', amount: '0.001', price: `${90000 + at}` })));
+await ex.unWatchOrderBook(BTC);
+while ((await ex.watchOrderBook(BTC, 10)).bids.length < 10);
+const ten = ex.watchOrderBook(BTC, 10);
+await pause(0);
+while ((await ex.watchOrderBook(BTC, 50)).bids.length < 12);
+say('left and deeper', asked.slice(count).some((text) => /unsubscribe/.test(text) && /bbo/.test(text)), (await ten).bids.length);
+await ex.cancelOrders(many.map(({ id }) => id));
 const over = await ex.createOrderWs(BTC, 'limit', 'buy', '0.01', '98000', { postOnly: true });
 const moved = await ex.editOrderWs(over.id, BTC, 'limit', 'buy', '0.02', '98000.1');
 say('over the stream', moved.id === over.id, moved.price, moved.remaining, (await ex.cancelOrderWs(over.id)).status, (await ex.fetchOrder(over.id)).status);
 
 // An answer that is lost for longer than the time-out; the same call with its id executes once.
-let [isLost, isSent] = [true, false];
+let [isLost, isSent, onPost] = [true, false, () => undefined];
 const proxy = createServer(async (request, response) => {
   const parts = [];
   for await (const part of request) parts.push(part);
+  if (request.method === 'POST') onPost(request.url);
   const { host, connection, ...headers } = request.headers;
   const answer = await fetch(url + request.url, { method: request.method, headers, body: parts.length > 0 ? Buffer.concat(parts) : undefined });
   isSent ||= request.method === 'POST';
@@ -166,6 +189,36 @@ say('late', late[0], again.id === late[1].requestId, (await ex.fetchOpenOrders(B
 await ex.cancelAllOrders(BTC);
 await ex.fetchOrder(again.id);
 say('none', await ex.fetchOpenOrders(BTC));
+const calls = [(params) => far.withdraw('USDC', '2.25', `0x${'11'.repeat(20)}`, undefined, params),
+  (params) => far.createOrders(['98000', '98001'].map((price) => ({ symbol: BTC, type: 'limit', side: 'buy', amount: '0.01', price })), params)];
+const repeats = [];
+for (const call of calls) {
+  [isLost, isSent, far.timeout] = [true, false, 300];
+  const [name, error] = await thrown(() => call({}));
+  [isLost, far.timeout] = [false, 30_000];
+  repeats.push([name, await call({ requestId: error.requestId })]);
+}
+await far.fetchOrder(repeats[1][1][0].id);
+let leftOnce;
+do leftOnce = (await ex.fetchWithdrawals()).filter(({ amount }) => amount === 2.25);
+while (leftOnce.length === 0);
+say('each once more', repeats.map(([name]) => name), leftOnce.map(({ id }) => id === repeats[0][1].id), (await ex.fetchOpenOrders(BTC)).length);
+await far.cancelAllOrders(BTC);
+let exitsSent = 0;
+onPost = (path) => {
+  exitsSent += path.includes('conditional');
+  far.timeout = exitsSent > 0 ? 300 : 30_000; // of the exit that comes next
+  isLost = exitsSent > 1;
+};
+const [failure, broken] = await thrown(() => far.createOrderWithTakeProfitAndStopLoss(BTC, 'limit', 'buy', '0.01', '97000', '120000', '80000'));
+[onPost, isLost, far.timeout] = [() => undefined, false, 30_000];
+const whole = await far.createOrderWithTakeProfitAndStopLoss(BTC, 'limit', 'buy', '0.01', '97000', '120000', '80000', { requestId: broken.requestId });
+await far.fetchOrder(whole.id);
+let after;
+do after = await ex.fetchOpenOrders(BTC);
+while (after.length < 3);
+say('exits once', failure, broken.order.id === broken.requestId, whole.id === broken.requestId, after.map(({ info }) => info.order_type).sort());
+await far.cancelAllOrders(BTC);
 await Promise.all([ex.close(), far.close()]);
 proxy.closeAllConnections();
 proxy.close();

@@ -271,6 +271,64 @@ async def more(table, here, ex):
                "InvalidOrder")
 
 
+async def repeated_more(table, here, proxy, fates, far, ex):
+    """The same of a withdrawal, a batch, and an order whose second exit has no answer."""
+    batch = [{"symbol": BTC, "type": "limit", "side": "buy", "amount": "0.01", "price": price}
+             for price in ("98000", "98001")]
+    calls = (lambda params: far.withdraw("USDC", "2.25", "0x" + "11" * 20, None, params),
+             lambda params: far.create_orders(batch, params))
+    shown = []
+    for call in calls:
+        fates[0], far.timeout = "lost_after", 300
+        late = await thrown(call({}))
+        fates[0], far.timeout = "pass", 30_000
+        shown.append((type(late).__name__, await call({"requestId": late.request_id})))
+    table.same("late", [name for name, _ in shown], ["RequestTimeout"] * 2)
+    ids = sorted(row["id"] for row in shown[1][1])
+    await far.fetch_order(ids[0])
+    table.same("a batch once", sorted(row["id"] for row in await ex.fetch_open_orders(BTC)), ids)
+    await ccxt_watch_python.settled(ex.fetch_withdrawals, shown[0][1]["id"])
+    left = [row["id"] for row in await ex.fetch_withdrawals() if row["amount"] == 2.25]
+    table.same("a withdrawal once", left, [shown[0][1]["id"]])
+    client = await far._client()
+    real = client.order_at
+
+    async def lost(*_):
+        raise importlib.import_module("perpd").Lost("planted", True)
+    client.order_at = lost
+    rows = await far.create_orders([{**one, "price": "98002"} for one in batch])
+    client.order_at = real
+    table.same("a batch that cannot be read", [row["status"] for row in rows], ["open", "open"])
+    await far.cancel_all_orders(BTC)
+
+    def fate(message):
+        exits.extend([1] * (b"conditional" in message.split(b" ", 2)[1]))
+        far.timeout = 300 if exits else 30_000  # of the exit that comes next
+        return "lost_after" if len(exits) > 1 else "pass"
+    exits, place = [], far.create_order_with_take_profit_and_stop_loss
+    proxy._fate, count = fate, len(proxy.seen)
+    off = [await thrown(place(BTC, "limit", "buy", "0.01", "97000", *prices)) for prices in (
+        ("120000", "80000.05"), ("0", "80000"), ("120000", None))]
+    table.same("nothing is sent", ([type(one).__name__ for one in off], [
+        path for path, _ in proxy.seen[count:] if "trading" in path]),
+        (["InvalidOrder", "BadRequest", "BadRequest"], []))
+    failed = await thrown(place(BTC, "limit", "buy", "0.01", "97000", "120000", "80000"))
+    table.same("an exit without answer", (type(failed).__name__, failed.order["price"],
+                                          str(failed.request_id)),
+               ("InvalidOrder", 97000.0, failed.order["id"]))
+    proxy._fate, far.timeout = (lambda _: "pass"), 30_000
+    again = await place(BTC, "limit", "buy", "0.01", "97000", "120000", "80000",
+                        {"requestId": failed.request_id})
+    while len(rows := here.rich.read("/api/v1/orders?status=UNTRIGGERED").json) < 2:
+        pass
+    table.same("exits once", sorted(row["order_type"] for row in rows),
+               ["STOP_MARKET", "TAKE_PROFIT_MARKET"])
+    await far.fetch_order(again["id"])
+    table.same("an entry once", [row["id"] for row in await ex.fetch_open_orders(BTC)
+                                 if row["price"] == 97000.0], [again["id"]])
+    await far.cancel_all_orders(BTC)
+
+
 async def repeated(table, here, kind, config, ex):
     """An answer that is lost for longer than the time-out; the same call with its id executes
     once."""
@@ -294,6 +352,7 @@ async def repeated(table, here, kind, config, ex):
         await far.cancel_all_orders(BTC)
         await far.fetch_order(again["id"])
         table.same("none", await ex.fetch_open_orders(BTC), [])
+        await repeated_more(table, here, proxy, fates, far, ex)
         await far.close()
 
 

@@ -48,7 +48,8 @@ async def money(table, here, ex):
                [float(row["amount"]) for row in reversed(rows)
                 if row["kind"] in ("deposit", "faucet")])
     gone = await ex.withdraw("USDC", "1.5", ADDRESS)
-    table.same("a withdrawal", (await settled(ex.fetch_withdrawals, gone["id"])), (1.5, "ok"))
+    table.same("a withdrawal", (gone["status"], await settled(ex.fetch_withdrawals, gone["id"])),
+               ("pending", (1.5, None)))
     client.PATHS[CREATE_SUBACCOUNT] = "/api/v1/subaccounts/create"
     sub = here.exchange.ack(CREATE_SUBACCOUNT, struct.pack("<Q", here.rich.id),
                             here.rich.master)["subaccount_index"]
@@ -58,9 +59,13 @@ async def money(table, here, ex):
     table.same("a transfer", (moved[-1]["amount"], moved[-1]["fromAccount"]), (2.5, "0"))
     table.same("refused", [await thrown(one) for one in (
         ex.transfer("BTC", 1, "0", "1"), ex.transfer("USDC", 1, "7", "1"),
-        ex.withdraw("USDC", "1", "0x12"), ex.set_margin_mode("isolated", BTC),
+        ex.transfer("USDC", 1, "0", ""), ex.transfer("USDC", 1, "0", "-1"),
+        ex.withdraw("USDC", "1", ADDRESS, "a tag"),
+        ex.withdraw("USDC", "1", ADDRESS, None, {"network": "one"}),
+        ex.create_order(BTC, "limit", "sell", "1", "1", {"reduceOnly": "true"}),
+        ex.watch_tickers([]), ex.withdraw("USDC", "1", "0x12"), ex.set_margin_mode("isolated", BTC),
         ex.set_position_mode(True), ex.fetch_deposit_address("USDC"))],
-        ["BadRequest"] * 3 + ["NotSupported"] * 3)
+        ["BadRequest"] * 9 + ["NotSupported"] * 3)
 
 
 async def settled(read, row_id):
@@ -116,18 +121,78 @@ async def watches(table, here, ex):
     await ex.un_watch_trades(BTC)
     table.same("not watched any more", await thrown(waits), "NetworkError")
     await closes(table, ex)
+    await deeper(table, ex)
+    await owed(table, ex)
+    await newest(table)
     await liquidations(table, here)
 
 
 async def closes(table, ex):
     """A position that is closed is told with nothing left."""
-    wait = asyncio.create_task(ex.watch_positions([BTC]))
+    wait, other = (asyncio.create_task(ex.watch_positions(*of)) for of in ([[BTC]], []))
     await asyncio.sleep(0.1)
     await ex.create_order(BTC, "limit", "buy", "0.001", "99999.9")
     await ex.cancel_all_orders(BTC)
     await ex.create_order(BTC, "market", "buy", "0.001")
     rows = await wait
     table.true("it grew", rows[0]["contracts"] > 0, rows)
+    table.same("to who watches all too", (await other)[0]["symbol"], BTC)
+
+
+async def deeper(table, ex):
+    """A book that is watched with a greater limit has more; who waits for less is not ended."""
+    prices = [str(90_000 + number) for number in range(12)]
+    rows = await ex.create_orders([{"symbol": BTC, "type": "limit", "side": "buy",
+                                    "amount": "0.001", "price": price} for price in prices])
+    await ex.un_watch_order_book(BTC)
+    while len((await ex.watch_order_book(BTC, 10))["bids"]) < 10:
+        pass
+    waits = asyncio.create_task(ex.watch_order_book(BTC, 10))
+    await asyncio.sleep(0)
+    while len((await ex.watch_order_book(BTC, 50))["bids"]) < 12:
+        pass
+    table.same("of ten", len((await waits)["bids"]), 10)
+    await ex.cancel_orders([row["id"] for row in rows])
+
+
+async def owed(table, ex):
+    """What has changed is read by the next call when the read behind it fails."""
+    session = (await ex._client()).session
+    real, failed = session.get, []
+
+    async def get(path, *words, **named):
+        if path == "/portfolio/balance" and not failed:
+            failed.append(path)
+            raise perpd.Lost("planted", True)
+        return await real(path, *words, **named)
+    session.get = get
+    waits = asyncio.create_task(ex.watch_balance())
+    await asyncio.sleep(0)
+    while not waits.done():
+        await ex.create_order(BTC, "market", "buy", "0.001")
+        await asyncio.sleep(0.05)
+    table.same("a read that fails", await thrown(waits), "NetworkError")
+    table.same("it stays owed", list(ex._owed), [("balance",)])
+    table.true("it is read", (await ex.watch_balance())["USDC"]["total"] > 0)
+    table.same("then not owed", list(ex._owed), [])
+    session.get = real
+
+
+async def newest(table):
+    """Of what comes faster than it is taken the newest is given."""
+    from perpd import ccxt_failure, ccxt_watch  # behind the stand-in of ccxt
+
+    async def values():
+        for one in range(20_000):
+            yield one
+        await asyncio.Event().wait()
+    taken = ccxt_watch._newest(values())
+    table.same("the newest", [await anext(taken)], [19_999])
+    await taken.aclose()
+
+    async def overrun():
+        ccxt_failure.raise_failure(perpd.Overrun("planted"))
+    table.same("an overrun", await thrown(overrun()), "NetworkError")
 
 
 async def liquidations(table, here):

@@ -445,18 +445,23 @@ async def ccxt(table, here):
             ["post only", True, "canceled", "InvalidOrder"],
             ["tiers", True, ["USDC"]],
             ["held", True, 0.01, True],
-            ["money", 1.5, "ok", True, 0.0],
-            ["refused", "BadRequest", "BadRequest", *["NotSupported"] * 3, "ExchangeError"],
+            ["money", 1.5, "pending", "not known", True, 0.0],
+            ["refused", *["BadRequest"] * 9, "InvalidOrder", *["NotSupported"] * 3,
+             "ExchangeError"],
             ["batch and exits", ["open", "rejected", "open"],
              [["STOP_MARKET", "80000", "SHORT"], ["TAKE_PROFIT_MARKET", "120000", "SHORT"]]],
             ["watched", 100000.0, [], "buy", 100000.0, 100000.0, 100000.0, 100000.0],
             ["own", True, True, True, "BTC/USDC:USDC", "long"],
             ["each once", True, [0.002, 0.003, 0.004], "NetworkError"],
+            ["left and deeper", True, 10.0],
             ["over the stream", True, 98000.1, 0.02, "canceled", "canceled"],
             ["late", "RequestTimeout", True, 1.0],
-            ["none", []]), strict=False):
+            ["none", []],
+            ["each once more", ["RequestTimeout"] * 2, [True], 2.0],
+            ["exits once", "InvalidOrder", True, True,
+             ["LIMIT", "STOP_MARKET", "TAKE_PROFIT_MARKET"]]), strict=False):
         table.same(want[0], line, want)
-    table.same("steps", (len(lines), process.returncode), (40, 0))
+    table.same("steps", (len(lines), process.returncode), (43, 0))
     here.other.cancel_all()
 
 

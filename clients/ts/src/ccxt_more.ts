@@ -1,11 +1,11 @@
 // What the class of ccxt has beside the usual reads and orders: currencies, tiers, deposits, transfers,
 // withdrawals, batches, orders with exits; what the exchange has not is refused.
 
-import { Amount } from "./amount.js";
-import { LIMIT_MAX, QUOTE } from "./ccxt_rest.js";
+import { LIMIT_MAX, QUOTE, flagOf, repeatedOf } from "./ccxt_rest.js";
 import type { Ccxt, Dict, Failures, MoreExchange, Number_, OrderRequest, RestExchange, Row, Rows }
   from "./ccxt_shape.js";
 import { Rejected } from "./errors.js";
+import { followingId } from "./ids.js";
 import type { Direction } from "./order.js";
 import type { Outcome } from "./requests.js";
 import type { Placement, TimeInForce } from "./trading.js";
@@ -16,6 +16,10 @@ const HAS = ["createOrderWithTakeProfitAndStopLoss", "createOrders", "fetchADLRa
 const HAS_NOT = ["borrowCrossMargin", "borrowIsolatedMargin", "createDepositAddress",
   "fetchDepositAddress", "setMarginMode", "setPositionMode"];
 const [DEPOSITS, WITHDRAWALS] = [["deposit", "faucet"], ["withdrawal", "withdrawal_reverted"]];
+
+function isNone(value: unknown): boolean {
+  return value === undefined || value === null;
+}
 
 function usdc(code: string): void {
   if (code !== QUOTE) throw new RangeError(`${code}: only ${QUOTE} is held`);
@@ -36,7 +40,7 @@ export function moreOf(ccxt: Ccxt, Rest: new (config?: object) => RestExchange)
     async fetchCurrencies(): Row {
       return { [QUOTE]: { id: QUOTE, code: QUOTE, name: "USD Coin", type: "crypto", active: true,
         deposit: false, withdraw: true, fee: undefined, precision: 1e-6, networks: {}, info: {},
-        limits: { amount: { min: 1e-6, max: undefined }, withdraw: { min: 1e-6, max: undefined } } } };
+        limits: { amount: { min: 1e-6, max: undefined }, withdraw: { min: 1, max: undefined } } } };
     }
 
     async fetchLeverageTiers(symbols?: string[]): Row {
@@ -110,7 +114,7 @@ export function moreOf(ccxt: Ccxt, Rest: new (config?: object) => RestExchange)
     async fetchWithdrawals(code?: string, since?: number, limit?: number): Rows {
       return (await this.#ofKinds(WITHDRAWALS, code, since, limit)).map((row) => ({ ...row,
         type: "withdrawal", id: row["referenceId"],
-        status: row["direction"] === "in" ? "failed" : "ok" }));
+        status: row["direction"] === "in" ? "failed" : undefined }));
     }
 
     async fetchTransfers(code?: string, since?: number, limit?: number): Rows {
@@ -121,36 +125,45 @@ export function moreOf(ccxt: Ccxt, Rest: new (config?: object) => RestExchange)
       });
     }
 
-    async transfer(code: string, amount: Number_, fromAccount: string, toAccount: string): Row {
+    async transfer(code: string, amount: Number_, fromAccount: string, toAccount: string,
+      params: Dict = {}): Row {
       const done = await this._with(async (client) => {
         usdc(code);
+        const requestId = repeatedOf(params);
+        if (!/^[0-9]+$/.test(String(toAccount))) {
+          throw new RangeError(`${JSON.stringify(toAccount)} is no id of an account`);
+        }
         const { place } = client.session;
         if (fromAccount !== String(place.subaccount_index)) {
           throw new RangeError(`this one is of subaccount ${place.subaccount_index}`);
         }
         return client.transfer({ ...place, subaccount_index: Number(toAccount), portfolio_index: 0 },
-          this._amount(amount), { deadlineMs: this.timeout });
+          this._amount(amount), { requestId, deadlineMs: this.timeout });
       });
-      return { ...this.#moved(done, code, amount), fromAccount, toAccount };
+      return { ...this.#moved(done, code, amount), status: "ok", fromAccount, toAccount };
     }
 
-    async withdraw(code: string, amount: Number_, address: string): Row {
+    async withdraw(code: string, amount: Number_, address: string, tag?: null, params: Dict = {})
+      : Row {
       const done = await this._with(async (client) => {
         usdc(code);
-        return client.withdraw(this._amount(amount), address, { deadlineMs: this.timeout });
+        if (tag !== undefined && tag !== null) throw new RangeError("an address has no tag");
+        return client.withdraw(this._amount(amount), address,
+          { requestId: repeatedOf(params), deadlineMs: this.timeout });
       });
-      return { ...this.#moved(done, code, amount), address, type: "withdrawal" };
+      return { ...this.#moved(done, code, amount), status: "pending", address, type: "withdrawal" };
     }
 
     #moved(done: Outcome, code: string, amount: Number_): Dict {
-      this._least = done.sequence ?? this._least;
-      return { id: done.requestId, currency: code, status: "ok", timestamp: undefined,
-        datetime: undefined, amount: this.parseNumber(this._amount(amount)), info: done.answer };
+      this._told(done.sequence);
+      return { id: done.requestId, currency: code, timestamp: undefined, datetime: undefined,
+        amount: this.parseNumber(this._amount(amount)), info: done.answer };
     }
 
-    async createOrders(orders: readonly OrderRequest[]): Rows {
+    async createOrders(orders: readonly OrderRequest[], params: Dict = {}): Rows {
       await this.loadMarkets();
       const done = await this._with(async (client) => {
+        const requestId = repeatedOf(params);
         const items = await Promise.all(orders.map(async (one): Promise<Placement> => {
           const { timeInForce = "GTC", postOnly, reduceOnly, ...others } = one.params ?? {};
           const tif = timeInForce === "PO" ? "GTC" : timeInForce as TimeInForce;
@@ -160,10 +173,11 @@ export function moreOf(ccxt: Ccxt, Rest: new (config?: object) => RestExchange)
           }
           return { market: await client.market(String(this.market(one.symbol)["id"])), tif,
             side: one.side as Direction, size: this._amount(one.amount),
-            price: this._amount(one.price), postOnly: postOnly === true || timeInForce === "PO",
-            reduceOnly: reduceOnly === true };
+            price: this._amount(one.price),
+            postOnly: flagOf("postOnly", postOnly) || timeInForce === "PO",
+            reduceOnly: flagOf("reduceOnly", reduceOnly) };
         }));
-        return client.batch(items, { deadlineMs: this.timeout });
+        return client.batch(items, { requestId, deadlineMs: this.timeout });
       });
       return done.map((one, at) => {
         const { symbol = "", side } = orders[at] ?? {};
@@ -176,18 +190,33 @@ export function moreOf(ccxt: Ccxt, Rest: new (config?: object) => RestExchange)
     async createOrderWithTakeProfitAndStopLoss(symbol: string, type: string, side: string,
       amount: Number_, price: Number_ | undefined, takeProfit: Number_, stopLoss: Number_,
       params: Dict = {}): Row {
+      if (isNone(takeProfit) || isNone(stopLoss)) {
+        throw raised("BadRequest", "it takes takeProfit and stopLoss");
+      }
+      const isNew = isNone(params["requestId"] ?? params["clientOrderId"]);
+      const other = side === "buy" ? "sell" : "buy";
+      const exits = [[stopLoss, "STOP_MARKET"], [takeProfit, "TAKE_PROFIT_MARKET"]] as const;
+      await this._at(symbol, async (_, market) => {
+        market.rawSize(this._amount(amount));
+        for (const [trigger] of exits) {
+          if (market.rawPrice(this._amount(trigger)) <= 0n) {
+            throw new RangeError("the price of an exit is above 0");
+          }
+        }
+      });
       const made = await this.createOrder(symbol, type, side, amount, price, params);
-      const [ocoGroup, other] = [crypto.randomUUID(), side === "buy" ? "sell" : "buy"] as const;
+      const id = String(made["id"]);
       await this._at(symbol, async (client, market) => {
-        for (const [trigger, name] of [[stopLoss, "STOP_MARKET"],
-          [takeProfit, "TAKE_PROFIT_MARKET"]] as const) {
-          await client.placeTrigger(market, other, this._amount(amount),
-            Amount.of(this._amount(trigger)), name, { reduceOnly: true, ocoGroup,
+        for (const [at, [trigger, name]] of exits.entries()) {
+          await client.placeTrigger(market, other, this._amount(amount), this._amount(trigger), name,
+            { reduceOnly: true, ocoGroup: followingId(id, 3), requestId: followingId(id, at + 1), isNew,
               deadlineMs: this.timeout });
         }
       }).catch((error: unknown) => {
-        throw error instanceof (failures["InvalidOrder"] ?? Error) ? raised("InvalidOrder",
-          `order ${String(made["id"])} is placed; of its exits: ${error.message}`) : error;
+        const { constructor: { name }, message } = error as Error;
+        throw Object.assign(raised("InvalidOrder",
+          `order ${id} is placed; of its exits: ${name} ${message}`),
+        { cause: error, order: made, requestId: id });
       });
       return made;
     }

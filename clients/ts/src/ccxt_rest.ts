@@ -6,9 +6,9 @@ import type { Ccxt, CcxtExchange, Dict, Failures, Number_, RestExchange, Row, Ro
   from "./ccxt_shape.js";
 import { connect } from "./client.js";
 import type { Client } from "./client.js";
-import { Lost, NotExecuted, NotOnGrid, OutcomePending, Problem, Rejected, WrongExchange }
+import { Lost, NotExecuted, NotOnGrid, OutcomePending, Overrun, Problem, Rejected, WrongExchange }
   from "./errors.js";
-import { idTimeMs } from "./ids.js";
+import { idBytes, idText, idTimeMs } from "./ids.js";
 import type { Market } from "./market.js";
 import { Order } from "./order.js";
 import type { Direction } from "./order.js";
@@ -49,6 +49,32 @@ const STATE: Readonly<Record<records.Order["order_status"], string>> = {
   OPEN: "open", PARTIALLY_FILLED: "open", UNTRIGGERED: "open", FILLED: "closed",
   CANCELED: "canceled", REJECTED: "rejected", EXPIRED: "expired" };
 
+/** RangeError when there is a parameter. */
+export function noneOf(params: Dict): void {
+  const unknown = Object.keys(params);
+  if (unknown.length > 0) throw new RangeError(`no such parameter: ${unknown.join(", ")}`);
+}
+
+/** A request id that is given: RangeError when it is no UUID. */
+function idOf(given: unknown): string | undefined {
+  return given === undefined || given === null ? undefined : idText(idBytes(String(given)));
+}
+
+/** The `requestId` of what takes no other parameter. */
+export function repeatedOf(params: Dict): string | undefined {
+  const { requestId, ...others } = params;
+  noneOf(others);
+  return idOf(requestId);
+}
+
+/** A flag; RangeError when it is no boolean. */
+export function flagOf(name: string, flag: unknown): boolean {
+  if (flag !== undefined && flag !== null && typeof flag !== "boolean") {
+    throw new RangeError(`${name} is true or false, not ${String(flag)}`);
+  }
+  return flag === true;
+}
+
 /** What needs one request, or a few. */
 export function restOf(ccxt: Ccxt): new (config?: object) => RestExchange {
   const Base = ccxt.Exchange as new (config?: object) => CcxtExchange;
@@ -65,7 +91,7 @@ export function restOf(ccxt: Ccxt): new (config?: object) => RestExchange {
     if (error instanceof OutcomePending) {
       return Object.assign(failure("RequestTimeout", error), { requestId: error.requestId });
     }
-    if (error instanceof Lost) return failure("NetworkError", error);
+    if (error instanceof Lost || error instanceof Overrun) return failure("NetworkError", error);
     if (error instanceof NotExecuted || error instanceof WrongExchange) {
       return failure("ExchangeError", error);
     }
@@ -391,7 +417,7 @@ export function restOf(ccxt: Ccxt): new (config?: object) => RestExchange {
     /** What the acknowledgement of an order showed. */
     _own(order: Order, symbol: string, type: string): Dict {
       const timestamp = idTimeMs(order.id);
-      this._least = order.outcome?.sequence ?? this._least;
+      this._told(order.outcome?.sequence);
       return this.safeOrder({ id: order.id, clientOrderId: order.id, timestamp,
         datetime: this.iso8601(timestamp), symbol, type, side: order.side,
         price: order.price?.toString(), amount: order.size.toString(),
@@ -433,6 +459,13 @@ export function restOf(ccxt: Ccxt): new (config?: object) => RestExchange {
       return this.#orders(["CANCELED"], symbol, since, limit);
     }
 
+    /** Reads of own orders are as of this sequence or later. */
+    _told(sequence: bigint | null | undefined): void {
+      if (sequence !== null && sequence !== undefined && sequence > (this._least ?? -1n)) {
+        this._least = sequence;
+      }
+    }
+
     _amount(value: Number_): string {
       return typeof value === "string" ? value : this.numberToString(value);
     }
@@ -442,12 +475,12 @@ export function restOf(ccxt: Ccxt): new (config?: object) => RestExchange {
       const { timeInForce, postOnly, reduceOnly, requestId, clientOrderId, triggerPrice,
         stopLossPrice, takeProfitPrice, ...others } = params;
       return this._at(symbol, async (client, market) => {
-        const unknown = Object.keys(others);
-        if (unknown.length > 0) throw new RangeError(`no such parameter: ${unknown.join(", ")}`);
+        noneOf(others);
+        const isPostOnly = flagOf("postOnly", postOnly);
         if (type !== "limit" && type !== "market") throw new RangeError("the type is limit or market");
         if (type === "limit" && price === undefined) throw new RangeError("a limit order has a price");
-        const how: LimitOptions = { reduceOnly: reduceOnly === true, deadlineMs: this.timeout,
-          requestId: (requestId ?? clientOrderId) as string | undefined };
+        const how: LimitOptions = { reduceOnly: flagOf("reduceOnly", reduceOnly),
+          deadlineMs: this.timeout, requestId: idOf(requestId ?? clientOrderId) };
         const size = this._amount(amount);
         const direction = side as Direction;
         const [given, ...more] = Object.entries({ triggerPrice, stopLossPrice, takeProfitPrice })
@@ -464,11 +497,10 @@ export function restOf(ccxt: Ccxt): new (config?: object) => RestExchange {
           const name = limit === undefined ? `${kind}_MARKET` as const
             : isStop ? "STOP_LIMIT" : "TAKE_PROFIT";
           return this._own(await client.placeTrigger(market, direction, size, trigger, name,
-            { reduceOnly: reduceOnly === true, deadlineMs: this.timeout, price: limit,
-              requestId: how.requestId, postOnly: postOnly === true }), symbol, type);
+            { ...how, price: limit, postOnly: isPostOnly }), symbol, type);
         }
         if (type === "market") {
-          if (postOnly === true || timeInForce !== undefined) {
+          if (isPostOnly || timeInForce !== undefined) {
             throw new RangeError("a market order takes neither postOnly nor timeInForce");
           }
           return this._own(await client.placeMarket(market, direction, size, how), symbol, type);
@@ -476,7 +508,7 @@ export function restOf(ccxt: Ccxt): new (config?: object) => RestExchange {
         const tif = timeInForce === "PO" ? "GTC" : (timeInForce ?? "GTC") as TimeInForce;
         if (!["GTC", "IOC", "FOK"].includes(tif)) throw new RangeError(`no such timeInForce: ${tif}`);
         return this._own(await client.place(market, direction, size, this._amount(price ?? 0),
-          { ...how, tif, postOnly: postOnly === true || timeInForce === "PO" }), symbol, type);
+          { ...how, tif, postOnly: isPostOnly || timeInForce === "PO" }), symbol, type);
       });
     }
 
@@ -491,8 +523,9 @@ export function restOf(ccxt: Ccxt): new (config?: object) => RestExchange {
     }
 
     async editOrder(id: string, symbol: string, type: string, side: string, amount: Number_,
-      price: Number_): Row {
+      price: Number_, params: Dict = {}): Row {
       return this._at(symbol, async (client, market) => {
+        noneOf(params);
         const [order, record] = await this.#known(client, id);
         if (record.market !== market.name || order.side !== side || type !== "limit") {
           throw new RangeError(`order ${id} is a limit order to ${order.side} ${record.market}`);
@@ -513,7 +546,7 @@ export function restOf(ccxt: Ccxt): new (config?: object) => RestExchange {
     async cancelAllOrders(symbol?: string): Rows {
       return this._perhapsAt(symbol, async (client, market) => {
         const { answer, sequence } = await client.cancelAll(market, { deadlineMs: this.timeout });
-        this._least = sequence ?? this._least;
+        this._told(sequence);
         return [this.safeOrder({ info: answer })];
       });
     }
@@ -522,9 +555,6 @@ export function restOf(ccxt: Ccxt): new (config?: object) => RestExchange {
       await this.loadMarkets();
       const done = await Promise.allSettled(ids.map((id) => this.cancelOrder(id)));
       const rows = done.flatMap((one) => one.status === "fulfilled" ? [one.value] : []);
-      const shown = rows.map(({ info }) => (info as Dict)["sequence"])
-        .filter((at) => typeof at === "bigint");
-      if (shown.length > 0) this._least = shown.reduce((a, b) => a > b ? a : b);
       for (const one of done) if (one.status === "rejected") throw one.reason;
       return rows;
     }

@@ -88,7 +88,7 @@ export interface UsualExchange extends CcxtExchange {
     params?: Dict): Row;
   /** `amount` is what shall be left of the order, whose id stays. */
   editOrder(id: string, symbol: string, type: string, side: string, amount: Number_,
-    price: Number_): Row;
+    price: Number_, params?: Dict): Row;
   cancelOrder(id: string): Row;
   cancelAllOrders(symbol?: string): Rows;
   /** All are sent, whatever becomes of the others; then the first failure is thrown. */
@@ -120,16 +120,22 @@ export interface More {
   /** `rank` 0 to 4: 4 is deleveraged first. */
   fetchADLRank(symbol: string): Row;
   fetchDeposits(code?: string, since?: number, limit?: number): Rows;
-  /** What left, and what came back of it: `status` is "failed" then. */
+  /** What left, and what came back of it: `status` is "failed" then. Else it is undefined: the exchange
+   * shows an account what it reverted, and not what it has settled. */
   fetchWithdrawals(code?: string, since?: number, limit?: number): Rows;
   fetchTransfers(code?: string, since?: number, limit?: number): Rows;
-  /** Between subaccounts, by the ids of fetchAccounts; needs a session of scope FULL_ACCESS. */
-  transfer(code: string, amount: Number_, fromAccount: string, toAccount: string): Row;
-  /** Its id is that of the request; needs a session of scope FULL_ACCESS. */
-  withdraw(code: string, amount: Number_, address: string): Row;
-  /** In one request; a refused one is a row with status "rejected". */
-  createOrders(orders: readonly OrderRequest[]): Rows;
-  /** The order, and two that close at the market when the mark is there, of which one ends the other. */
+  /** Between subaccounts, by the ids of fetchAccounts; needs a session of scope FULL_ACCESS. `params`:
+   * requestId repeats it, as in createOrder. */
+  transfer(code: string, amount: Number_, fromAccount: string, toAccount: string, params?: Dict): Row;
+  /** Its id is that of the request; needs a session of scope FULL_ACCESS. `params`: requestId repeats
+   * it, as in createOrder; an address has no tag. It is pending until the operator settles it. */
+  withdraw(code: string, amount: Number_, address: string, tag?: null, params?: Dict): Row;
+  /** In one request; a refused one is a row with status "rejected". `params`: requestId repeats the
+   * whole, as in createOrder. */
+  createOrders(orders: readonly OrderRequest[], params?: Dict): Rows;
+  /** The order, and two that close at the market when the mark is there, of which one ends the other.
+   * InvalidOrder with `order` when that was placed and an exit failed: `requestId` is the order's, and
+   * the same call with it in `params` places what is missing, nothing twice. */
   createOrderWithTakeProfitAndStopLoss(symbol: string, type: string, side: string, amount: Number_,
     price: Number_ | undefined, takeProfit: Number_, stopLoss: Number_, params?: Dict): Row;
   setMarginMode(): Promise<never>;
@@ -163,11 +169,12 @@ export interface PerpdExchange extends UsualExchange, More {
   unWatchOHLCV(symbol: string, timeframe?: string): Promise<void>;
   unWatchOrders(symbol?: string): Promise<void>;
   unWatchMyTrades(symbol?: string): Promise<void>;
-  unWatchPositions(): Promise<void>;
+  /** Of these symbols as they were watched; without any, all that is watched of positions. */
+  unWatchPositions(symbols?: string[]): Promise<void>;
   createOrderWs(symbol: string, type: string, side: string, amount: Number_, price?: Number_,
     params?: Dict): Row;
-  editOrderWs(id: string, symbol: string, type: string, side: string, amount: Number_, price: Number_)
-    : Row;
+  editOrderWs(id: string, symbol: string, type: string, side: string, amount: Number_, price: Number_,
+    params?: Dict): Row;
   /** Over HTTP, as every cancel: it waits behind no order. */
   cancelOrderWs(id: string): Row;
 }
@@ -175,6 +182,7 @@ export interface PerpdExchange extends UsualExchange, More {
 /** What the layers of the class share. */
 export interface RestExchange extends UsualExchange {
   _least: bigint | undefined;
+  _told(sequence: bigint | null | undefined): void;
   _with<Result>(work: (client: Client) => Promise<Result>): Promise<Result>;
   _at<Result>(symbol: string, work: (client: Client, market: Market, info: Dict) => Promise<Result>)
     : Promise<Result>;

@@ -5,7 +5,8 @@ import importlib
 import re
 from typing import Any, NoReturn
 
-from .errors import Lost, NotExecuted, NotOnGrid, PerpdError, Problem, Rejected, WrongExchange
+from .errors import (Lost, NotExecuted, NotOnGrid, Overrun, PerpdError, Problem, Rejected,
+                     WrongExchange)
 from .requests import OutcomePending
 
 _ccxt: Any = importlib.import_module("ccxt.async_support")
@@ -34,7 +35,7 @@ def raise_failure(error: PerpdError | ValueError | TypeError) -> NoReturn:
         name = next((name for words, name in _FAILURES if words.search(code)), name)
     elif isinstance(error, OutcomePending):
         name = "RequestTimeout"
-    elif isinstance(error, Lost):
+    elif isinstance(error, (Lost, Overrun)):
         name = "NetworkError"
     elif isinstance(error, (ValueError, TypeError)):
         name = "BadRequest"

@@ -4,21 +4,22 @@ deposits, transfers, withdrawals, batches, orders with exits; what the exchange 
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Sequence
 from typing import Any, NoReturn
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from . import _types_gen as records
-from .amount import Amount
 from .body import PortfolioId
-from .ccxt_rest import QUOTE, TIF, Rest, count_of, none_of
+from .ccxt_rest import QUOTE, TIF, Rest, count_of, flag_of, none_of, repeated_of
 from .ccxt_shape import Dict, Number
 from .client import Client
 from .errors import Rejected
+from .ids import following_id
 from .market import Market
 from .order import Direction, Order
 from .requests import Outcome
-from .trading import Placement
+from .trading import Placement, Trigger
 
 _ccxt: Any = importlib.import_module("ccxt.async_support")
 HAS_MORE = ("createOrderWithTakeProfitAndStopLoss", "createOrders", "fetchADLRank",
@@ -38,7 +39,7 @@ class More(Rest):
                         "active": True, "deposit": False, "withdraw": True, "fee": None,
                         "precision": 1e-6, "networks": {}, "info": {},
                         "limits": {"amount": {"min": 1e-6, "max": None},
-                                   "withdraw": {"min": 1e-6, "max": None}}}}
+                                   "withdraw": {"min": 1, "max": None}}}}
 
     async def fetch_leverage_tiers(self, symbols: Sequence[str] | None = None,
                                    params: Dict | None = None) -> Dict:
@@ -116,9 +117,10 @@ class More(Rest):
                                 limit: int | None = None,
                                 params: Dict | None = None) -> list[Dict]:
         """What left, and what came back of it: `status` is "failed" then, and the id that of the
-        withdrawal in the answer to the request."""
+        withdrawal in the answer to the request. Else it is None: the exchange shows an account
+        what it reverted, and not what it has settled."""
         return [{**row, "type": "withdrawal", "id": row["referenceId"],
-                 "status": "failed" if row["direction"] == "in" else "ok"}
+                 "status": "failed" if row["direction"] == "in" else None}
                 for row in await self._of_kinds(_WITHDRAWALS, code, since, limit, params)]
 
     async def fetch_transfers(self, code: str | None = None, since: int | None = None,
@@ -130,50 +132,54 @@ class More(Rest):
     async def transfer(self, code: str, amount: Number, from_account: str, to_account: str,
                        params: Dict | None = None) -> Dict:
         """Between subaccounts, by the ids of fetch_accounts; `from_account` is that of
-        options.subaccount. It needs a session of scope FULL_ACCESS."""
-        none_of(params)
+        options.subaccount. It needs a session of scope FULL_ACCESS. `params`: requestId repeats it,
+        as in create_order."""
+        request_id = repeated_of(params)
         _is_usdc(code)
 
         async def work(client: Client) -> Outcome:
             place = client.session.place
             if from_account not in (None, str(place.subaccount_index)):
                 raise ValueError(f"this one is of subaccount {place.subaccount_index}")
+            if re.fullmatch("[0-9]+", str(to_account)) is None:
+                raise ValueError(f"{to_account!r} is no id of an account")
             target = PortfolioId(place.account_id, int(to_account), 0)
-            return await client.transfer(target, self._text(amount),
+            return await client.transfer(target, self._text(amount), request_id=request_id,
                                          deadline_s=self.timeout / 1000)
         done = await self._with(work)
-        return {**self._moved(done, code, amount), "fromAccount": from_account,
+        return {**self._moved(done, code, amount), "status": "ok", "fromAccount": from_account,
                 "toAccount": to_account}
 
     async def withdraw(self, code: str, amount: Number, address: str, tag: str | None = None,
                        params: Dict | None = None) -> Dict:
-        """It needs a session of scope FULL_ACCESS. Its id is that of the request."""
-        none_of(params)
+        """It needs a session of scope FULL_ACCESS. Its id is that of the request; `params`:
+        requestId repeats it, as in create_order. It is pending until the operator settles it."""
+        request_id = repeated_of(params)
         _is_usdc(code)
         if tag is not None:
             raise _ccxt.BadRequest("perpd an address has no tag")
         done = await self._with(lambda client: client.withdraw(
-            self._text(amount), address, deadline_s=self.timeout / 1000))
-        return {**self._moved(done, code, amount), "address": address, "type": "withdrawal"}
+            self._text(amount), address, request_id=request_id, deadline_s=self.timeout / 1000))
+        return {**self._moved(done, code, amount), "status": "pending", "address": address,
+                "type": "withdrawal"}
 
     def _moved(self, done: Outcome, code: str, amount: Number) -> Dict:
-        self._least = self._least if done.sequence is None else done.sequence
-        return {"id": str(done.request_id), "currency": code, "status": "ok", "timestamp": None,
-                "datetime": None, "amount": self.parse_number(self._text(amount)),
-                "info": done.answer}
+        self._told(done.sequence)
+        return {"id": str(done.request_id), "currency": code, "timestamp": None, "datetime": None,
+                "amount": self.parse_number(self._text(amount)), "info": done.answer}
 
     async def create_orders(self, orders: Sequence[Dict], params: Dict | None = None) -> list[Dict]:
         """Limit orders in one request, of which each is done or refused; a refused one is a row
-        with status "rejected"."""
-        none_of(params)
+        with status "rejected". `params`: requestId repeats the whole, as in create_order."""
+        request_id = repeated_of(params)
         await self.load_markets()
 
         async def work(client: Client) -> list[Order | Rejected]:
             items: list[Placement | Order] = []
             for one in orders:
                 more = dict(one.get("params") or {})
-                tif, post_only = more.pop("timeInForce", None), more.pop("postOnly", False) is True
-                reduce_only = more.pop("reduceOnly", False) is True
+                tif, post_only = more.pop("timeInForce", None), flag_of(more, "postOnly")
+                reduce_only = flag_of(more, "reduceOnly")
                 none_of(more)
                 if one["type"] != "limit" or one.get("price") is None or tif not in TIF:
                     raise ValueError("a batch has limit orders, GTC, IOC, FOK or PO")
@@ -181,7 +187,8 @@ class More(Rest):
                 items.append(Placement(
                     market, one["side"], self._text(one["amount"]), self._text(one["price"]),
                     post_only or tif == "PO", reduce_only, TIF[tif]))
-            return await client.batch(items, deadline_s=self.timeout / 1000)
+            return await client.batch(items, request_id=request_id,
+                                      deadline_s=self.timeout / 1000)
         rows: list[Dict] = []
         for one, done in zip(orders, await self._with(work), strict=True):
             if isinstance(done, Order):
@@ -197,26 +204,40 @@ class More(Rest):
             price: Number | None = None, takeProfit: Number | None = None,
             stopLoss: Number | None = None, params: Dict | None = None) -> Dict:
         """The order, and two that close at the market when the mark is there, of which one ends the
-        other. They wait from the beginning and only reduce. InvalidOrder that names the order when
-        it was placed and an exit was refused."""
+        other. They wait from the beginning and only reduce. InvalidOrder with `order` when that was
+        placed and an exit failed: `request_id` is the order's, and the same call with it as
+        `requestId` places what is missing, nothing twice."""
         if takeProfit is None or stopLoss is None:
             raise _ccxt.BadRequest("perpd it takes takeProfit and stopLoss")
-        made = await self.create_order(symbol, type, side, amount, price, params)
-        group: UUID = uuid4()
+        given = params or {}
+        is_new = given.get("requestId") is None and given.get("clientOrderId") is None
         other: Direction = "sell" if side == "buy" else "buy"
-        exits = ((self._text(stopLoss), True), (self._text(takeProfit), False))
+        exits: tuple[tuple[Number, Trigger], ...] = ((stopLoss, "STOP_MARKET"),
+                                                     (takeProfit, "TAKE_PROFIT_MARKET"))
+
+        async def judge(_: Client, market: Market) -> None:
+            market.raw_size(self._text(amount))
+            for trigger, _kind in exits:
+                if market.raw_price(self._text(trigger)) <= 0:
+                    raise ValueError("the price of an exit is above 0")
 
         async def work(client: Client, market: Market) -> None:
-            for trigger, is_stop in exits:
+            for number, (trigger, kind) in enumerate(exits, 1):
                 await client.place_trigger(
-                    market, other, self._text(amount), Amount.of(trigger),
-                    "STOP_MARKET" if is_stop else "TAKE_PROFIT_MARKET", reduce_only=True,
-                    oco_group=group, deadline_s=self.timeout / 1000)
+                    market, other, self._text(amount), self._text(trigger), kind,
+                    reduce_only=True, oco_group=following_id(UUID(made["id"]), 3),
+                    request_id=following_id(UUID(made["id"]), number), is_new=is_new,
+                    deadline_s=self.timeout / 1000)
+        await self._at(symbol, judge)
+        made = await self.create_order(symbol, type, side, amount, price, params)
         try:
             await self._at(symbol, work)
-        except _ccxt.InvalidOrder as error:
-            raise _ccxt.InvalidOrder(f"perpd order {made['id']} is placed; of its exits: "
-                                     f"{error}") from error
+        except Exception as error:
+            failed = _ccxt.InvalidOrder(
+                f"perpd order {made['id']} is placed; of its exits: "
+                f"{error.__class__.__name__} {error}")
+            failed.order, failed.request_id = made, UUID(made["id"])
+            raise failed from error
         return made
 
     async def set_margin_mode(self, margin_mode: str, symbol: str | None = None,

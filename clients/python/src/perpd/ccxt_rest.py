@@ -52,6 +52,22 @@ def none_of(params: Dict | None) -> None:
         raise _ccxt.BadRequest(f"perpd no such parameter: {', '.join(params)}")
 
 
+def repeated_of(params: Dict | None) -> UUID | None:
+    """The `requestId` of what takes no other parameter."""
+    others = dict(params or {})
+    again = others.pop("requestId", None)
+    none_of(others)
+    return _again((again, None))
+
+
+def flag_of(params: Dict, name: str) -> bool:
+    """Takes a flag out of the parameters; BadRequest when it is no boolean."""
+    flag = params.pop(name, None)
+    if flag is not None and not isinstance(flag, bool):
+        raise _ccxt.BadRequest(f"perpd {name} is True or False, not {flag!r}")
+    return flag is True
+
+
 class Rest(Exchange):
     """What needs one request, or a few."""
 
@@ -381,8 +397,8 @@ class Rest(Exchange):
     def _own(self, order: Order, symbol: str, kind: str) -> Dict:
         """What the acknowledgement of an order showed."""
         timestamp, outcome = id_time_ms(order.id), order.outcome
-        if outcome is not None and outcome.sequence is not None:
-            self._least = outcome.sequence
+        if outcome is not None:
+            self._told(outcome.sequence)
         average = order.average_price
         return self.safe_order({
             "id": str(order.id), "clientOrderId": str(order.id), "timestamp": timestamp,
@@ -432,6 +448,11 @@ class Rest(Exchange):
                                     params: Dict | None = None) -> list[Dict]:
         return await self._orders(["CANCELED"], symbol, since, limit, params)
 
+    def _told(self, sequence: int | None) -> None:
+        """Reads of own orders are as of this sequence or later."""
+        if sequence is not None:
+            self._least = max(self._least or 0, sequence)
+
     def _text(self, value: Number) -> str:
         return value if isinstance(value, str) else self.number_to_string(value)
 
@@ -442,8 +463,8 @@ class Rest(Exchange):
         waits. An outcome that is not known in `timeout` ms raises RequestTimeout with
         `request_id`; the same call with it as `requestId` cannot execute twice."""
         others = dict(params or {})
-        tif, post_only = others.pop("timeInForce", None), others.pop("postOnly", False) is True
-        reduce_only = others.pop("reduceOnly", False) is True
+        tif, post_only = others.pop("timeInForce", None), flag_of(others, "postOnly")
+        reduce_only = flag_of(others, "reduceOnly")
         made = (others.pop("requestId", None), others.pop("clientOrderId", None))
         given = [(name, others.pop(name, None))
                  for name in ("triggerPrice", "stopLossPrice", "takeProfitPrice")]
@@ -515,7 +536,7 @@ class Rest(Exchange):
         none_of(params)
         outcome = await self._perhaps_at(symbol, lambda client, market: client.cancel_all(
             market, deadline_s=self.timeout / 1000))
-        self._least = self._least if outcome.sequence is None else outcome.sequence
+        self._told(outcome.sequence)
         return [self.safe_order({"info": outcome.answer})]
 
     async def cancel_orders(self, ids: Sequence[str], symbol: str | None = None,
@@ -527,8 +548,6 @@ class Rest(Exchange):
         for error in [one for one in done if isinstance(one, BaseException)]:
             raise error
         rows = [row for row in done if not isinstance(row, BaseException)]
-        self._least = max((row["info"]["sequence"] for row in rows if row["info"].get("sequence")),
-                          default=self._least)
         return rows
 
     async def cancel_all_orders_after(self, timeout: int, params: Dict | None = None) -> Dict:
@@ -563,8 +582,11 @@ class Rest(Exchange):
 
 
 def _again(made: tuple[object, object]) -> UUID | None:
-    again = made[0] or made[1]
-    return None if again is None else UUID(str(again))
+    again = made[1] if made[0] is None else made[0]
+    try:
+        return None if again is None else UUID(str(again))
+    except ValueError:
+        raise _ccxt.BadRequest(f"perpd {again!r} is no UUID") from None
 
 
 def count_of(limit: int | None, usual: int = 50) -> int:

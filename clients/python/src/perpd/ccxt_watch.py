@@ -20,6 +20,7 @@ from .client import Client
 from .errors import Lost, PerpdError
 from .market import Market
 from .order import Direction
+from .sinks import Signal
 from .views import Bbo, Mark, Trade
 
 _ccxt: Any = importlib.import_module("ccxt.async_support")
@@ -38,7 +39,7 @@ class _Topic:
     """One iterator of the library. Calls that wait at once get the same value."""
 
     def __init__(self, values: AsyncIterator[Any]) -> None:
-        self.values, self.is_left = values, False
+        self.values = values
         self._next: asyncio.Future[Any] | None = None
 
     def waiting(self) -> asyncio.Future[Any]:
@@ -56,11 +57,34 @@ class _Topic:
         return task.result()
 
     async def leave(self) -> None:
-        self.is_left = True
         if self._next is not None:
             self._next.cancel()
             await asyncio.wait([self._next])
         await cast(Any, self.values).aclose()
+
+
+async def _newest(values: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    """The newest of values that are taken as fast as they come."""
+    held: list[Any] = [None]
+    signal, count = Signal(), 0
+
+    async def drain() -> None:
+        try:
+            async for one in values:
+                held[0] = one
+                signal.tell()
+            signal.tell(Lost("it is not watched any more", False))
+        except PerpdError as error:
+            signal.tell(error)
+    draining = asyncio.ensure_future(drain())
+    try:
+        while True:
+            count = await signal.after(count)
+            yield held[0]
+    finally:
+        draining.cancel()
+        await asyncio.wait([draining])
+        await cast(Any, values).aclose()
 
 
 class Watch(More):
@@ -70,18 +94,25 @@ class Watch(More):
         super().__init__(config)
         self._topics: dict[Key, _Topic] = {}
         self._read_s: dict[Key, float] = {}
-        self._held: dict[str, records.Position] = {}
+        self._owed: dict[Key, int | None] = {}  # what has changed and was not read since
+        self._depths: dict[str, int] = {}
+        self._deepening = asyncio.Lock()
+        self._held: dict[Key, dict[str, records.Position]] = {}
         self._over_stream: Watch | None = None
 
     async def close(self) -> None:
         for key in list(self._topics):
             await self._leave(key)
+        self._owed.clear()
+        self._depths.clear()
+        self._held.clear()
         other, self._over_stream = self._over_stream, None
         if other is not None:
             await other.close()
         await super().close()
 
     async def _leave(self, key: Key) -> None:
+        self._owed.pop(key, None)
         topic = self._topics.pop(key, None)
         if topic is not None:
             await topic.leave()
@@ -96,20 +127,21 @@ class Watch(More):
                 topics[key] = self._topics[key]
             waits = {key: topic.waiting() for key, topic in topics.items()}
             await asyncio.wait(waits.values(), return_when=asyncio.FIRST_COMPLETED)
-            got: dict[Key, Any] = {}
-            for key, wait in waits.items():
-                if not wait.done():
+            ready = {key: wait for key, wait in waits.items() if wait.done()}
+            for key, wait in ready.items():  # first: what has come of others stays to be taken
+                if not wait.cancelled() and wait.exception() is None:
                     continue
                 try:
-                    got[key] = topics[key].take(wait)
+                    topics[key].take(wait)
                 except asyncio.CancelledError:
                     raise Lost("it is not watched any more", False) from None
                 except (PerpdError, StopAsyncIteration) as error:
-                    self._topics.pop(key, None)
+                    if self._topics.get(key) is topics[key]:
+                        del self._topics[key]
                     if isinstance(error, PerpdError):
                         raise
                     raise Lost("it is not watched any more", False) from None
-            return got
+            return {key: topics[key].take(wait) for key, wait in ready.items()}
         return await self._with(work)
 
     async def _of(self, key: Key, make: Make) -> Any:
@@ -130,8 +162,17 @@ class Watch(More):
         market, wanted = await self._market_of(symbol), 50 if limit is None else limit
         depth = next((one for one in _DEPTHS if one >= wanted), _DEPTHS[-1])
         while True:
-            book: Book = await self._of(("book", symbol),
-                                        lambda client: client.watch_book(market, depth))
+            async with self._deepening:
+                if depth > self._depths.get(symbol, depth):  # a book is of one depth at a time
+                    self._depths[symbol] = depth
+                    await self._leave(("book", symbol))
+                shown = self._depths.setdefault(symbol, depth)
+            try:
+                book: Book = await self._of(("book", symbol), self._book_of(market, shown))
+            except _ccxt.NetworkError:
+                if self._depths.get(symbol, 0) > shown:  # left for a deeper one
+                    continue
+                raise
             if book.is_live:
                 break
         number, timestamp = self.parse_number, book.time_ns // 1_000_000
@@ -139,6 +180,10 @@ class Watch(More):
                 "nonce": book.seq,
                 **{side: [[number(str(price)), number(str(size))] for price, size in levels]
                    for side, levels in (("bids", book.bids(wanted)), ("asks", book.asks(wanted)))}}
+
+    @staticmethod
+    def _book_of(market: Market, depth: int) -> Make:
+        return lambda client: client.watch_book(market, depth)
 
     async def watch_trades(self, symbol: str, since: int | None = None, limit: int | None = None,
                            params: Dict | None = None) -> list[Dict]:
@@ -168,7 +213,10 @@ class Watch(More):
 
     async def _symbols(self, symbols: Sequence[str] | None) -> list[str]:
         await self.load_markets()
-        return list(self.symbols if symbols is None else symbols)
+        names = list(self.symbols if symbols is None else symbols)
+        if not names:
+            raise _ccxt.BadRequest("perpd it takes a symbol at least")
+        return names
 
     async def watch_bids_asks(self, symbols: Sequence[str] | None = None,
                               params: Dict | None = None) -> Dict:
@@ -202,9 +250,15 @@ class Watch(More):
             market = await self._market_of(symbol)
             for name in ("bbo", "mark"):
                 makes["ticker", symbol, name] = make(market, name)
-        moved = {key[1] for key in await self._first(makes)}
+        owed: set[Key] = {("ticker", symbol) for symbol in names}
+        if owed.isdisjoint(self._owed):
+            self._owed |= {("ticker", key[1]): None for key in await self._first(makes)}
         await self._pace(("ticker", *names))
-        return await self.fetch_tickers(sorted(moved))
+        moved = owed.intersection(self._owed) or owed
+        rows = await self.fetch_tickers(sorted(key[1] for key in moved))
+        for key in moved:
+            self._owed.pop(key, None)
+        return rows
 
     async def watch_ticker(self, symbol: str, params: Dict | None = None) -> Dict:
         return cast(Dict, (await self.watch_tickers([symbol], params))[symbol])
@@ -214,11 +268,20 @@ class Watch(More):
                           params: Dict | None = None) -> list[list[float]]:
         """Behind a trade, as GET /candles shows them: at most one read a second."""
         none_of(params)
-        market = await self._market_of(symbol)
-        one: Trade = await self._of(("ohlcv", symbol, timeframe),
-                                    lambda client: client.watch_trades(market))
-        await self._pace(("ohlcv", symbol, timeframe))
-        return await self._candles(symbol, timeframe, since, limit, one.sequence)
+        market, key = await self._market_of(symbol), ("ohlcv", symbol, timeframe)
+        if key not in self._owed:
+            one: Trade = await self._of(key, lambda client: _newest(client.watch_trades(market)))
+            self._owed[key] = one.sequence
+        await self._pace(key)
+        least = self._owed.get(key)
+        rows = await self._candles(symbol, timeframe, since, limit, least)
+        self._read(key, least)
+        return rows
+
+    def _read(self, key: Key, least: int | None) -> None:
+        """What had changed at this sequence was read."""
+        if key in self._owed and self._owed[key] == least:
+            del self._owed[key]
 
     async def _event(self, kind: str, symbol: str | None) -> Dict:
         """The next event of this kind, of this portfolio."""
@@ -246,19 +309,22 @@ class Watch(More):
         row = self._fill(cast(records.Fill, await self._event("fill", symbol)))
         return self.filter_by_symbol_since_limit([row], symbol, since, limit)
 
-    async def _changed(self, name: str) -> Account:
-        view: Account = await self._of((name,), lambda client: client.watch_account())
-        await self._pace((name,))
-        return view
+    async def _changed(self, key: Key, path: str) -> Any:
+        """What a read shows behind a change; one whose read failed is read by the next call."""
+        if key not in self._owed:
+            view: Account = await self._of(key, lambda client: client.watch_account())
+            self._owed[key] = view.engine_seq
+        await self._pace(key)
+        least = self._owed.get(key)
+        shown = await self._with(lambda client: client.session.get(
+            path, client.session.place_parameters(), private=True, least=least))
+        self._read(key, least)
+        return shown
 
     async def watch_balance(self, params: Dict | None = None) -> Dict:
         """Behind a change of the account, as of it or later: at most one read a second."""
         none_of(params)
-        view = await self._changed("balance")
-        info = await self._with(lambda client: client.session.get(
-            "/portfolio/balance", client.session.place_parameters(), private=True,
-            least=view.engine_seq))
-        return self._balance(info)
+        return self._balance(await self._changed(("balance",), "/portfolio/balance"))
 
     async def watch_positions(self, symbols: Sequence[str] | None = None,
                               since: int | None = None, limit: int | None = None,
@@ -267,13 +333,11 @@ class Watch(More):
         was closed has `contracts` 0."""
         none_of(params)
         await self.load_markets()
+        key: Key = ("positions", *sorted(() if symbols is None else await self._symbols(symbols)))
+        before = self._held.get(key, {})  # calls that wait at once all see the change
         while True:
-            view = await self._changed("positions")
-            found = await self._with(lambda client: client.session.get(
-                "/positions", client.session.place_parameters(), private=True,
-                least=view.engine_seq))
-            now = {row["market"]: row for row in cast("list[records.Position]", found)}
-            before, self._held = self._held, now
+            found = cast("list[records.Position]", await self._changed(key, "/positions"))
+            self._held[key] = now = {row["market"]: row for row in found}
             moved = [market for market in {**before, **now}
                      if _size(before.get(market)) != _size(now.get(market))]
             rows = [self._position(now[market]) if market in now else self._closed(market)
@@ -287,6 +351,7 @@ class Watch(More):
                                    "contracts": 0.0, "contractSize": 1, "marginMode": "cross"})
 
     async def un_watch_order_book(self, symbol: str, params: Dict | None = None) -> None:
+        self._depths.pop(symbol, None)
         await self._leave(("book", symbol))
 
     async def un_watch_trades(self, symbol: str, params: Dict | None = None) -> None:
@@ -304,6 +369,7 @@ class Watch(More):
     async def un_watch_tickers(self, symbols: Sequence[str] | None = None,
                                params: Dict | None = None) -> None:
         for symbol in await self._symbols(symbols):
+            self._owed.pop(("ticker", symbol), None)
             for name in ("bbo", "mark"):
                 await self._leave(("ticker", symbol, name))
 
@@ -319,7 +385,11 @@ class Watch(More):
 
     async def un_watch_positions(self, symbols: Sequence[str] | None = None,
                                  params: Dict | None = None) -> None:
-        await self._leave(("positions",))
+        """Of these symbols as they were watched; without any, all that is watched of positions."""
+        for key in [key for key in self._topics if key[0] == "positions"]:
+            if symbols is None or key[1:] == tuple(sorted(symbols)):
+                await self._leave(key)
+                self._held.pop(key, None)
 
     def _ws(self) -> Watch:
         """The same account, whose signed requests go over its stream."""
@@ -328,12 +398,12 @@ class Watch(More):
                 "apiKey": self.apiKey, "privateKey": self.privateKey, "timeout": self.timeout,
                 "urls": {"api": self.urls["api"]},
                 "options": {**self.options, "streamOrders": True}})
-        self._over_stream._least = self._least
+        self._over_stream._told(self._least)
         return self._over_stream
 
     def _same(self, row: Dict) -> Dict:
         if self._over_stream is not None:
-            self._least = self._over_stream._least
+            self._told(self._over_stream._least)
         return row
 
     async def create_order_ws(self, symbol: str, type: str, side: Direction, amount: Number,
