@@ -19,29 +19,38 @@ static bool has_news(const struct context *context, const struct conn *conn)
     return since_ns != UINT64_MAX && context->now_ns - since_ns < NEWS_NS;
 }
 
-/* The connection of the address that holds most which goes for one of another address that has
+/* The connection of an address that holds most which goes for one of another address that has
  * `count` with it. NULL: there is none. A look at one that does not go puts it right for the next
  * look, so that looks are as many as what connections do. */
 static struct conn *victim_for(struct context *context, uint64_t address, uint32_t count)
 {
     struct crowd *crowd = &context->conns.crowd;
     enum crowd_kind kind = CROWD_IDLE, end = CROWD_KINDS;
-    const struct conn *passed = NULL; /* the first of its list that was put behind the others */
+    const struct conn *passed = NULL;    /* the first put behind the others of its address */
+    uint32_t passed_address = CONN_NONE; /* the first put behind the others */
     if (2 * (uint64_t)count > crowd->most)
         end = CROWD_STREAM;
     else if (!context_has_proved(context, address))
         end = CROWD_PROVED_STREAM;
     for (uint32_t i = 0; i < LOOKS_MAX && kind < end; i++) {
         struct conn *conn = crowd_first(crowd, kind);
-        if (conn == NULL || conn == passed) {
+        if (conn == NULL || conn->crowd_row == passed_address) {
             kind++;
             passed = NULL;
-        } else if (conn->broken) {
-            crowd_leave(crowd, conn);
-        } else if (crowd_kind_of(conn) != kind) {
-            crowd_queue(crowd, conn, crowd_kind_of(conn));
+            passed_address = CONN_NONE;
+        } else if (conn == passed) { /* and with it all others of its address */
+            passed = NULL;
+            passed_address = passed_address == CONN_NONE ? conn->crowd_row : passed_address;
+            crowd_pass_address(crowd, conn);
+        } else if (conn->broken || crowd_kind_of(conn) != kind) {
+            if (conn->broken)
+                crowd_leave(crowd, conn);
+            else
+                crowd_queue(crowd, conn, crowd_kind_of(conn));
+            passed = NULL; /* addresses are in another order now */
+            passed_address = CONN_NONE;
         } else if (has_news(context, conn)) {
-            crowd_queue(crowd, conn, kind);
+            crowd_pass(crowd, conn);
             passed = passed == NULL ? conn : passed;
         } else {
             return conn;

@@ -205,6 +205,99 @@ static void the_quiet_yield_first(void)
     fixture_free(&fixture);
 }
 
+/* A table of 64 rows with a connection of each of 58 addresses, which all hold as many. For each
+ * newcomer the one goes that has been quiet longest, not the newest; one that is not idle neither
+ * goes before an idle one nor makes a refusal. Who has two is first. */
+static void equals_take_turns(void)
+{
+    enum { TABLE = 64, CROWD = 58, BUSY = 3, PROVED = 5, TOLD = 6, TWICE = 8 };
+    static struct fixture fixture;
+    struct conn *conns[CROWD + 3];
+    fixture_init(&fixture, true, 64);
+    struct protocol *protocol = fixture_protocol(&fixture, TABLE);
+    struct context *context = &protocol->context;
+    for (int i = 0; i < CROWD; i++)
+        conns[i] = comes(protocol, 100 + (uint64_t)i);
+    for (int i = 0; i < 2; i++) { /* both stay */
+        conns[CROWD + i] = comes(protocol, 5 + (uint64_t)i);
+        CHECK(conns[CROWD + i] != NULL && conns[i]->broken && !conns[i + 1]->broken);
+        protocol_close(protocol, conns[i]);
+    }
+    CHECK(!conns[CROWD]->broken && !conns[CROWD + 1]->broken);
+    conn_time_start(&context->conns, conns[2], CONN_TIME_IDLE, context->now_ns); /* heard from */
+    conns[BUSY]->pending_count = 1;
+    context_prove(context, conns[PROVED]);
+    output_append(&context->outputs, &conns[TOLD]->output, "x", 1, context->now_ns);
+    CHECK(visits(protocol, 7) && conns[4]->broken);
+    CHECK(visits(protocol, 7) && conns[7]->broken && !conns[TWICE]->broken);
+    conns[CROWD + 2] = comes(protocol, 100 + CROWD - 1); /* for the first that is idle */
+    CHECK(conns[TWICE]->broken && !conns[CROWD - 1]->broken);
+    CHECK(visits(protocol, 7) && conns[CROWD - 1]->broken && !conns[TWICE + 1]->broken);
+    for (int i = TWICE + 1; i < CROWD - 1; i++)
+        CHECK(visits(protocol, 7) && conns[i]->broken);
+    CHECK(visits(protocol, 7) && conns[CROWD]->broken);
+    CHECK(visits(protocol, 7) && conns[CROWD + 1]->broken && !conns[2]->broken);
+    CHECK(visits(protocol, 7) && conns[2]->broken && !conns[CROWD + 2]->broken);
+    CHECK(visits(protocol, 7) && conns[CROWD + 2]->broken && !conns[PROVED]->broken);
+    CHECK(visits(protocol, 7) && conns[PROVED]->broken);
+    CHECK(!visits(protocol, 7) && !conns[BUSY]->broken && !conns[TOLD]->broken);
+    conns[BUSY]->pending_count = 0;
+    output_clear(&context->outputs, &conns[TOLD]->output);
+    for (int i = 2; i < CROWD + 3; i++)
+        protocol_close(protocol, conns[i]);
+    fixture_protocol_free(protocol);
+    fixture_free(&fixture);
+}
+
+/* Two addresses hold most. Of 58 connections one has no answer on its way: it is found. */
+static void the_last_of_equals_is_found(void)
+{
+    enum { TABLE = 64, CROWD = 58, QUIET = CROWD - 1 };
+    static struct fixture fixture;
+    struct conn *conns[CROWD];
+    fixture_init(&fixture, true, 64);
+    struct protocol *protocol = fixture_protocol(&fixture, TABLE);
+    struct context *context = &protocol->context;
+    for (int i = 0; i < CROWD; i++) {
+        conns[i] = comes(protocol, 9 + (uint64_t)(i % 2));
+        if (i != QUIET)
+            output_append(&context->outputs, &conns[i]->output, "x", 1, context->now_ns);
+    }
+    CHECK(visits(protocol, 5) && conns[QUIET]->broken);
+    CHECK(!visits(protocol, 5));
+    for (int i = 0; i < CROWD; i++) {
+        output_clear(&context->outputs, &conns[i]->output);
+        protocol_close(protocol, conns[i]);
+    }
+    fixture_protocol_free(protocol);
+    fixture_free(&fixture);
+}
+
+/* The addresses of each count are in the lists of that count of the kinds that they have. */
+static void recount_addresses(const struct crowd *crowd, uint32_t capacity)
+{
+    for (uint32_t count = 1; count <= capacity; count++) {
+        uint32_t rows = 0;
+        for (uint32_t i = 0; i < capacity; i++)
+            rows += crowd->rows[i].count == count;
+        CHECK(crowd->counts[count].rows == rows);
+        for (int kind = 0; kind < CROWD_KINDS; kind++) {
+            const struct crowd_list *list = &crowd->counts[count].lists[kind];
+            uint32_t have = 0, last = CONN_NONE;
+            for (uint32_t i = 0; i < capacity; i++)
+                have +=
+                    crowd->rows[i].count == count && crowd->rows[i].lists[kind].head != CONN_NONE;
+            for (uint32_t at = list->head; at != CONN_NONE; at = crowd->rows[at].links[kind].next) {
+                CHECK(crowd->rows[at].count == count && have-- > 0);
+                CHECK(crowd->rows[at].lists[kind].head != CONN_NONE);
+                CHECK(crowd->rows[at].links[kind].previous == last);
+                last = at;
+            }
+            CHECK(have == 0 && list->tail == last);
+        }
+    }
+}
+
 /* Counts and lists are those of what is counted, each connection in the list of its address and of
  * its kind, last the one that was placed last. */
 static void recount(const struct crowd *crowd, struct conn *conns, uint32_t capacity,
@@ -222,7 +315,8 @@ static void recount(const struct crowd *crowd, struct conn *conns, uint32_t capa
         most = same > most ? same : most;
         counted += conns[i].crowd_kind != CROWD_BUSY;
     }
-    CHECK(crowd->most == most && (most == 0 || crowd->counts[most] != CONN_NONE));
+    CHECK(crowd->most == most);
+    recount_addresses(crowd, capacity);
     for (uint32_t i = 0; most > 0 && i < capacity; i++)
         for (int kind = 0; crowd->rows[i].count > 0 && kind < CROWD_KINDS; kind++)
             for (uint32_t at = crowd->rows[i].lists[kind].head, last = 0; at != CONN_NONE;
@@ -481,6 +575,8 @@ int main(void)
     commands_come_first();
     the_crowd_yields();
     the_quiet_yield_first();
+    equals_take_turns();
+    the_last_of_equals_is_found();
     the_crowd_is_counted();
     streams_yield();
     return 0;

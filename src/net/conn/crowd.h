@@ -6,9 +6,11 @@
  *
  * Order. A connection is placed again when it has been heard from (crowd_hear). What else changes
  *        its kind is seen when it is the first of its list: crowd_queue puts it right then.
+ *        Addresses with equally many take turns, for each kind: first the one of which the connection quiet
+ *        longest was placed longest ago. One that has none of the kind is not among them.
  * Owner. The net thread.
- * Bound. A row and two heads of lists for each connection of the table, allocated at the start.
- *        Every function takes the same time however many there are. */
+ * Bound. A row, a count and a head of a list for each connection of the table, allocated at the
+ *        start. Every function takes the same time however many there are. */
 #ifndef NET_CONN_CROWD_H
 #define NET_CONN_CROWD_H
 
@@ -27,26 +29,34 @@ enum crowd_kind {
 };
 
 struct crowd_list {
-    uint32_t head, tail; /* connections; CONN_NONE: none */
+    uint32_t head, tail; /* connections, or rows; CONN_NONE: none */
 };
 
 /* An address. */
 struct crowd_row {
     uint64_t address;
-    uint32_t count;                    /* its connections; 0: the row is free */
-    uint32_t next;                     /* of those with one hash, and of the free ones */
-    uint32_t more_previous, more_next; /* of those with one count */
+    uint32_t count; /* its connections; 0: the row is free */
+    uint32_t next;  /* of those with one hash, and of the free ones */
     struct crowd_list lists[CROWD_KINDS];
+    struct {
+        uint32_t previous, next; /* rows of the count with a connection of the kind */
+    } links[CROWD_KINDS];
+};
+
+/* The addresses that have so many connections. */
+struct crowd_count {
+    uint32_t rows;                        /* all of them */
+    struct crowd_list lists[CROWD_KINDS]; /* those with a connection of the kind */
 };
 
 struct crowd {
     struct conn *conns;
     struct crowd_row *rows;
-    uint32_t *hashes; /* the first row of each hash */
-    uint32_t *counts; /* the first row of each count */
-    uint32_t free;    /* the first free row */
-    uint32_t mask;    /* of a hash */
-    uint32_t most;    /* the greatest count */
+    uint32_t *hashes;           /* the first row of each hash */
+    struct crowd_count *counts; /* from 0 */
+    uint32_t free;              /* the first free row */
+    uint32_t mask;              /* of a hash */
+    uint32_t most;              /* the greatest count */
     struct mix_key hash_key;
 };
 
@@ -66,7 +76,8 @@ static inline bool crowd_has(const struct conn *conn)
     return conn->crowd_row != CONN_NONE;
 }
 
-/* Puts a connection that is counted behind the others of the kind; with CROWD_BUSY in no list. */
+/* Puts a connection that is counted behind the others of the kind, and its address behind those
+ * with as many if it was the first; with CROWD_BUSY in no list. */
 void crowd_queue(struct crowd *crowd, struct conn *conn, enum crowd_kind kind);
 
 /* What the connection is now. */
@@ -79,7 +90,14 @@ static inline void crowd_hear(struct crowd *crowd, struct conn *conn)
         crowd_queue(crowd, conn, crowd_kind_of(conn));
 }
 
-/* The first connection of that kind of the address with most. NULL: there is none. */
+/* The first connection of that kind of the first address with most. NULL: none of those with most
+ * has one. */
 CC_MUST_USE struct conn *crowd_first(const struct crowd *crowd, enum crowd_kind kind);
+
+/* Puts a connection that is in a list behind the others of its address, which keeps its place. */
+void crowd_pass(struct crowd *crowd, struct conn *conn);
+
+/* Puts its address behind the others with as many connections, for the kind of this one. */
+void crowd_pass_address(struct crowd *crowd, const struct conn *conn);
 
 #endif
