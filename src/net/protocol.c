@@ -98,11 +98,14 @@ static void run_kept(struct protocol *protocol, struct conn *conn)
     conn_input_consume(&protocol->context.conns, conn, used);
 }
 
-/* A connection that waits only for the next turn must return by itself. */
+/* A connection that waits only for the next turn must return by itself. One of which something was
+ * under way (crowd.h), and is no more, is placed again. */
 static void requeue(struct protocol *protocol, struct conn *conn)
 {
     if (conn->blocked && (protocol->budget == 0 || !pending_available(&protocol->context.pendings)))
         conn_queue_push(&protocol->context.conns, CONN_READY, conn);
+    if (conn->crowd_kind == CROWD_BUSY)
+        crowd_hear(&protocol->context.conns.crowd, conn);
     context_mark_dirty(&protocol->context, conn);
 }
 

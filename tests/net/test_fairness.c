@@ -182,6 +182,7 @@ static void the_quiet_yield_first(void)
     conns[1]->blocked = true;
     conns[1]->pause_ns = context->now_ns + 1;
     conns[2]->blocked = true; /* for a turn */
+    conn_time_start(&context->conns, conns[2], CONN_TIME_HEAD, context->now_ns);
     output_append(&context->outputs, &conns[3]->output, "x", 1, context->now_ns);
     conn_time_start(&context->conns, conns[4], CONN_TIME_IDLE, context->now_ns); /* heard from */
     CHECK(visits(protocol, 5) && conns[5]->broken && !conns[6]->broken);
@@ -190,8 +191,10 @@ static void the_quiet_yield_first(void)
     CHECK(visits(protocol, 5) && conns[0]->broken && !conns[1]->broken);
     CHECK(visits(protocol, 5) && conns[1]->broken);
     CHECK(!visits(protocol, 5) && !conns[2]->broken && !conns[3]->broken);
-    conns[2]->blocked = false;
-    crowd_hear(&context->conns.crowd, conns[2]); /* its turn has come */
+    char head[] = "GET /";
+    protocol->budget = 1; /* its turn has come */
+    protocol_receive(protocol, conns[2], head, sizeof head - 1);
+    CHECK(!conns[2]->blocked && conns[2]->time == CONN_TIME_HEAD);
     CHECK(visits(protocol, 5) && conns[2]->broken && !conns[3]->broken);
     context->now_ns += CONN_SECOND_NS;
     CHECK(visits(protocol, 5) && conns[3]->broken); /* it does not read */

@@ -126,7 +126,7 @@ void conn_retire(struct conn_table *table, struct conn *conn);
 void conn_input_consume(struct conn_table *table, struct conn *conn, size_t count);
 
 /* Starts the time-out of a class; it replaces the running one. That of CONN_TIME_IDLE says that the
- * connection has been heard from (crowd.h). */
+ * connection has been heard from (crowd.h); one whose request has begun keeps its place. */
 void conn_time_start(struct conn_table *table, struct conn *conn, enum conn_time time,
                      uint64_t now_ns);
 
