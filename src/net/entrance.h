@@ -23,11 +23,11 @@ CC_MUST_USE bool entrance_make_room(const struct context *context);
 /* Counts the open connection for its address. False, and it is not counted: the address has
  * limits.connections already, or nine tenths of the table are taken and nothing makes room. Then
  * a connection of the address that holds most is closed for it: the one idle longest, else one that
- * has sent a part of a request or waits for a token, else one of these that has proved a key. None
- * goes for which something is under way. If none is left a stream goes for an address that has at
- * most half as many, one that has proved a key only for an address that has. If that does not help
- * either, the rest of the table is kept for addresses that have proved a key in the last minute,
- * each with less than half of what is free. */
+ * has sent a part of a request, waits for a token or does not read its answers, else one of these
+ * that has proved a key. None goes for which something is under way. If none is left a stream goes
+ * for an address that has at most half as many, one that has proved a key only for an address that
+ * has. If that does not help either, the rest of the table is kept for addresses that have proved a
+ * key in the last minute, each with less than half of what is free. */
 CC_MUST_USE bool entrance_admit(struct context *context, struct conn *conn);
 
 /* The connection closes: counts it no more, if it was counted. */

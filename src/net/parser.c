@@ -185,7 +185,7 @@ static bool may_accept(const struct protocol *protocol, const struct conn *conn)
 {
     return protocol->budget > 0 && !conn->slow_job && !conn->broken && !conn->waits_sequence &&
            conn->pause_ns == 0 && conn->pending_count < CONN_PENDING_MAX &&
-           conn->output.bytes <= PROTOCOL_OUTPUT_PAUSE &&
+           conn->output.bytes <= CONN_OUTPUT_PAUSE &&
            pending_available(&protocol->context.pendings);
 }
 

@@ -31,9 +31,8 @@
 #include "net/stream/stream_feed.h"
 
 enum {
-    PROTOCOL_OUTPUT_PAUSE = 256 * 1024, /* unsent bytes above which a connection is not read */
-    PROTOCOL_TURN_BYTES = 256 * 1024,   /* of answers, after which a turn handles no more replies */
-    PROTOCOL_TURN_LOOKS = 256,          /* receives that a turn looks at */
+    PROTOCOL_TURN_BYTES = 256 * 1024, /* of answers, after which a turn handles no more replies */
+    PROTOCOL_TURN_LOOKS = 256,        /* receives that a turn looks at */
     PROTOCOL_QUANTUM = 2,
     PROTOCOL_READ_PERCENT = 15,
 };

@@ -169,8 +169,10 @@ static void the_quiet_yield_first(void)
 {
     enum { TABLE = 64, CROWD = 58 };
     static struct fixture fixture;
+    static char answers[CONN_OUTPUT_PAUSE + 1];
     struct conn *conns[CROWD];
     fixture_init(&fixture, true, 64);
+    fixture.config.output_pool_bytes = 1 << 20;
     struct protocol *protocol = fixture_protocol(&fixture, TABLE);
     struct context *context = &protocol->context;
     for (int i = 0; i < CROWD; i++) {
@@ -183,7 +185,8 @@ static void the_quiet_yield_first(void)
     conns[1]->pause_ns = context->now_ns + 1;
     conns[2]->blocked = true; /* for a turn */
     conn_time_start(&context->conns, conns[2], CONN_TIME_HEAD, context->now_ns);
-    output_append(&context->outputs, &conns[3]->output, "x", 1, context->now_ns);
+    conns[3]->blocked = true; /* behind its own answers */
+    output_append(&context->outputs, &conns[3]->output, answers, sizeof answers, context->now_ns);
     conn_time_start(&context->conns, conns[4], CONN_TIME_IDLE, context->now_ns); /* heard from */
     CHECK(visits(protocol, 5) && conns[5]->broken && !conns[6]->broken);
     CHECK(visits(protocol, 5) && conns[6]->broken && !conns[4]->broken);

@@ -490,8 +490,8 @@ static void slow_reader_is_paused(void)
     for (unsigned i = 0; i < 50; i++)
         wire_turn(&wire);
     CHECK(wire.conn != NULL && wire.conn->blocked);
-    CHECK(wire.conn->output.bytes > PROTOCOL_OUTPUT_PAUSE &&
-          wire.conn->output.bytes < 2 * PROTOCOL_OUTPUT_PAUSE);
+    CHECK(wire.conn->output.bytes > CONN_OUTPUT_PAUSE &&
+          wire.conn->output.bytes < 2 * CONN_OUTPUT_PAUSE);
     wire.stuck = false;
     unsigned answers = 0;
     struct wire_answer answer;

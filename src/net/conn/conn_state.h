@@ -23,6 +23,8 @@ enum conn_time {
     CONN_TIMES,
 };
 
+enum { CONN_OUTPUT_PAUSE = 256 * 1024 }; /* unsent bytes above which a connection is not read */
+
 #define CONN_SECOND_NS UINT64_C(1000000000)
 #define CONN_DEAF_NS   (75 * CONN_SECOND_NS) /* a peer that reads nothing for so long is gone */
 

@@ -201,7 +201,8 @@ void crowd_pass_address(struct crowd *crowd, const struct conn *conn)
 
 enum crowd_kind crowd_kind_of(const struct conn *conn)
 {
-    bool is_paused = conn->blocked && conn->pause_ns != 0;
+    bool is_paused =
+        conn->blocked && (conn->pause_ns != 0 || conn->output.bytes > CONN_OUTPUT_PAUSE);
     if (conn->pending_count > 0 || (conn->blocked && !is_paused) || conn->time == CONN_TIME_LINGER)
         return CROWD_BUSY;
     if (conn->stream != NULL)

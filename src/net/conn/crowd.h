@@ -19,8 +19,9 @@
 
 /* Kinds of connections in the order in which they yield. */
 enum crowd_kind {
-    CROWD_IDLE,   /* between two requests */
-    CROWD_BEGUN,  /* a part of a request, or a whole one that waits for a token (charge.h) */
+    CROWD_IDLE, /* between two requests */
+    CROWD_BEGUN, /* a part of a request, or a whole one that waits for a token (charge.h) or
+                   * until the peer reads its answers */
     CROWD_PROVED, /* one of these that has proved a key */
     CROWD_STREAM,
     CROWD_PROVED_STREAM,
