@@ -12,11 +12,20 @@ enum { LOOKS_MAX = 256 }; /* connections looked at for one that yields */
 /* RFC 8446, 6: a fatal alert in a record of its own. */
 static const uint8_t internal_error[] = { 21, 3, 1, 0, 2, 2, 80 };
 
-/* Whether the connection has an answer that may still be on its way. */
+/* Whether the connection has an answer that may still be on its way. Events come to a stream
+ * whether it reads them or not: they are none if the oldest is not. */
 static bool has_news(const struct context *context, const struct conn *conn)
 {
-    uint64_t since_ns = conn_unsent_since_ns(&context->outputs, conn);
-    return since_ns != UINT64_MAX && context->now_ns - since_ns < NEWS_NS;
+    const struct output_pool *outputs = &context->outputs;
+    uint64_t since_ns = conn_unsent_since_ns(outputs, conn);
+    if (since_ns == UINT64_MAX)
+        return false;
+    if (conn->stream == NULL) {
+        uint64_t newest_ns = output_newest_ns(outputs, &conn->output);
+        uint64_t wire_ns = output_newest_ns(outputs, &conn->wire);
+        since_ns = newest_ns > wire_ns ? newest_ns : wire_ns;
+    }
+    return context->now_ns - since_ns < NEWS_NS;
 }
 
 /* The connection of an address that holds most which goes for one of another address that has

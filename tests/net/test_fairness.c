@@ -200,6 +200,9 @@ static void the_quiet_yield_first(void)
     CHECK(!conns[2]->blocked && conns[2]->time == CONN_TIME_HEAD);
     CHECK(visits(protocol, 5) && conns[2]->broken && !conns[3]->broken);
     context->now_ns += CONN_SECOND_NS;
+    output_append(&context->outputs, &conns[3]->output, "x", 1, context->now_ns);
+    CHECK(!visits(protocol, 5) && !conns[3]->broken);
+    context->now_ns += CONN_SECOND_NS;
     CHECK(visits(protocol, 5) && conns[3]->broken); /* it does not read */
     CHECK(!visits(protocol, 5));
     for (int i = 0; i < CROWD; i++) {

@@ -76,9 +76,12 @@ static void a_full_pool_says_so(void)
     CHECK(output_fits(&pool, &second, OUTPUT_CHUNK_BYTES));
     output_append(&pool, &second, buffer, 1, 6);
     CHECK(output_fits(&pool, &first, 1) && !output_fits(&pool, &first, 2));
+    output_append(&pool, &second, buffer, 1, 7); /* to the same chunk */
     CHECK(output_since_ns(&pool, &first) == 5 && output_since_ns(&pool, &second) == 6);
+    CHECK(output_newest_ns(&pool, &first) == 5 && output_newest_ns(&pool, &second) == 7);
     output_clear(&pool, &first);
-    CHECK(output_fits(&pool, &second, 2 * OUTPUT_CHUNK_BYTES - 1));
+    CHECK(output_newest_ns(&pool, &first) == 0);
+    CHECK(output_fits(&pool, &second, 2 * OUTPUT_CHUNK_BYTES - 2));
     output_clear(&pool, &second);
     output_pool_free(&pool);
 }

@@ -100,6 +100,7 @@ void output_append(struct output_pool *pool, struct output *output, const void *
             part = count;
         memcpy(pool->memory + (size_t)output->tail * OUTPUT_CHUNK_BYTES + chunk->end, from, part);
         chunk->end += (uint32_t)part;
+        chunk->newest_ns = now_ns;
         output->bytes += (uint32_t)part;
         from += part;
         count -= part;
@@ -164,4 +165,9 @@ void output_clear(struct output_pool *pool, struct output *output)
 uint64_t output_since_ns(const struct output_pool *pool, const struct output *output)
 {
     return output->head == OUTPUT_NONE ? UINT64_MAX : pool->chunks[output->head].since_ns;
+}
+
+uint64_t output_newest_ns(const struct output_pool *pool, const struct output *output)
+{
+    return output->tail == OUTPUT_NONE ? 0 : pool->chunks[output->tail].newest_ns;
 }

@@ -22,9 +22,10 @@ enum {
 #define OUTPUT_NONE UINT32_MAX
 
 struct output_chunk {
-    uint64_t since_ns; /* when its first byte was appended */
-    uint32_t next;     /* in the connection's list or in the list of free chunks */
-    uint32_t start;    /* the bytes before it are sent */
+    uint64_t since_ns;  /* when its first byte was appended */
+    uint64_t newest_ns; /* its last */
+    uint32_t next;      /* in the connection's list or in the list of free chunks */
+    uint32_t start;     /* the bytes before it are sent */
     uint32_t end;
     bool secret;  /* wiped when it is freed */
     bool is_cold; /* free, and its pages are the kernel's again */
@@ -81,5 +82,8 @@ void output_clear(struct output_pool *pool, struct output *output);
 
 /* The time at which the oldest unsent byte was appended; UINT64_MAX if there is none. */
 uint64_t output_since_ns(const struct output_pool *pool, const struct output *output);
+
+/* The time at which the newest was; 0 if there is none. */
+uint64_t output_newest_ns(const struct output_pool *pool, const struct output *output);
 
 #endif
