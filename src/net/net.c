@@ -342,7 +342,7 @@ static void on_send(struct net *net, const struct io_uring_cqe *cqe, struct conn
     INVARIANT(conn->open && conn->sending);
     conn->sending = false;
     if (cqe->res < 0) {
-        conn->broken = cqe->res != -EINTR && cqe->res != -EAGAIN;
+        conn->broken |= cqe->res != -EINTR && cqe->res != -EAGAIN;
     } else {
         protocol->context.metrics.counters.sent_bytes += (uint32_t)cqe->res;
         output_sent(&protocol->context.outputs, conn_wire(conn), (size_t)cqe->res);
