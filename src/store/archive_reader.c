@@ -330,7 +330,7 @@ int archive_reader_record(struct archive_reader *reader, uint64_t sequence,
         reader->result = begin(reader, sequence);
     if (reader->result == 0)
         reader->result = reader->is_found ? pass_frames(reader) : narrow(reader);
-    if (reader->result == -ENOENT && reader->is_near)
+    if (reader->result < 0 && reader->is_near) /* it says nothing of the other files */
         reader->result = begin_anywhere(reader);
     if (reader->result == 0 || reader->wanted != sequence)
         return 0;

@@ -344,6 +344,11 @@ static void damaged(struct disk *disk, const struct told *told, uint64_t last)
     flip(disk, path, middle);
     CHECK(check_first(told, true) > 0);
     check_told(last, &told[last]);
+    uint64_t after = 1;
+    while (told[after].segment == 0)
+        after++;
+    check_told(1, &told[1]); /* the next search begins in the file that is damaged further on */
+    check_told(after, &told[after]);
     disk->archive_copy = copy;
     CHECK(check_first(told, false) == 0);
     flip(disk, path, middle);
