@@ -235,8 +235,8 @@ static int narrow(struct archive_reader *reader)
         reader->is_looking = true;
     }
     int result = next_frame(reader, &header, &has_read);
-    if (result < 0)
-        result = turn(reader, -EBADMSG);
+    if (result < 0) /* a file without a frame is not whole */
+        result = turn(reader, result == -ENOENT ? -EBADMSG : result);
     if (result != 1)
         return result;
     reader->is_looking = false;

@@ -374,6 +374,42 @@ static void damaged(struct disk *disk, const struct told *told, uint64_t last)
     disk_sim_destroy(copy);
 }
 
+static int64_t fail_read(struct disk *disk, int file, uint64_t offset, void *bytes, size_t count)
+{
+    (void)disk, (void)file, (void)offset, (void)bytes, (void)count;
+    return -EIO;
+}
+
+static int fail_open(struct disk *disk, const char *path, unsigned flags)
+{
+    (void)disk, (void)path, (void)flags;
+    return -EIO;
+}
+
+/* A file that cannot be read is neither wrong nor pruned, also where the second place lacks it. */
+static void unreadable(struct disk *disk)
+{
+    const struct disk_ops *ops = disk->ops;
+    struct disk_ops failing = *ops;
+    struct disk *copy = disk_sim_copy(disk);
+    struct frame_record found;
+    int steps;
+
+    CHECK(copy != NULL && disk_remove(copy, "archive/0000000000.seg.zst") == 0);
+    CHECK(find_archived(UINT64_MAX, &found, &steps) == -ENOENT); /* the next begins anywhere */
+    disk->ops = &failing;
+    failing.read = fail_read;
+    CHECK(find_archived(2, &found, &steps) == -EIO);
+    failing.read = ops->read;
+    failing.open = fail_open;
+    disk->archive_copy = copy;
+    CHECK(find_archived(2, &found, &steps) == -EIO);
+    disk->archive_copy = NULL;
+    disk->ops = ops;
+    CHECK(find_archived(2, &found, &steps) == 1);
+    disk_sim_destroy(copy);
+}
+
 /* Records of the archive, in any order, are what they were in the journal; searches at a time, a
  * file that is damaged, and what it does not have. */
 static void archived(void)
@@ -419,6 +455,7 @@ static void archived(void)
     archive_reader_drop(&archives, 2);
     CHECK(find_archived(last - 1, &found, &steps) == 1 && steps >= 2);
 
+    unreadable(disk);
     damaged(disk, told, last);
     archive_reader_free(&archives);
     end();
