@@ -6,8 +6,9 @@
  *
  * Order. A connection is placed again when it has been heard from (crowd_hear). What else changes
  *        its kind is seen when it is the first of its list: crowd_queue puts it right then.
- *        Addresses with equally many take turns, for each kind: first the one of which the connection quiet
- *        longest was placed longest ago. One that has none of the kind is not among them.
+ *        Addresses with equally many take turns, for each kind: first the one of which
+ *        the connection quiet longest was placed longest ago. One that has none of the kind is not
+ *        among them.
  * Owner. The net thread.
  * Bound. A row, a count and a head of a list for each connection of the table, allocated at the
  *        start. Every function takes the same time however many there are. */
@@ -19,8 +20,8 @@
 
 /* Kinds of connections in the order in which they yield. */
 enum crowd_kind {
-    CROWD_IDLE, /* between two requests */
-    CROWD_BEGUN, /* a part of a request, or a whole one that waits for a token (charge.h) or
+    CROWD_IDLE,   /* between two requests */
+    CROWD_BEGUN,  /* a part of a request, or a whole one that waits for a token (charge.h) or
                    * until the peer reads its answers */
     CROWD_PROVED, /* one of these that has proved a key */
     CROWD_STREAM,
