@@ -260,7 +260,7 @@ void conn_time_start(struct conn_table *table, struct conn *conn, enum conn_time
     conn->deadline_ns = now_ns + time_ns[time];
     if (conn->time != time || list->tail != conn->index)
         relink_time(table, conn, time);
-    if (time == CONN_TIME_IDLE)
+    if (time == CONN_TIME_IDLE || time == CONN_TIME_HEAD || time == CONN_TIME_BODY)
         crowd_hear(&table->crowd, conn);
 }
 

@@ -4,11 +4,11 @@
  *   crowd_enter ──> a row of the address ──┬─ its count: rows of one count are in a list
  *   crowd_leave <──                        └─ its connections by kind, quiet longest first
  *
- * Order. A connection is placed again when it has been heard from (crowd_hear). What else changes
- *        its kind is seen when it is the first of its list: crowd_queue puts it right then.
- *        Addresses with equally many take turns, for each kind: first the one of which
- *        the connection quiet longest was placed longest ago. One that has none of the kind is not
- *        among them.
+ * Order. A connection is placed again when it has been heard from or begins a request
+ *        (crowd_hear). What else changes its kind is seen when it is the first of its list:
+ *        crowd_queue puts it right then. Addresses with equally many take turns, for each kind:
+ *        first the one of which the connection quiet longest was placed longest ago. One that has
+ *        none of the kind is not among them.
  * Owner. The net thread.
  * Bound. A row, a count and a head of a list for each connection of the table, allocated at the
  *        start. Every function takes the same time however many there are. */
