@@ -42,7 +42,7 @@ void address_claims_free(struct address_claims *claims)
 
 static struct address_claim_row *bucket_of(const struct address_claims *claims, uint64_t address)
 {
-    uint64_t hash = mix_fold(address ^ claims->hash_key.low, claims->hash_key.high | 1);
+    uint64_t hash = mix_word(claims->hash_key, address);
     return &claims->rows[(hash & claims->bucket_mask) * BUCKET];
 }
 

@@ -25,6 +25,12 @@ static inline uint64_t mix_fold(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/* Returns the hash of one word, as of an address: a folded multiplication of keyed operands. */
+static inline uint64_t mix_word(struct mix_key key, uint64_t word)
+{
+    return mix_fold(word ^ key.low, key.high | 1);
+}
+
 /* Returns the hash of (account, 16-byte id): three folded multiplications of keyed operands. */
 static inline uint64_t mix_id(struct mix_key key, uint64_t account, const uint8_t id[16])
 {

@@ -35,7 +35,7 @@ void address_tally_begin(struct address_tally *tally)
 
 void address_tally_add(struct address_tally *tally, uint64_t address, uint64_t amount)
 {
-    uint64_t at = mix_fold(address ^ tally->hash_key.low, tally->hash_key.high | 1);
+    uint64_t at = mix_word(tally->hash_key, address);
     struct address_sum *row = &tally->rows[at & tally->mask];
 
     while (row->round == tally->round && row->address != address)

@@ -7,8 +7,7 @@
 
 static struct proof *proof_of(const struct context *context, uint64_t address)
 {
-    const struct mix_key *key = &context->config->hash_key;
-    return &context->proofs[mix_fold(address ^ key->low, key->high | 1) % CONTEXT_PROOFS];
+    return &context->proofs[mix_word(context->config->hash_key, address) % CONTEXT_PROOFS];
 }
 
 bool context_catch_up(struct context *context)

@@ -42,7 +42,7 @@ void crowd_free(struct crowd *crowd)
 /* Where the number of the first row with the hash of the address is. */
 static uint32_t *hash_of(const struct crowd *crowd, uint64_t address)
 {
-    uint64_t hash = mix_fold(address ^ crowd->hash_key.low, crowd->hash_key.high | 1);
+    uint64_t hash = mix_word(crowd->hash_key, address);
     return &crowd->hashes[hash & crowd->mask];
 }
 

@@ -52,7 +52,7 @@ void reply_share_free(struct reply_share *share)
  * so that memory of zeros has none. */
 static uint32_t *chain_of(const struct reply_share *share, uint64_t address)
 {
-    uint64_t hash = mix_fold(address ^ share->hash_key.low, share->hash_key.high | 1);
+    uint64_t hash = mix_word(share->hash_key, address);
     return &share->buckets[hash & share->mask];
 }
 

@@ -42,7 +42,7 @@ void rate_limit_destroy(struct rate_limit *limits)
 
 static uint32_t set_of(const struct rate_limit *limits, uint64_t address)
 {
-    return (uint32_t)(mix_fold(address ^ limits->hash_key.low, limits->hash_key.high | 1) % SETS);
+    return (uint32_t)(mix_word(limits->hash_key, address) % SETS);
 }
 
 /* When the bucket of the address is full again. */

@@ -15,7 +15,7 @@ void verdict_audit_seed(struct verdict_audit *audit)
 static bool is_chosen(struct verdict_audit *audit, bool good)
 {
     uint64_t number = ++audit->verdicts;
-    uint64_t first = mix_fold(number ^ audit->secret.low, audit->secret.high | 1);
+    uint64_t first = mix_word(audit->secret, number);
     uint64_t drawn = mix_fold(first ^ audit->secret.high, audit->secret.low | 1);
     return drawn % VERDICT_AUDIT_INTERVAL == 0 || (!good && audit->rejects);
 }
