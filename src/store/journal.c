@@ -52,13 +52,6 @@ void journal_stop(struct journal *journal)
 
 /* ---- completions ----------------------------------------------------------------------------- */
 
-static int fault(struct journal *journal, int error)
-{
-    INVARIANT(error < 0);
-    STORE(journal->error, error, release);
-    return error;
-}
-
 /* The sequence first: who finds a record, here or in the file, finds it durable. */
 void journal_release(struct journal *journal, const struct flight *flight)
 {
@@ -344,17 +337,17 @@ int journal_step(struct journal *journal)
         return LOAD(journal->error, relaxed);
     work = completions_reap(journal);
     if (work < 0)
-        return fault(journal, work);
+        return journal_fault(journal, work);
     if (journal_is_clustered(journal))
         work += journal_cluster_release(journal);
     (void)flights_retire(journal);
     done = journal_is_clustered(journal) ? journal_cluster_write(journal) : 0;
     if (done < 0)
-        return fault(journal, done);
+        return journal_fault(journal, done);
     work += done;
     done = witness_report(journal);
     if (done < 0)
-        return fault(journal, done);
+        return journal_fault(journal, done);
     work += done;
     do {
         done = gather(journal);
@@ -364,7 +357,7 @@ int journal_step(struct journal *journal)
         done = close_chain(journal);
         work += done;
     }
-    return done < 0 ? fault(journal, done) : work;
+    return done < 0 ? journal_fault(journal, done) : work;
 }
 
 /* ---- what others see ------------------------------------------------------------------------- */

@@ -148,12 +148,6 @@ static int segment_for(struct journal *journal, const struct frame_header *heade
     return seals ? 0 : -EBADMSG;
 }
 
-static int fault(struct journal *journal, int error)
-{
-    STORE(journal->error, error, release);
-    return error;
-}
-
 int journal_cluster_adopt(struct journal *journal, const uint8_t *bytes, size_t count)
 {
     struct frame_header header;
@@ -174,10 +168,10 @@ int journal_cluster_adopt(struct journal *journal, const uint8_t *bytes, size_t 
     if (ready == 0 || ready == -EBADMSG)
         return ready;
     if (ready < 0)
-        return fault(journal, ready);
+        return journal_fault(journal, ready);
     flight_add(journal, flight, &header);
     int error = journal_cluster_write(journal);
-    return error < 0 ? fault(journal, error) : 1;
+    return error < 0 ? journal_fault(journal, error) : 1;
 }
 
 int journal_cluster_write(struct journal *journal)

@@ -99,6 +99,14 @@ static inline struct flight *flight_at(struct journal *journal, uint32_t at)
     return &journal->flights[(journal->flight_first + at) & (journal->slot_count - 1)];
 }
 
+/* Ends the journal with the error, which it gives. */
+static inline int journal_fault(struct journal *journal, int error)
+{
+    INVARIANT(error < 0);
+    STORE(journal->error, error, release);
+    return error;
+}
+
 /* Goes to the next segment when a frame of so many record bytes does not fit, or when none was
  * taken yet. 1: there is room; 0: the pool has no segment ready; -errno. */
 CC_MUST_USE int journal_provide_segment(struct journal *journal, uint32_t record_bytes);
