@@ -401,6 +401,10 @@ def older_but_for_heads(world):
     refused = subprocess.run(world.perpd.arguments(), capture_output=True, text=True,
                              timeout=WAIT_S)
     table.same("but for exchange", refused.returncode, EXIT_REFUSED)
+    audit = subprocess.run([BUILD / "perp", "audit", "--data", world.data], capture_output=True,
+                           text=True, timeout=WAIT_S)
+    table.true("and named by an audit", audit.returncode == 1 and
+               "older copy than its `exchange`" in audit.stderr, audit)
     end = re.search(r"older copy than its .exchange.*, sequence (\d+)", refused.stderr)
     if table.true("it says where it ends", end, refused.stderr):
         subprocess.run([BUILD / "perp", "recover", world.data, "--reason", "a test",

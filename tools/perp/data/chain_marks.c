@@ -92,9 +92,16 @@ static bool read_witness(struct chain_marks *marks)
 
 bool chain_marks_read(struct chain_marks *marks)
 {
+    const struct data_directory *directory = marks->directory;
+    struct refusal refusal;
+
     marks->count = 0;
     marks->findings = 0;
     memset(marks->compared, 0, sizeof marks->compared);
+    memset(&marks->starts, 0, sizeof marks->starts);
+    if (witness_check_begin(&marks->starts, directory->disk, &directory->exchange, &refusal) !=
+        REFUSAL_none)
+        return data_directory_refused(marks->context, directory, &refusal);
     return read_snapshots(marks) && read_witness(marks);
 }
 
@@ -136,6 +143,18 @@ void chain_marks_pass(struct chain_marks *marks, const struct chain_frame *frame
     }
 }
 
+/* As a start does. */
+static void judge_starts(struct chain_marks *marks, const struct frame_tail *end)
+{
+    if (!witness_check_is_older(&marks->starts, end))
+        return;
+    marks->findings++;
+    (void)context_fail(marks->context, EXIT_CODE_rejected,
+                       "an older copy than its `exchange`: `witness` is of start %" PRIu64
+                       ", `exchange` of start %" PRIu64,
+                       marks->starts.named.start, marks->starts.start);
+}
+
 static void judge_end(struct chain_marks *marks, const struct frame_tail *end)
 {
     bool is_named = marks->end != NULL;
@@ -175,5 +194,6 @@ void chain_marks_judge(struct chain_marks *marks, const struct frame_tail *end)
                        mark->frame, mark->sequence, end->number);
         found(marks, mark->kind, mark->name, what);
     }
+    judge_starts(marks, end);
     judge_end(marks, end);
 }

@@ -1,6 +1,7 @@
 /* chain_marks.h - what lies beside a chain and names a frame of it: snapshots, the slots of
  * `witness`, and the end that an operator kept. Each is met by a frame of equal number, last
- * sequence and hash, or it is a finding.
+ * sequence and hash, or it is a finding. So is an `exchange` that counts a start of which nothing
+ * else is left.
  *
  *   read: before the walk ──> pass: each frame ──> judge: the end of the chain
  *
@@ -15,6 +16,7 @@
 
 #include "perp/data/data_directory.h"
 #include "store/chain.h"
+#include "store/witness_check.h"
 
 enum { CHAIN_MARKS_SNAPSHOTS_MAX = 1024, CHAIN_MARKS_MAX = CHAIN_MARKS_SNAPSHOTS_MAX + 4 };
 
@@ -35,6 +37,7 @@ struct chain_marks {
     uint64_t compared[MARK_KIND_COUNT], findings;
     struct chain_mark rows[CHAIN_MARKS_MAX];
     int count;
+    struct witness_check starts; /* which start `witness` is of, and `exchange` */
 };
 
 /* Reads the marks; those that cannot be read are findings. False after a printed error. */
