@@ -27,17 +27,16 @@ void arena_advise_huge(void *memory, size_t bytes)
     (void)refused; /* without huge pages only page faults and address translation are slower */
 }
 
-int arena_map(void **memory, size_t bytes, bool touch)
+int arena_map(enum region_part part, void **memory, size_t bytes, bool touch)
 {
-    void *region = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (region == MAP_FAILED)
-        return -errno;
+    void *region = region_map(part, bytes);
+    if (region == NULL)
+        return -ENOMEM;
     arena_advise_huge(region, bytes);
     if (touch) {
         int failed = arena_populate(region, bytes);
         if (failed != 0) {
-            munmap(region, bytes);
+            region_unmap(region, bytes);
             return failed;
         }
     }
@@ -47,6 +46,5 @@ int arena_map(void **memory, size_t bytes, bool touch)
 
 void arena_unmap(void *memory, size_t bytes)
 {
-    if (memory != NULL)
-        munmap(memory, bytes);
+    region_unmap(memory, bytes);
 }

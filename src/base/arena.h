@@ -12,6 +12,7 @@
 #define BASE_ARENA_H
 
 #include "base/compiler.h"
+#include "base/region.h"
 
 struct arena {
     uint8_t *memory; /* NULL: count only */
@@ -38,10 +39,10 @@ static inline void *arena_alloc(struct arena *arena, size_t count, size_t size, 
     return arena->memory + start;
 }
 
-/* Maps `bytes` of zeroed anonymous memory, advises huge pages and stores the address in *memory;
- * with `touch` it also faults every page in. Returns 0 or -errno; after an error nothing is mapped
- * and *memory is unchanged. */
-CC_MUST_USE int arena_map(void **memory, size_t bytes, bool touch);
+/* Maps `bytes` of zeroed memory for a part of the process (region_map), advises huge pages and
+ * stores the address in *memory; with `touch` it also faults every page in. Returns 0 or -errno;
+ * after an error nothing is mapped and *memory is unchanged. */
+CC_MUST_USE int arena_map(enum region_part part, void **memory, size_t bytes, bool touch);
 
 /* Faults in every page of a part of such a region. Returns 0, or -errno when the machine has no
  * more memory; the pages faulted in before the error stay. */

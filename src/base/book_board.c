@@ -1,7 +1,8 @@
 #include "base/book_board.h"
 
 #include <errno.h>
-#include <sys/mman.h>
+
+#include "base/region.h"
 
 enum {
     HEAD_WORDS = sizeof(struct book_board_head) / sizeof(uint64_t),
@@ -25,9 +26,8 @@ static const size_t mapped_bytes = SYMBOLS_MAX * sizeof(struct book_board_row);
 
 int book_board_init(struct book_board *board)
 {
-    void *memory = mmap(NULL, mapped_bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
+    void *memory = region_map(REGION_books, mapped_bytes);
+    if (memory == NULL)
         return -ENOMEM;
     board->rows = memory;
     return 0;
@@ -36,7 +36,7 @@ int book_board_init(struct book_board *board)
 void book_board_free(struct book_board *board)
 {
     if (board->rows != NULL)
-        (void)munmap(board->rows, mapped_bytes);
+        region_unmap(board->rows, mapped_bytes);
     board->rows = NULL;
 }
 

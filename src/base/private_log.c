@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/published.h"
+#include "base/region.h"
 
 struct private_log_slot {
     _Atomic uint64_t version; /* odd: being written */
@@ -14,6 +15,8 @@ int private_log_init(struct private_log *log, uint64_t account_count)
 {
     private_log_free(log);
     log->slots = calloc((size_t)PRIVATE_LOG_LANES * PRIVATE_LOG_LANE, sizeof *log->slots);
+    region_name(REGION_events, log->slots,
+                (size_t)PRIVATE_LOG_LANES * PRIVATE_LOG_LANE * sizeof *log->slots);
     log->newest = calloc(account_count, sizeof *log->newest);
     log->account_count = account_count;
     if (log->slots != NULL && log->newest != NULL)
@@ -24,6 +27,7 @@ int private_log_init(struct private_log *log, uint64_t account_count)
 
 void private_log_free(struct private_log *log)
 {
+    region_forget(log->slots);
     free(log->slots);
     free((void *)log->newest);
     log->slots = NULL;

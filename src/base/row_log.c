@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/published.h"
+#include "base/region.h"
 
 int row_log_init(struct row_log *log, uint64_t slots, size_t row_bytes)
 {
@@ -12,11 +13,13 @@ int row_log_init(struct row_log *log, uint64_t slots, size_t row_bytes)
     log->slots = slots;
     log->row_words = row_bytes / sizeof *log->words;
     log->words = calloc(slots, row_bytes);
+    region_name(REGION_events, (void *)log->words, slots * row_bytes);
     return log->words == NULL ? -ENOMEM : 0;
 }
 
 void row_log_free(struct row_log *log)
 {
+    region_forget((void *)log->words);
     free((void *)log->words);
     log->words = NULL;
 }

@@ -42,7 +42,8 @@ static int shelf_init(struct shelf *shelf, uint32_t positions, uint32_t first, u
     shelf->memory_bytes = (bytes + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
     shelf->region_bytes = shelf->memory_bytes + PAGE_BYTES;
     shelf->spare = calloc(tables, sizeof *shelf->spare);
-    if (shelf->spare == NULL || arena_map(&shelf->region, shelf->region_bytes, false) != 0)
+    if (shelf->spare == NULL ||
+        arena_map(REGION_keys, &shelf->region, shelf->region_bytes, false) != 0)
         return -ENOMEM;
     uintptr_t start = (uintptr_t)shelf->region;
     size_t skipped = (size_t)(-start & (PAGE_BYTES - 1));

@@ -1,8 +1,8 @@
 #include "net/secure.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 
+#include "base/region.h"
 #include "net/parser.h"
 
 enum {
@@ -39,9 +39,8 @@ int secure_init(struct secure *secure, struct protocol *protocol, const struct t
     };
     if (server == NULL)
         return 0;
-    void *memory = mmap(NULL, MAPPED_BYTES, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
+    void *memory = region_map(REGION_connections, MAPPED_BYTES);
+    if (memory == NULL)
         return -ENOMEM;
     secure->raw = memory;
     secure->plain = (char *)memory + CONN_INPUT_BYTES;
@@ -59,7 +58,7 @@ void secure_free(struct secure *secure)
             secure_close(secure, conn_at(conns, i));
     tls_server_free(secure->server);
     explicit_bzero(secure->raw, MAPPED_BYTES);
-    (void)munmap(secure->raw, MAPPED_BYTES);
+    region_unmap(secure->raw, MAPPED_BYTES);
     *secure = (struct secure){ 0 };
 }
 

@@ -21,7 +21,7 @@ int main(void)
     CHECK(bytes == NULL && words == NULL && lines == NULL);
 
     void *memory;
-    CHECK(arena_map(&memory, size, true) == 0);
+    CHECK(arena_map(REGION_rings, &memory, size, true) == 0);
     for (size_t i = 0; i < size; i++)
         CHECK(((uint8_t *)memory)[i] == 0);
     arena_init(&arena, memory, size);
@@ -30,7 +30,8 @@ int main(void)
     arena_unmap(memory, size);
     arena_unmap(NULL, 0);
 
-    CHECK(arena_map(&memory, (size_t)8 << 20, false) == 0); /* above a huge page, untouched */
+    CHECK(arena_map(REGION_rings, &memory, (size_t)8 << 20, false) ==
+          0); /* above a huge page, untouched */
     ((uint8_t *)memory)[(8 << 20) - 1] = 1;
     arena_unmap(memory, (size_t)8 << 20);
     return 0;

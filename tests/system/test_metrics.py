@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import socket
 import struct
 import subprocess
 import sys
@@ -200,6 +201,55 @@ def index_and_disk(world):
     disk = os.statvfs(tempfile.gettempdir())
     table.same("size", now["perpd_disk_size_bytes"], float(disk.f_blocks * disk.f_frsize))
     table.true("free", 0 < now["perpd_disk_free_bytes"] <= now["perpd_disk_size_bytes"], now)
+    return table.wrong
+
+
+def perpd_status():
+    """/proc/PID/status of the perpd that this process started."""
+    program = perpd_program().resolve()
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            text = (folder / "status").read_text()
+            if f"PPid:\t{os.getpid()}\n" in text and (folder / "exe").resolve() == program:
+                return text
+        except OSError:  # it has ended, or is another user's
+            continue
+    raise AssertionError("no perpd")
+
+
+@suite.case
+def memory(world):
+    """Each part of the memory: what it has taken is within what it may take, and all of them within
+    what the kernel says of the process; what connections take grows with them."""
+    table, exchange, slack = Table(), world.exchange, 16 << 20
+    before = figures(exchange)
+    parts = [name.split('"')[1] for name in before
+             if name.startswith("perpd_memory_resident_bytes{")]
+    table.true("parts", {"engines", "history", "connections", "keys"} <= set(parts), parts)
+    taken = {part: before[f'perpd_memory_resident_bytes{{part="{part}"}}'] for part in parts}
+    for part in parts:
+        mapped = before[f'perpd_memory_mapped_bytes{{part="{part}"}}']
+        table.true(part, 0 <= taken[part] <= mapped, (taken[part], mapped))
+    told = before["perpd_memory_anonymous_bytes"]
+    kernels = int(re.search(r"RssAnon:\s+(\d+) kB", perpd_status())[1]) << 10
+    table.true("anonymous", abs(told - kernels) <= slack, (told, kernels))
+    table.true("within", 0 < sum(taken.values()) <= told + slack, (taken, told))
+    table.true("engines", taken["engines"] > 0, taken)
+    done = subprocess.run([perpd_program().with_name("perp"), "doctor", "--memory", "--admin-url",
+                           f"http://127.0.0.1:{exchange.admin_port}", "-o", "json"],
+                          capture_output=True, text=True, check=False)
+    table.same("perp doctor", done.returncode, 0)
+    rows = json.loads(done.stdout)["parts"]
+    table.same("rows", [row["part"] for row in rows], parts + ["rest"])
+    table.true("all of it", abs(sum(row["resident_bytes"] for row in rows) - told) <= slack, rows)
+    sockets = [socket.create_connection(("127.0.0.1", exchange.port)) for _ in range(64)]
+    for one in sockets:
+        one.sendall(b"GET /api/v1/time HTTP/1.1\r\nHost: x\r\n\r\n")
+        one.recv(4096)
+    now = figures(exchange)['perpd_memory_resident_bytes{part="connections"}']
+    table.true("connections", now >= taken["connections"] + 64 * 512, (now, taken))
+    for one in sockets:
+        one.close()
     return table.wrong
 
 

@@ -1,21 +1,20 @@
 #include "net/conn/body_pool.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 
 #include "base/fair_share.h"
+#include "base/region.h"
 #include "crypto/secret.h"
 
 _Static_assert(BODY_POOL_COUNT == 64, "a bit for each in body_pool.used");
 
 int body_pool_init(struct body_pool *pool)
 {
-    void *memory = mmap(NULL, BODY_POOL_COUNT * sizeof(struct body), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = region_map(REGION_requests, BODY_POOL_COUNT * sizeof(struct body));
     pool->free_count = 0;
     pool->used = 0;
     pool->items = NULL;
-    if (memory == MAP_FAILED)
+    if (memory == NULL)
         return -ENOMEM;
     pool->items = memory;
     while (pool->free_count < BODY_POOL_COUNT) {
@@ -28,7 +27,7 @@ int body_pool_init(struct body_pool *pool)
 void body_pool_destroy(struct body_pool *pool)
 {
     if (pool->items != NULL)
-        (void)munmap(pool->items, BODY_POOL_COUNT * sizeof(struct body));
+        region_unmap(pool->items, BODY_POOL_COUNT * sizeof(struct body));
     pool->items = NULL;
 }
 

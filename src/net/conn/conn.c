@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "base/region.h"
+
 enum { PAGE = 4096 };
 
 static const uint64_t time_ns[CONN_TIMES] = {
@@ -26,10 +28,9 @@ int conn_table_init(struct conn_table *table, uint32_t capacity, struct mix_key 
 {
     INVARIANT(capacity > 0 && (capacity & (capacity - 1)) == 0);
     size_t total = conn_table_bytes(capacity);
-    void *memory = mmap(NULL, total, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = region_map(REGION_connections, total);
     *table = (struct conn_table){ .capacity = capacity };
-    if (memory == MAP_FAILED)
+    if (memory == NULL)
         return -ENOMEM;
     table->memory = memory;
     table->memory_bytes = total;
@@ -52,7 +53,7 @@ int conn_table_init(struct conn_table *table, uint32_t capacity, struct mix_key 
 void conn_table_free(struct conn_table *table)
 {
     if (table->memory != NULL)
-        (void)munmap(table->memory, table->memory_bytes);
+        region_unmap(table->memory, table->memory_bytes);
     crowd_free(&table->crowd);
     table->memory = NULL;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "base/region.h"
 #include "crypto/secret.h"
 
 static size_t chunk_table_bytes(uint32_t count)
@@ -20,9 +21,8 @@ int output_pool_init(struct output_pool *pool, uint64_t bytes)
         count = OUTPUT_NONE - 1;
     size_t table = chunk_table_bytes((uint32_t)count);
     size_t total = table + (size_t)count * OUTPUT_CHUNK_BYTES;
-    void *memory = mmap(NULL, total, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
+    void *memory = region_map(REGION_output, total);
+    if (memory == NULL)
         return -ENOMEM;
     pool->chunks = memory;
     pool->memory = (uint8_t *)memory + table;
@@ -34,7 +34,7 @@ int output_pool_init(struct output_pool *pool, uint64_t bytes)
 void output_pool_free(struct output_pool *pool)
 {
     if (pool->chunks != NULL)
-        (void)munmap(pool->chunks, pool->mapped_bytes);
+        region_unmap(pool->chunks, pool->mapped_bytes);
     pool->chunks = NULL;
 }
 

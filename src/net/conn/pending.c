@@ -1,8 +1,8 @@
 #include "net/conn/pending.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 
+#include "base/region.h"
 #include "crypto/secret.h"
 
 /* The answer of a write while a query for its receipt is on its way. */
@@ -26,19 +26,11 @@ const uint8_t *pending_secret(const struct pending_pool *pool, const struct pend
     return pending->is_kept ? kept_of(pool, pending)->secret : pending->secret;
 }
 
-/* Zeros that take memory when they are touched; NULL: there is none. */
-static void *map(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
 int pending_pool_init(struct pending_pool *pool, uint32_t capacity)
 {
     *pool = (struct pending_pool){ .capacity = capacity, .free_head = PENDING_NONE };
-    pool->items = map(sizeof *pool->items * capacity);
-    pool->kept = map(sizeof *pool->kept * capacity);
+    pool->items = region_map(REGION_requests, sizeof *pool->items * capacity);
+    pool->kept = region_map(REGION_requests, sizeof *pool->kept * capacity);
     if (pool->items != NULL && pool->kept != NULL)
         return 0;
     pending_pool_free(pool);
@@ -48,9 +40,9 @@ int pending_pool_init(struct pending_pool *pool, uint32_t capacity)
 void pending_pool_free(struct pending_pool *pool)
 {
     if (pool->items != NULL)
-        (void)munmap(pool->items, sizeof *pool->items * pool->capacity);
+        region_unmap(pool->items, sizeof *pool->items * pool->capacity);
     if (pool->kept != NULL)
-        (void)munmap(pool->kept, sizeof *pool->kept * pool->capacity);
+        region_unmap(pool->kept, sizeof *pool->kept * pool->capacity);
     pool->items = NULL;
     pool->kept = NULL;
 }

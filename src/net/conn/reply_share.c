@@ -1,9 +1,9 @@
 #include "net/conn/reply_share.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 
 #include "base/fair_share.h"
+#include "base/region.h"
 
 struct reply_address {
     uint64_t address;
@@ -29,9 +29,8 @@ int reply_share_init(struct reply_share *share, uint32_t connections, uint32_t b
                                    .turn_tail = PENDING_NONE,
                                    .oldest = PENDING_NONE,
                                    .newest = PENDING_NONE };
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
+    void *memory = region_map(REGION_requests, bytes);
+    if (memory == NULL)
         return -ENOMEM;
     share->memory_bytes = bytes;
     share->rows = memory;
@@ -42,7 +41,7 @@ int reply_share_init(struct reply_share *share, uint32_t connections, uint32_t b
 void reply_share_free(struct reply_share *share)
 {
     if (share->rows != NULL)
-        (void)munmap(share->rows, share->memory_bytes);
+        region_unmap(share->rows, share->memory_bytes);
     share->rows = NULL;
 }
 

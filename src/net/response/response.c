@@ -2,10 +2,10 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "base/base64.h"
+#include "base/region.h"
 #include "crypto/secret.h"
 #include "net/json/ack.h"
 #include "net/json/asyncapi.h"
@@ -52,9 +52,8 @@ struct frame {
 int response_writer_init(struct response_writer *responses, struct context *context)
 {
     *responses = (struct response_writer){ .context = context, .date_second = UINT64_MAX };
-    void *memory = mmap(NULL, RESPONSE_SCRATCH_BYTES, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
+    void *memory = region_map(REGION_output, RESPONSE_SCRATCH_BYTES);
+    if (memory == NULL)
         return -ENOMEM;
     responses->scratch = memory;
     return 0;
@@ -63,7 +62,7 @@ int response_writer_init(struct response_writer *responses, struct context *cont
 void response_writer_free(struct response_writer *responses)
 {
     if (responses->scratch != NULL)
-        (void)munmap(responses->scratch, RESPONSE_SCRATCH_BYTES);
+        region_unmap(responses->scratch, RESPONSE_SCRATCH_BYTES);
     responses->scratch = NULL;
 }
 

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/region.h"
+
 int history_ring_init(struct history_ring *ring, uint32_t capacity, size_t row_bytes,
                       uint32_t key_count)
 {
@@ -16,6 +18,7 @@ int history_ring_init(struct history_ring *ring, uint32_t capacity, size_t row_b
         .row_bytes = (uint32_t)row_bytes,
         .key_count = key_count,
     };
+    region_name(REGION_history, ring->rows, capacity * row_bytes);
     if (ring->rows != NULL && ring->heads != NULL)
         return 0;
     history_ring_free(ring);
@@ -24,6 +27,7 @@ int history_ring_init(struct history_ring *ring, uint32_t capacity, size_t row_b
 
 void history_ring_free(struct history_ring *ring)
 {
+    region_forget(ring->rows);
     free(ring->rows);
     free(ring->heads);
     *ring = (struct history_ring){ 0 };

@@ -21,7 +21,7 @@ int id_map_init(struct id_map *map, struct mix_key key, uint32_t capacity, const
         .id_at = (uint32_t)id_at,
     };
     void *memory;
-    int failed = arena_map(&memory, places_bytes(map), false);
+    int failed = arena_map(REGION_history, &memory, places_bytes(map), false);
     if (failed == 0)
         map->slots = memory;
     return failed;

@@ -3,12 +3,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/region.h"
+
 int private_keep_init(struct private_keep *keep, uint32_t capacity, uint32_t account_count)
 {
     INVARIANT((capacity & (capacity - 1)) == 0);
     keep->events = calloc(capacity, sizeof *keep->events);
     keep->next = calloc(capacity, sizeof *keep->next);
     keep->first = calloc(account_count, sizeof *keep->first);
+    region_name(REGION_history, keep->events, capacity * sizeof *keep->events);
     keep->mask = capacity - 1;
     keep->account_count = account_count;
     return keep->events != NULL && keep->next != NULL && keep->first != NULL ? 0 : -ENOMEM;
@@ -16,6 +19,7 @@ int private_keep_init(struct private_keep *keep, uint32_t capacity, uint32_t acc
 
 void private_keep_free(struct private_keep *keep)
 {
+    region_forget(keep->events);
     free(keep->events);
     free(keep->next);
     free(keep->first);

@@ -6,6 +6,7 @@
 #include "base/account_id.h"
 #include "base/field.h"
 #include "base/message.h"
+#include "base/region.h"
 #include "engine/view/read.h"
 
 int request_log_init(struct request_log *log, uint32_t capacity, struct mix_key key)
@@ -14,6 +15,7 @@ int request_log_init(struct request_log *log, uint32_t capacity, struct mix_key 
     if (history_ring_init(&log->ring, capacity, sizeof(struct request_row), 1) != 0)
         return -ENOMEM;
     log->results = calloc(capacity, ROW_RESULTS_MAX);
+    region_name(REGION_history, log->results, (size_t)capacity * ROW_RESULTS_MAX);
     if (log->results != NULL &&
         id_map_init(&log->map, key, capacity, log->ring.rows, sizeof(struct request_row),
                     offsetof(struct request_row, account_id)) == 0)
@@ -26,6 +28,7 @@ void request_log_free(struct request_log *log)
 {
     id_map_free(&log->map);
     history_ring_free(&log->ring);
+    region_forget(log->results);
     free(log->results);
     log->results = NULL;
 }

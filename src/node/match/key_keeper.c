@@ -34,7 +34,7 @@ int key_keeper_init(struct key_keeper *keeper, const struct key_keeper_config *c
     size_t verdict_bytes = ring_bytes(KEY_KEEPER_VERDICTS, MESSAGE_SLOT_BYTES);
     keeper->config = *config;
     keeper->memory_bytes = news_bytes + config->nets * verdict_bytes;
-    int failed = arena_map(&keeper->memory, keeper->memory_bytes, false);
+    int failed = arena_map(REGION_keys, &keeper->memory, keeper->memory_bytes, false);
     if (failed != 0)
         return failed;
     uint32_t tables = config->tables != NULL ? key_tables_capacity(config->tables) : 0;

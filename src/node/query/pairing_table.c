@@ -1,9 +1,9 @@
 #include "node/query/pairing_table.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 
 #include "base/fair_share.h"
+#include "base/region.h"
 #include "base/uuid.h"
 #include "crypto/secret.h"
 
@@ -11,25 +11,12 @@ enum { SLOT_AT = 14, SLOT_BITS = 14, ECDH_BYTES = 65 };
 
 static_assert(1 << SLOT_BITS == PAIRING_SLOTS, "an id has the bits of a slot");
 
-static void *map(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
-static void unmap(void *memory, size_t bytes)
-{
-    if (memory != NULL)
-        (void)munmap(memory, bytes);
-}
-
 int pairing_table_init(struct pairing_table *table)
 {
     *table = (struct pairing_table){
-        .slots = map(sizeof *table->slots * PAIRING_SLOTS),
-        .account_ids = map(sizeof *table->account_ids * PAIRING_SLOTS),
-        .addresses = map(sizeof *table->addresses * PAIRING_SLOTS),
+        .slots = region_map(REGION_pairings, sizeof *table->slots * PAIRING_SLOTS),
+        .account_ids = region_map(REGION_pairings, sizeof *table->account_ids * PAIRING_SLOTS),
+        .addresses = region_map(REGION_pairings, sizeof *table->addresses * PAIRING_SLOTS),
     };
     bool is_mapped = table->slots != NULL && table->account_ids != NULL && table->addresses != NULL;
     return is_mapped ? 0 : -ENOMEM;
@@ -37,9 +24,9 @@ int pairing_table_init(struct pairing_table *table)
 
 void pairing_table_free(struct pairing_table *table)
 {
-    unmap(table->slots, sizeof *table->slots * PAIRING_SLOTS);
-    unmap(table->account_ids, sizeof *table->account_ids * PAIRING_SLOTS);
-    unmap(table->addresses, sizeof *table->addresses * PAIRING_SLOTS);
+    region_unmap(table->slots, sizeof *table->slots * PAIRING_SLOTS);
+    region_unmap(table->account_ids, sizeof *table->account_ids * PAIRING_SLOTS);
+    region_unmap(table->addresses, sizeof *table->addresses * PAIRING_SLOTS);
     *table = (struct pairing_table){ 0 };
 }
 

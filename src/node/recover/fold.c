@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
+#include "base/region.h"
 #include "engine/image/image.h"
 #include "node/recover/replay.h"
 #include "node/recover/snapshot_image.h"
@@ -25,11 +25,10 @@ static int lay_out(struct fold *fold, const struct option_engine *layout,
                    const struct exchange_file *exchange)
 {
     size_t bytes = (engine_bytes(layout) + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = region_map(REGION_engines, bytes);
 
-    if (memory == MAP_FAILED)
-        return -errno;
+    if (memory == NULL)
+        return -ENOMEM;
     fold->memory = memory;
     fold->memory_bytes = bytes;
     fold->engine = engine_init(memory, bytes, mix_key_load(exchange->hash_key), layout);
@@ -39,7 +38,7 @@ static int lay_out(struct fold *fold, const struct option_engine *layout,
 void fold_free(struct fold *fold)
 {
     if (fold->memory != NULL)
-        munmap(fold->memory, fold->memory_bytes);
+        region_unmap(fold->memory, fold->memory_bytes);
     memset(fold, 0, sizeof *fold);
 }
 

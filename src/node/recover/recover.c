@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <sys/mman.h>
 
 #include "base/log.h"
+#include "base/region.h"
 #include "engine/image/image.h"
 #include "engine/image/image_load.h"
 #include "node/recover/fold.h"
@@ -41,7 +41,7 @@ struct recovering {
 static void unmap(struct recover_engines *engines, size_t at)
 {
     if (engines->memory[at] != NULL)
-        munmap(engines->memory[at], engines->memory_bytes);
+        region_unmap(engines->memory[at], engines->memory_bytes);
     engines->memory[at] = NULL;
 }
 
@@ -64,10 +64,9 @@ static int lay_out(struct recover_engines *engines)
     recover_unmap(engines);
     engines->memory_bytes = (engine_bytes(&engines->layout) + 4095) & ~(size_t)4095;
     for (size_t i = 0; i < CC_COUNT(engines->memory); i++) {
-        void *memory = mmap(NULL, engines->memory_bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED)
-            return -errno;
+        void *memory = region_map(REGION_engines, engines->memory_bytes);
+        if (memory == NULL)
+            return -ENOMEM;
         engines->memory[i] = memory;
         *both[i] = engine_init(memory, engines->memory_bytes, key, &engines->layout);
     }

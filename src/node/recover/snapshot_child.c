@@ -8,7 +8,6 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -19,6 +18,7 @@
 #include "base/hex.h"
 #include "base/log.h"
 #include "base/node_exit.h"
+#include "base/region.h"
 #include "node/recover/fold.h"
 #include "store/disk_real.h"
 #include "store/segment.h"
@@ -28,8 +28,6 @@ enum {
     NICE = 19,
     IOPRIO_WHO_PROCESS = 1,
     IOPRIO_IDLE = 3 << 13, /* class 3 (ioprio_set(2)) */
-    PAGE_BYTES = 4096,
-    PAGES_A_LOOK = 1 << 16,
     WANTED_BYTES = 256,
 };
 
@@ -181,24 +179,6 @@ static bool host_wanted(void *context, uint64_t *first)
     return snapshot_child_wanted(child->disk, child->exchange, first);
 }
 
-/* Bytes of a mapping that are in memory: the rest of an engine was never touched. */
-static uint64_t resident_bytes(void *memory, size_t bytes)
-{
-    static unsigned char pages[PAGES_A_LOOK];
-    uint64_t resident = 0;
-
-    for (size_t at = 0; at < bytes; at += sizeof pages * PAGE_BYTES) {
-        size_t left = bytes - at;
-        size_t most = sizeof pages * PAGE_BYTES;
-        size_t count = left < most ? left : most;
-        if (mincore((uint8_t *)memory + at, count, pages) != 0)
-            return bytes;
-        for (size_t page = 0; page < count / PAGE_BYTES; page++)
-            resident += pages[page] & 1;
-    }
-    return resident * PAGE_BYTES;
-}
-
 static bool host_memory(void *context, uint64_t *free_bytes, uint64_t *engine_bytes)
 {
     struct snapshot_child *child = context;
@@ -212,7 +192,7 @@ static bool host_memory(void *context, uint64_t *free_bytes, uint64_t *engine_by
         (void)sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib);
     (void)fclose(file);
     *free_bytes = kib * 1024;
-    *engine_bytes = resident_bytes(child->engines->memory[1], child->engines->memory_bytes);
+    *engine_bytes = region_resident_bytes(child->engines->memory[1], child->engines->memory_bytes);
     return kib != 0;
 }
 

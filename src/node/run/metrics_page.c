@@ -1,9 +1,12 @@
 #include "node/run/metrics_page.h"
 
+#include <stdio.h>
 #include <sys/statvfs.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
+#include "base/region.h"
 #include "node/run/page.h"
 
 static void metric(struct page *page, const char *name, const char *type, const char *help,
@@ -220,6 +223,38 @@ static void scrub_lines(struct page *page, const struct core *core)
                (clock_monotonic_ns(core->config.clock) - done_ns) / 1000000000);
     metric(page, "heads_kept", "gauge", "Signed heads in the file heads.",
            published_get(&core->heads.kept));
+}
+
+/* Memory of the process that no file backs (proc_pid_statm(5)); 0: /proc does not tell. */
+static uint64_t anonymous_bytes(void)
+{
+    uint64_t resident = 0, shared = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+
+    if (file == NULL)
+        return 0;
+    bool is_read = fscanf(file, "%*u %lu %lu", &resident, &shared) == 2 && resident >= shared;
+    (void)fclose(file);
+    return is_read ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static void memory_lines(struct page *page)
+{
+    struct region_use uses[REGION_PARTS_COUNT];
+
+    region_uses(uses);
+    metric(page, "memory_anonymous_bytes", "gauge", "Memory of the process that no file backs.",
+           anonymous_bytes());
+    page_line(page, "# HELP perpd_memory_mapped_bytes Memory that a part may take.\n"
+                    "# TYPE perpd_memory_mapped_bytes gauge\n");
+    for (enum region_part part = 0; part < REGION_PARTS_COUNT; part++)
+        page_line(page, "perpd_memory_mapped_bytes{part=\"%s\"} %lu\n", region_part_name(part),
+                  uses[part].mapped_bytes);
+    page_line(page, "# HELP perpd_memory_resident_bytes Memory that a part has taken.\n"
+                    "# TYPE perpd_memory_resident_bytes gauge\n");
+    for (enum region_part part = 0; part < REGION_PARTS_COUNT; part++)
+        page_line(page, "perpd_memory_resident_bytes{part=\"%s\"} %lu\n", region_part_name(part),
+                  uses[part].resident_bytes);
 }
 
 static void history_lines(struct page *page, const struct core *core)
@@ -490,6 +525,7 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
            node->poison.was_damaged);
     metric(&page, "log_dropped_total", "counter", "Log lines left out by the rate bound.",
            log_dropped());
+    memory_lines(&page);
     if (phase_serves(phase) && node->replicator != NULL) {
         cluster_lines(&page, node->replicator, &node->vault_keeper);
         survey_lines(&page, &node->steward);

@@ -262,8 +262,8 @@ static int make_rings(struct node_net *net, void *commands)
         bytes[i] = (ring_bytes(rings[i].slots, MESSAGE_SLOT_BYTES) + 4095) & ~(size_t)4095;
         net->ring_bytes += bytes[i];
     }
-    if ((failed = arena_map(&net->ring_memory, net->ring_bytes, true)) != 0 ||
-        (failed = arena_map(&net->pool_memory, REPLY_POOL_BYTES, false)) != 0)
+    if ((failed = arena_map(REGION_rings, &net->ring_memory, net->ring_bytes, true)) != 0 ||
+        (failed = arena_map(REGION_replies, &net->pool_memory, REPLY_POOL_BYTES, false)) != 0)
         return failed;
     uint8_t *at = net->ring_memory;
     ring_init(&net->commands, commands, COMMAND_SLOTS, MESSAGE_SLOT_BYTES);

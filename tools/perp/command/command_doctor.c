@@ -17,6 +17,7 @@
 #include "base/cpu.h"
 #include "engine/engine.h"
 #include "perp/command/command.h"
+#include "perp/command/memory_report.h"
 #include "perp/data/data_directory.h"
 #include "perp/print/report.h"
 #include "perp/request/instant.h"
@@ -403,6 +404,11 @@ int command_doctor(struct context *context)
     const char *folder = data_directory_path(context);
     struct config config;
 
+    if (context->arguments->values[FLAG_memory] != NULL)
+        return memory_report(context);
+    if (context->arguments->values[FLAG_admin_url] != NULL)
+        return context_fail(context, EXIT_CODE_usage, "--admin-url is for --memory"),
+               EXIT_CODE_usage;
     if (folder == option_row(OPTION_store_data)->initial && access(folder, X_OK) != 0)
         folder = "."; /* perpd would make it here */
 

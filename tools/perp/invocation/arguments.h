@@ -77,6 +77,7 @@ enum { ARGUMENTS_WORDS_MAX = 8, ARGUMENTS_ERROR_MAX = 1024, ARGUMENTS_NAME_MAX =
     X(follow,        NULL,       "go on with each frame as it becomes durable, until a signal ends it") \
     X(head,          "FILE",     "heads that somebody kept: as GET /heads shows them, or their bytes") \
     X(journal,       "DIR",      "data directory whose journal must have what the receipt says") \
+    X(memory,        NULL,       "show what the memory of the perpd of --admin-url is for instead") \
     X(root,          "DIR",      "read /proc and /sys below this folder, as of another machine's copy") \
     X(reason,        "TEXT",     "why, 1 to 64 characters; kept in the data directory") \
     X(rate,          "RATE",     "requests that are due a second; default 1000") \
