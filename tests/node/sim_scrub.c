@@ -124,18 +124,24 @@ static void hear(struct sim *sim)
 {
     struct sim_scrub *scrub = &sim->scrub;
     const char *finding = sim->core.scrub.finding;
-    char path[DISK_PATH_BYTES];
+    char path[DISK_PATH_BYTES], unsure[DISK_PATH_BYTES];
 
     if (finding[0] == '\0')
         return;
     archive_folder_path(path, scrub->rotten, false);
+    archive_folder_path(unsure, scrub->unsure, false);
     if (scrub->is_rotten && strstr(finding, path) != NULL) {
         if (is_right_again(sim)) {
             scrub->is_rotten = false;
+            scrub->unsure = 0;
             sim->outcome->archives_mended++;
         } else if (!sim->is_faulty && sim->full_until == 0) {
             sim_fail(sim, "told and not mended: %.150s", finding);
+        } else {
+            scrub->unsure = scrub->rotten;
         }
+    } else if (scrub->unsure != 0 && strstr(finding, unsure) != NULL) {
+        scrub->unsure = 0; /* its new name was lost with the power */
     } else if (strstr(finding, "snapshot/") == NULL || sim->outcome->snapshots_damaged == 0) {
         sim_fail(sim, "nothing has changed, and the scrub says: %.150s", finding);
     }

@@ -16,6 +16,7 @@ struct sim_scrub {
     uint64_t random;
     bool is_rotten; /* in one folder the file of segment `rotten` has another bit */
     uint64_t rotten, rotten_at;
+    uint64_t unsure; /* segment mended while syncs failed: its old file may return; 0: none */
 };
 
 void sim_scrub_make(struct sim *sim, uint64_t seed);
