@@ -6,9 +6,9 @@
  * `heavy_system_overload [SECONDS]` (PERPD_OVERLOAD_SECONDS, 15) of overload after a warm-up; perpd
  * from PERPD_BUILD. Tables come into use with requests, not with time: warm-up and overload each
  * last until so many were answered, however slow the machine is. The heap stays as it is after the
- * warm-up. From 300 s on every row of history has been written by the end of the warm-up, and all of
- * the memory may grow by 1 % (docs/reliability.md: 600); in a shorter run the pages of the tables,
- * whose size is fixed, come into use still. */
+ * warm-up. From 300 s on every row of history has been written by the end of the warm-up, and all
+ * of the memory may grow by 1 % (docs/reliability.md: 600); in a shorter run the pages of the
+ * tables, whose size is fixed, come into use still. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
