@@ -91,7 +91,7 @@ same(made.roundValues(0.02, 0.11, 9).map((one) => one.toFixed(2)), ['0.02', '0.0
 same([made.roundValues(7, 7, 4), made.roundValues(0, 100, 0)], [[7], [0, 100]]);
 
 // What is typed is taken as it is, or refused with the two values on the step around it.
-const typed = { side: 'sell', kind: 'limit', atLimit: false, trigger: '', tif: 'GTC', lifeMs: 60_000, stp: 0, slippage: '', postOnly: false, reduceOnly: false, changes: null };
+const typed = { side: 'sell', kind: 'limit', atLimit: false, trigger: '', tif: 'GTC', lifeMs: 60_000, stp: 0, slippage: '', postOnly: false, reduceOnly: false, oco: '', changes: null };
 const coarse = new made.Market({ market: 'X-PERP', base: 'X', asset_id: 7, price_decimals: 3, size_decimals: 3,
   tick_size: '0.025', lot_size: '0.01', min_notional: '1', max_order_size: '2000000', price_band_ppm: 100_001, max_slippage_ppm: 50_000,
   fees: [{ taker_fee_rate: '0.00045' }] });

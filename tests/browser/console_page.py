@@ -59,7 +59,7 @@ class Console:
         """The text of a table's first cells, numbers as the interface writes them."""
         return self.page.run(f"""[...document.querySelectorAll('{table} tr')].map((row) =>
           [...row.cells].slice(0, {columns}).map((cell) => cell.textContent
-            .replace(/[▲▼,]|bought at|sold at|◂.*$/g, '').trim())).filter((row) => row[0])""")
+            .replace(/[▲▼,]|bought at|sold at|▸.*$/g, '').trim())).filter((row) => row[0])""")
 
     def comes_to(self, table, wanted):
         """Waits until a table's rows are these."""
@@ -73,6 +73,11 @@ class Console:
           one.textContent === '{text}' && !one.disabled && one.offsetParent !== null)""")
         self.page.run(f"""[...document.querySelectorAll('button')].find((one) =>
           one.textContent === '{text}' && one.offsetParent !== null).click()""")
+
+    def place(self):
+        """Signs and sends what the ticket has, its bytes having been looked at."""
+        self.page.run("""document.querySelector('.ticket details.signed').open = true;
+          document.querySelector('.place').click()""")
 
     def tab(self, name):
         self.until(f"document.getElementById('tab-{name}') !== null")  # loaded after first paint

@@ -1,7 +1,8 @@
 """test_console_faults.py BUILD - the trader's page when something is wrong between it and perpd: a
 subscription that is refused, frames that are dropped, repeated and reordered, a stream that falls
-silent, one that is closed for slowness. The page says each by name and is right again. Skipped
-where tools/setup --browser was not called.
+silent, one that is closed for slowness. The page says each by name and is right again; what is
+wrong with the page itself is shown, too; its policy holds. Skipped where tools/setup --browser was
+not called.
 """
 import pathlib
 import random
@@ -82,7 +83,7 @@ def refused(console, perpd):
 def place(console, price, size):
     typed(console, price, size)
     console.until("document.querySelector('.place').disabled === false")
-    console.page.run("document.querySelector('.place').click()")
+    console.place()
 
 
 def account(console):
@@ -220,7 +221,7 @@ def by_keys(console, exchange, maker):
                   ".test(document.querySelector('.sentence')?.textContent ?? '')")
     same("all of it", console.page.run("document.getElementById('ticket-size').value"),
          size.rstrip("0"))
-    console.page.run("document.querySelector('.place').click()")
+    console.place()
     shows(console, ".pane-account", "no positions")
     console.page.run("document.activeElement.blur()")
     key("4")
@@ -292,6 +293,39 @@ def isolated(console):
         same(text, answer["result"].get("value"), "EvalError")
 
 
+def confessed(console):
+    """What no part of the page has caught is shown; so is a drawing that does not come."""
+    console.page.run("Promise.reject(new Error('planted')); 0")
+    console.until("/has a fault .planted/"
+                  ".test(document.querySelector('.banner')?.textContent ?? '')")
+    console.page.run("""{ HTMLCanvasElement.prototype.getContext = () => {
+      throw new Error('no canvas'); };
+      location.hash = 'm=ETH-PERP'; }""")
+    console.until("/cannot be drawn .no canvas/.test(document.querySelector('.pane-depth')"
+                  ".textContent)")
+
+
+def guarded(console, browser, url):
+    """The policy: no eval, no script of the page's text, no frame."""
+    refused = console.page.run("""(async () => {
+      const outcome = {};
+      const script = document.createElement('script');
+      try { script.textContent = 'window.inline = true'; document.body.append(script); } catch { }
+      try { document.body.insertAdjacentHTML('beforeend', '<b>x</b>'); outcome.html = 'taken'; }
+      catch (error) { outcome.html = error.name; }
+      outcome.inline = window.inline ?? 'blocked';
+      return outcome; })()""")
+    same("refused", refused, {"html": "TypeError", "inline": "blocked"})
+    frame = chromium.Page(browser, "about:blank")
+    same("in a frame", frame.run(f"""new Promise((done) => {{
+      const frame = document.createElement('iframe');
+      frame.src = '{url}';
+      frame.onload = () => {{
+        try {{ done(frame.contentDocument?.title ?? 'closed'); }} catch {{ done('closed'); }}
+      }};
+      document.body.append(frame); }})"""), "closed")
+
+
 def main():
     if chromium.program() is None:
         print("skipped: chromium is not installed (tools/setup --browser installs it)")
@@ -317,6 +351,8 @@ def main():
             by_keys(console, exchange, maker)
             still(console, maker)
             isolated(console)
+            confessed(console)
+            guarded(console, browser, console.url)
         print("the console's faults: passed")
         return 0
     finally:

@@ -1,9 +1,13 @@
 """test_console_orders.py BUILD - what a trader does after the first order, on the trader's page in
 Chromium: changes an order in its place, lets orders wait for a trigger, chooses a leverage,
-presses twice and in two tabs, looks after the keys, forgets them.
+presses twice and in two tabs, arms what ends the orders, looks after the keys, forgets them.
 PERPD_SHOTS=FOLDER keeps pictures. Skipped where tools/setup --browser was not called.
 """
+import base64
+import json
+import os
 import pathlib
+import subprocess
 import sys
 import time
 
@@ -43,7 +47,30 @@ def submit(console, sentence):
     """Signs what the ticket says, once it says this."""
     console.until(f"/^{sentence}/.test(document.querySelector('.sentence')?.textContent ?? '')")
     console.until("document.querySelector('.place').disabled === false")
-    console.page.run("document.querySelector('.place').click()")
+    console.place()
+
+
+def by_perp(console, words):
+    """The command beside the bytes, run by perp of this build, signs the same but for the id."""
+    shown, command = console.page.run("""[[...document.querySelectorAll('.ticket .signed tbody tr')]
+      .map((row) => row.cells[3].textContent).join(''),
+      document.querySelector('.ticket .signed .same pre').textContent]""")
+    check(words in command, words, command)
+    key = pathlib.Path(os.environ["TMPDIR"] if "TMPDIR" in os.environ else "/tmp",
+                       f"by_perp.{os.getpid()}")
+    made = Ed25519Key()
+    key.write_text(f"curve = ed25519\npublic = {base64.b64encode(made.public).decode()}\n"
+                   f"secret = {base64.b64encode(made._secret[:32]).decode()}\n")
+    key.chmod(0o600)
+    try:
+        done = subprocess.run([f"{sys.argv[1]}/perp", *command.split()[1:], "--session-key", key,
+                               "--dry-run", "-o", "json"], capture_output=True, text=True,
+                              timeout=PATIENCE_S)
+    finally:
+        key.unlink()
+    check(done.returncode == 0, command, done.stdout, done.stderr)
+    payload = base64.b64decode(json.loads(done.stdout)["payload"]).hex()
+    same(command, payload[:16] + payload[48:], shown[:16] + shown[48:])
 
 
 def line(exchange, price):
@@ -72,6 +99,7 @@ def changed(console, exchange, maker):
     console.until("document.querySelector('.changes') === null")
     press_in_row(console, "99,000.0", "change")
     fill(console, "ticket-size", "0.03")
+    by_perp(console, "perp amend BTC-PERP ")
     submit(console, "Buy 0.03000 .* It goes to the end of the queue at its price")
     console.comes_to(ROW, [["BTC-PERP", "buy", "99000.0", "0.03000", "0.01000"]])
     same("behind the other", line(exchange, "99000"), ["0.01", "0.03"])
@@ -82,7 +110,7 @@ def changed(console, exchange, maker):
     maker.cancel(behind)
     maker.limit(990_000, -1000, expiry=0)
     console.comes_to(ROW, [["BTC-PERP", "buy", "99000.0", "0.02000", "0.00000"]])
-    console.page.run("document.querySelector('.place').click()")
+    console.place()
     shows(console, ".outcome.tone-bad", "has changed on the way")
     same("as it was", line(exchange, "99000"), ["0.02"])
     console.press("leave it")
@@ -104,6 +132,7 @@ def waiting(console, exchange, maker):
     same("nearest", console.page.run("[...document.querySelectorAll('.fault button')]"
                                      ".map((one) => one.textContent)"), ["99000", "99000.1"])
     fill(console, "ticket-trigger", "99000")
+    by_perp(console, "perp stop BTC-PERP sell 0.01 99000 ")
     console.pictures("stop", "Trade")
     submit(console, "Sell 0.01000 BTC-PERP once the mark price is at 99,000.0 or below, at the "
                     "market")
@@ -113,6 +142,7 @@ def waiting(console, exchange, maker):
                      "/at a limit/.test(one.textContent)).click()")
     fill(console, "ticket-trigger", "100500")
     fill(console, "ticket-price", "100400")
+    by_perp(console, "perp take-profit BTC-PERP sell 0.01 100500 100400 --tif GTC ")
     submit(console, "Sell 0.01000 BTC-PERP once the mark price is at 100,500.0 or above, at "
                     "100,400.0, good till cancelled")
     console.comes_to(ROW, [["BTC-PERP", "sell", "100400.0 from 100500.0", "0.01000"],
@@ -130,6 +160,100 @@ def waiting(console, exchange, maker):
     exchange.set_price(BTC_PRICE, 1)
     kind(console, "limit")
     kind(console, "buy")
+
+
+def grouped(console, exchange, maker):
+    """A stop and a take profit of one group: the first that fires cancels the other."""
+    kind(console, "sell")
+    kind(console, "stop")
+    console.page.run("""{ const limit = [...document.querySelectorAll('.switch')].find((one) =>
+        /at a limit/.test(one.textContent)).querySelector('input');
+      if (limit.checked) limit.click(); }""")
+    fill(console, "ticket-trigger", "99000")
+    fill(console, "ticket-size", "0.01")
+    console.page.run("""{ const group = document.getElementById('ticket-oco');
+      group.value = 'new';
+      group.dispatchEvent(new Event('change', { bubbles: true })); }""")
+    shows(console, ".sentence", "of a group of which the first that fires cancels the others")
+    by_perp(console, "--oco ")
+    submit(console, "Sell 0.01000 BTC-PERP once the mark price is at 99,000.0 or below")
+    console.comes_to(ROW, [["BTC-PERP", "sell", "market from 99000.0", "0.01000"]])
+    kind(console, "take")
+    fill(console, "ticket-trigger", "100500")
+    submit(console, "Sell 0.01000 BTC-PERP once the mark price is at 100,500.0 or above.*group")
+    console.comes_to(ROW, [["BTC-PERP", "sell", "market from 100500.0", "0.01000"],
+                           ["BTC-PERP", "sell", "market from 99000.0", "0.01000"]])
+    maker.limit(988_000, 1000, new_id())
+    exchange.set_price(985_000, 1)
+    shows(console, ".pane-account", "no open orders")
+    console.tab("History")
+    shows(console, ".pane-history tbody", "0.00000 . 0.01000.*canceled")
+    press_in_row(console, "canceled", "all")
+    shows(console, ".pane-history .whole pre", '"request_type":"place_conditional_order"')
+    console.tab("Open orders")
+    exchange.set_price(BTC_PRICE, 1)
+    kind(console, "limit")
+    kind(console, "buy")
+
+
+def reduced(console, exchange, maker):
+    """A part of an order is taken off, which keeps its place; what is no part is refused. More
+    fills than are kept are there a page at a time."""
+    place(console, "97000", "0.06")
+    shows(console, ROW, "97,000.0")
+    behind = new_id()
+    maker.limit(970_000, 1000, behind)
+    for text, left in (("0.06", "0.06"), ("0.000001", "0.06"), ("0.0045", "0.0555")):
+        console.page.run(f"window.prompt = () => '{text}'")
+        press_in_row(console, "97,000.0", "reduce")
+        console.until(f"/{left}/.test(document.querySelector('{ROW}').textContent)")
+        console.until(f"(document.querySelector('.pane-account .tone-bad') !== null) === "
+                      f"{str(left == '0.06').lower()}")
+    same("keeps its place", line(exchange, "97000"), ["0.0555", "0.01"])
+    maker.cancel(behind)
+    for _ in range(55):
+        maker.limit(970_000, -100, expiry=0)
+    maker.limit(970_000, -50, expiry=0)
+    shows(console, ".pane-account", "no open orders")
+    console.open()
+    console.tab("Fills")
+    console.until(f"document.querySelectorAll('{ROW} tr').length === 50")
+    console.press("older")
+    shows(console, ".pane-account .nothing", "that is all")
+    rows = console.rows(ROW, 4)
+    same("fills at 97,000", sum(row[2] == "97000.0" for row in rows), 56)
+    console.tab("Open orders")
+
+
+def armed(console, exchange):
+    """What ends the orders when the page is gone is armed, shown, and does it."""
+    def switch(name, words):
+        console.page.run(f"document.getElementById('arm-{name}').click()")
+        console.until(f"[...document.querySelectorAll('.top .chip')].some((one) => "
+                      f"/armed: {words}/.test(one.textContent))")
+
+    console.page.run("document.querySelector('.chip.account').click()")
+    switch("dead-man", "60 s")
+    switch("disconnect", "disconnect, 60 s")
+    console.until("!document.getElementById('arm-disconnect').disabled")
+    console.pictures("armed")
+    same("nothing went wrong", console.page.run(
+        "document.querySelector('dialog[open] .tone-bad') === null"), True)
+    console.press("close")
+    place(console, "96000", "0.01")
+    shows(console, ROW, "96,000.0")
+    same("rests", line(exchange, "96000"), ["0.01"])
+    console.page.call("Page.navigate", url="about:blank")
+    end = time.monotonic() + PATIENCE_S
+    while line(exchange, "96000") != []:
+        check(time.monotonic() < end, "the order outlives the page")
+        time.sleep(0.1)
+    console.open()
+    console.until("document.querySelector('.equity') !== null")
+    console.page.run("document.querySelector('.chip.account').click()")
+    same("armed by nobody", console.page.run("document.getElementById('arm-disconnect').checked"),
+         False)
+    console.press("close")
 
 
 def leverage(console, exchange, maker):
@@ -178,7 +302,7 @@ def once(console, browser, exchange, maker):
             tab.page.run("window.asked = []; "
                          "window.confirm = (text) => (window.asked.push(text), false)")
         for tab in tabs:
-            tab.page.run("document.querySelector('.place').click()")
+            tab.place()
         second.until("window.asked.length === 1")
         same("asked", [tab.page.run("window.asked") for tab in tabs],
              [[], ["Another tab of this browser sends the same order, or has just sent it. "
@@ -186,7 +310,7 @@ def once(console, browser, exchange, maker):
     # What the second would have sent could be in the book by the time of another order of it.
     fill(second, "ticket-size", "0.013")
     second.until("/0.01300 /.test(document.querySelector('.sentence')?.textContent)")
-    second.page.run("document.querySelector('.place').click()")
+    second.place()
     second.until("document.querySelector('.outcome.tone-good') !== null")
     same("orders of two tabs", resting(), ["0.011", "0.012", "0.014", "0.013"])
     same("faults of the second", second.faults(), [])
@@ -320,6 +444,9 @@ def main():
             changed(console, exchange, maker)
             waiting(console, exchange, maker)
             leverage(console, exchange, maker)
+            grouped(console, exchange, maker)
+            reduced(console, exchange, maker)
+            armed(console, exchange)
             once(console, browser, exchange, maker)
             listed(console, exchange, maker)
             forgotten(console, exchange)

@@ -1,7 +1,9 @@
 /* The account in the headline: none, being made, or the one whose keys this browser has. */
 import { useRef, useState } from 'preact/hooks';
 import { Problem } from './api';
+import { type Arming, DEAD_MAN_S, GRACE_MS } from './arming';
 import { serverNow } from './clock';
+import { Copy } from './copy';
 import { shownText } from './decimal';
 import type { Exchange } from './exchange';
 import type { Master, MasterId, Provider } from './master';
@@ -87,11 +89,66 @@ function WalletChoice({ trader, step }: { trader: Trader; step: Step }) {
   );
 }
 
+const STEPS = ['a key', 'its consent', 'done'];
+
+/** Where the way to an account has come to. */
+function Steps({ at }: { at: number }) {
+  return <ol class="steps">{STEPS.map((text, step) => <li key={text} aria-current={step === at ? 'step' : undefined}>{text}</li>)}</ol>;
+}
+
+/** What `perp` is told of this exchange and account, as a part of its file of settings. */
+function configuration(trader: Trader): string {
+  const { account, master } = trader.credentials!;
+  return `[default]\nurl = ${location.origin}\naccount = ${account}\n${master.kind === 'file' ? 'master_key = perpd.master\n' : ''}session_key = my.session\n`;
+}
+
+function Configuration({ trader }: { trader: Trader }) {
+  const text = configuration(trader);
+  const isFile = trader.credentials!.master.kind === 'file';
+  return (
+    <details class="bytes">
+      <summary>the same account with perp</summary>
+      <pre class="command" tabIndex={0}>{text}</pre>
+      <div class="actions">
+        <Copy text={() => text}>copy</Copy>
+        <button type="button" class="button" onClick={() => saveFile('perp.config', 'text/plain', text)}>save as a file</button>
+      </div>
+      <p class="dim">In <code>~/.config/perp/config</code>. This browser's key stays here: {isFile ? <><code>perp session create --new-key my.session</code> makes one for perp.</> : <><code>perp keys new ed25519 my.session</code> makes one; the pane Keys lets it trade.</>}</p>
+    </details>
+  );
+}
+
+/** What the exchange does with the orders when this page no longer says anything. */
+function Arms({ arming }: { arming: Arming }) {
+  useModel(arming);
+  const { stream } = arming.trader;
+  useModel(stream);
+  const isOn = arming.disconnect;
+  return (
+    <section aria-label="When this page is gone">
+      <h3>When this page is gone</h3>
+      <label class="switch"><input type="checkbox" id="arm-disconnect" checked={isOn !== false} disabled={isOn === null && stream.isOpen} onChange={(event) => stream.arm(event.currentTarget.checked, GRACE_MS)} /> cancel my orders {GRACE_MS / 1000} s after its connection breaks{isOn === null && ' …'}</label>
+      <label class="switch"><input type="checkbox" id="arm-dead-man" checked={arming.isDeadMan} onChange={(event) => void arming.setDeadMan(event.currentTarget.checked)} /> cancel my orders when it has said nothing for {DEAD_MAN_S} s</label>
+      {(stream.armProblem ?? arming.problem) !== null && <p class="outcome tone-bad" role="alert">{statusText((stream.armProblem ?? arming.problem)!)}</p>}
+    </section>
+  );
+}
+
+/** What is armed, for the headline. */
+function Armed({ arming, onOpen }: { arming: Arming; onOpen: () => void }) {
+  useModel(arming);
+  useModel(arming.trader.stream);
+  const isOn = arming.disconnect !== false;
+  if (!isOn && !arming.isDeadMan) return null;
+  return <button type="button" class="chip tone-warn" title="Orders are cancelled when this page is gone" onClick={onOpen}>⚑ armed: {[isOn && 'disconnect', arming.isDeadMan && `${DEAD_MAN_S} s`].filter(Boolean).join(', ')}</button>;
+}
+
 function Beginning({ trader, testnet, step }: { trader: Trader; testnet: boolean; step: Step }) {
   if (trader.obstacle !== null) return <p>{trader.obstacle}</p>;
   const { passkeyObstacle } = trader;
   return (
     <>
+      <Steps at={step.busy === null ? 0 : 1} />
       <p>The account belongs to who has its master key: a passkey{testnet ? ', a wallet or a file' : ' or a wallet'}. The master key lets this browser trade for seven days; the browser alone cannot withdraw.</p>
       {testnet && <p><span class="badge warn">This exchange has test money.</span></p>}
       <section aria-label="Passkey">
@@ -115,6 +172,7 @@ function Own({ trader, testnet, step }: { trader: Trader; testnet: boolean; step
   const isPoor = trader.account?.balance.equity === '0';
   return (
     <>
+      {isPoor && <Steps at={2} />}
       <dl class="details">
         <div><dt>Account</dt><dd>{account.toString()}</dd></div>
         <div><dt>This browser's key lives until</dt><dd>{new Date(sessionExpires).toLocaleString()}</dd></div>
@@ -127,6 +185,8 @@ function Own({ trader, testnet, step }: { trader: Trader; testnet: boolean; step
         {master.kind !== 'file' && <button type="button" class="button" disabled={step.busy !== null} onClick={() => step.run('renew', () => trader.renew())}>Renew for 7 days</button>}
         <button type="button" class="button" disabled={step.busy !== null} onClick={() => step.run('forget', () => trader.forget())}>Forget this device</button>
       </div>
+      <Arms arming={trader.arming} />
+      <Configuration trader={trader} />
     </>
   );
 }
@@ -141,6 +201,7 @@ export function AccountMenu({ exchange, trader }: { exchange: Exchange; trader: 
   const testnet = exchange.record?.testnet ?? false;
   return (
     <>
+      {own !== null && <Armed arming={trader.arming} onOpen={() => dialog.current?.showModal()} />}
       {own !== null && trader.account !== null && <span class="equity">{shownText(trader.account.balance.equity, 2)} <span class="dim">USDC</span></span>}
       <button type="button" class={`chip account ${soon !== null ? 'tone-warn' : ''}`} onClick={() => dialog.current?.showModal()}>
         {own === null ? 'Open account' : `Account ${own.account}`}{soon !== null && ` · ${soon}`}

@@ -1,14 +1,16 @@
 /* What the account has: open orders, positions, fills, money. */
 import { useState } from 'preact/hooks';
 import { uuidBytes } from './bytes';
-import { percentText, shownText } from './decimal';
+import { parseRaw, percentText, shownText } from './decimal';
 import { DecoderPane } from './decoder_pane';
 import type { Exchange } from './exchange';
+import { FundingRates } from './funding_rates';
 import { HealthPane } from './health_pane';
 import { HistoryPane } from './history_pane';
 import { Id } from './id';
 import { KeysPane } from './keys_pane';
 import { LatencyPane } from './latency_pane';
+import { ListEnd, useOlder } from './older';
 import { useModel } from './model';
 import type { Market } from './market';
 import { Loading, Nothing } from './pane';
@@ -47,7 +49,7 @@ function marketOf(exchange: Exchange, name: string): Market {
 }
 
 /** Sends a request of the session, and gives what went wrong with it in words; null: nothing. */
-async function sent(trader: Trader, name: 'cancel_all_orders' | 'place_market_order' | 'order_cancel' | 'conditional_order_cancel', values: () => Values): Promise<string | null> {
+async function sent(trader: Trader, name: 'cancel_all_orders' | 'place_market_order' | 'order_cancel' | 'order_reduction' | 'conditional_order_cancel', values: () => Values): Promise<string | null> {
   try {
     const request = await trader.sign(name, { portfolio_id: portfolioBytes(trader.credentials!.account), ...values() });
     await request.send();
@@ -57,20 +59,31 @@ async function sent(trader: Trader, name: 'cancel_all_orders' | 'place_market_or
   }
 }
 
-/** Cancels that are on their way, by the ids of their orders, and what came of those that failed. */
+/** Cancels and reductions that are on their way, by the ids of their orders, and what came of those that failed. */
 function useCancels({ exchange, trader }: Props) {
   const [pending, setPending] = useState<ReadonlySet<string>>(new Set());
   const [wrong, setWrong] = useState<string | null>(null);
-  const cancel = async (order: any) => {
+  const act = async (order: any, name: 'order_cancel' | 'order_reduction' | 'conditional_order_cancel', more: Values = {}) => {
     if (pending.has(order.id)) return;
     setPending((before) => new Set(before).add(order.id));
-    const said = await sent(trader, order.order_status === 'UNTRIGGERED' ? 'conditional_order_cancel' : 'order_cancel',
-      () => ({ order_id: uuidBytes(order.id), asset: BigInt(marketOf(exchange, order.market).record.asset_id) }));
+    const said = await sent(trader, name,
+      () => ({ order_id: uuidBytes(order.id), asset: BigInt(marketOf(exchange, order.market).record.asset_id), ...more }));
     setWrong(said && `${order.id}: ${said}`);
     await trader.read();
     setPending((before) => new Set([...before].filter((id) => id !== order.id)));
   };
-  return { pending, wrong, cancel };
+  const cancel = (order: any) => act(order, order.order_status === 'UNTRIGGERED' ? 'conditional_order_cancel' : 'order_cancel');
+  /** Asks by how much, and takes it off; the order keeps its place in the queue. */
+  const reduce = (order: any) => {
+    const text = prompt(`Reduce the order by how much? ${order.remaining_size} is left; it keeps its place.`);
+    if (text === null) return;
+    const market = marketOf(exchange, order.market);
+    const by = parseRaw(text.trim(), market.record.size_decimals);
+    const left = market.size(order.remaining_size);
+    if (by === null || by <= 0n || by >= left || by % market.lot !== 0n) return setWrong(`${order.id}: less than ${order.remaining_size}, in steps of ${market.record.lot_size}`);
+    void act(order, 'order_reduction', { reduce_by: by, expected_remaining: left });
+  };
+  return { pending, wrong, cancel, reduce };
 }
 
 /** What trades before an order at its price. */
@@ -84,7 +97,7 @@ function Ahead({ exchange, order }: { exchange: Exchange; order: any }) {
 const WAITING: Record<string, string> = { STOP_LIMIT: 'stop', STOP_MARKET: 'stop', TAKE_PROFIT: 'take profit', TAKE_PROFIT_MARKET: 'take profit' };
 
 function OpenOrders({ exchange, trader, onChange }: Props) {
-  const { pending, wrong, cancel } = useCancels({ exchange, trader });
+  const { pending, wrong, cancel, reduce } = useCancels({ exchange, trader });
   const { orders } = trader.account!;
   if (orders.length === 0 && wrong === null) return <Nothing>no open orders</Nothing>;
   return (
@@ -96,12 +109,13 @@ function OpenOrders({ exchange, trader, onChange }: Props) {
         <tbody>
           {orders.map((order) => {
             const decimals = decimalsOf(exchange, order.market);
-            return <tr key={order.id} title={`${order.id}, sequence ${order.sequence}`}>
+            return <tr key={order.id} data-order={order.id} title={`${order.id}, sequence ${order.sequence}`}>
               <th scope="row">{order.market}</th><td><Side side={order.side} /></td><td>{order.price === null ? 'market' : shownText(order.price, decimals.price)}{order.order_status === 'UNTRIGGERED' && <span class="dim from"> from {shownText(order.trigger_price, decimals.price)}</span>}</td><td>{shownText(order.remaining_size, decimals.size)}</td>
               <Ahead exchange={exchange} order={order} />
               <td class="opt">{shownText(order.filled_size, decimals.size)}</td><td class="dim opt">{order.order_status === 'UNTRIGGERED' && `${WAITING[order.order_type] ?? order.order_type} `}{order.time_in_force}{order.post_only && ' post'}{order.reduce_only && ' reduce'}</td><Id text={order.id} />
               <td class="acts"><button type="button" disabled={pending.has(order.id)} onClick={() => void cancel(order)}>{pending.has(order.id) ? 'canceling' : 'cancel'}</button>
-                {order.order_status !== 'UNTRIGGERED' && <button type="button" disabled={pending.has(order.id)} title="fills in another price or size" onClick={() => onChange?.(order)}>change</button>}</td>
+                {order.order_status !== 'UNTRIGGERED' && <button type="button" disabled={pending.has(order.id)} title="fills in another price or size" onClick={() => onChange?.(order)}>change</button>}
+                {order.order_status !== 'UNTRIGGERED' && <button type="button" class="opt" disabled={pending.has(order.id)} title="takes a part off; it keeps its place in the queue" onClick={() => reduce(order)}>reduce</button>}</td>
             </tr>;
           })}
         </tbody>
@@ -133,15 +147,19 @@ function Positions({ exchange, trader, onClose }: Props) {
   );
 }
 
+const PLACE = 'subaccount_index=0&portfolio_index=0';
+
 function Fills({ exchange, trader }: Props) {
   const { fills } = trader.account!;
+  const older = useOlder(trader, `/fills?${PLACE}`, fills);
   if (fills.length === 0) return <Nothing>no fills</Nothing>;
   return (
+    <>
     <table>
       <caption class="visually-hidden">Fills, newest first</caption>
       <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Price</th><th scope="col">Size</th><th scope="col">Fee</th><th scope="col" class="opt">As</th><th scope="col" class="opt">Order</th><th scope="col">Time</th></tr></thead>
       <tbody>
-        {fills.map((row) => {
+        {[...fills, ...older.rows].map((row) => {
           const decimals = decimalsOf(exchange, row.market);
           return <tr key={row.id} title={`order ${row.request_id}, sequence ${row.sequence}`}>
             <th scope="row">{row.market}</th><td><Side side={row.side} /></td><td>{shownText(row.price, decimals.price)}</td><td>{shownText(row.quantity, decimals.size)}</td>
@@ -150,18 +168,22 @@ function Fills({ exchange, trader }: Props) {
         })}
       </tbody>
     </table>
+    <ListEnd older={older} />
+    </>
   );
 }
 
 function Funding({ exchange, trader }: Props) {
   const { funding } = trader.account!;
-  if (funding.length === 0) return <Nothing>no funding payments</Nothing>;
+  const older = useOlder(trader, `/funding-payments?${PLACE}`, funding);
+  if (funding.length === 0) return <><Nothing>no funding payments</Nothing><FundingRates exchange={exchange} /></>;
   return (
+    <>
     <table>
       <caption class="visually-hidden">Funding payments, newest first</caption>
       <thead><tr><th scope="col">Market</th><th scope="col">Position</th><th scope="col">Rate</th><th scope="col">Payment</th><th scope="col" class="opt">Index</th><th scope="col">Hour</th></tr></thead>
       <tbody>
-        {funding.map((row) => {
+        {[...funding, ...older.rows].map((row) => {
           const decimals = decimalsOf(exchange, row.market);
           return <tr key={row.id} title={`sequence ${row.sequence}`}>
             <th scope="row">{row.market}</th><td>{shownText(row.position_size, decimals.size)}</td><td>{percentText(row.funding_rate)}</td>
@@ -171,6 +193,9 @@ function Funding({ exchange, trader }: Props) {
         })}
       </tbody>
     </table>
+    <ListEnd older={older} />
+    <FundingRates exchange={exchange} />
+    </>
   );
 }
 

@@ -52,7 +52,7 @@ function useDesk(): { desk: Desk | null; lost: string | null } {
   return { desk, lost };
 }
 
-const SETTINGS: Record<Setting, string> = { theme: 'Colours', sides: 'Buy and sell', letters: 'Keys of one letter' };
+const SETTINGS: Record<Setting, string> = { theme: 'Colours', sides: 'Buy and sell', letters: 'Keys of one letter', spoken: 'Best prices and the last' };
 
 /** The keys of the page, its look, and what it is made of. */
 function Help({ dialog }: { dialog: RefObject<HTMLDialogElement | null> }) {
@@ -102,6 +102,11 @@ export function App({ exchange }: { exchange: Exchange }) {
       side: order.side === 'LONG' ? 'buy' : 'sell', kind: 'limit', price: order.price, size: order.remaining_size, postOnly: order.post_only, reduceOnly: order.reduce_only, changes: order,
     }, order.market);
   };
+  const toOrder = (id: string) => {
+    setTab('Orders');
+    setSection('Open orders');
+    focusSoon(`[data-order="${id}"] button`);
+  };
   const help = useRef<HTMLDialogElement>(null);
   useKeys({
     find: () => (setTab('Markets'), focusSoon('.pane-markets input')),
@@ -125,7 +130,7 @@ export function App({ exchange }: { exchange: Exchange }) {
           <DepthPane exchange={exchange} onPick={(price) => pick('price', price)} />
           {desk !== null && trader !== null && <desk.AccountPanes exchange={exchange} trader={trader} tab={section} onTab={setSection} onClose={close} onChange={change} />}
         </div>
-        <div class="column right"><BookPane exchange={exchange} onPick={pick} /><TradesPane exchange={exchange} /></div>
+        <div class="column right"><BookPane exchange={exchange} onPick={pick} onOwn={toOrder} /><TradesPane exchange={exchange} /></div>
       </main>
       <Tabs tab={tab} onTab={setTab} />
       <Help dialog={help} />

@@ -1,5 +1,5 @@
 /* The order book as a ladder: asks above, bids below, bars for the sizes from the best price on. */
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Book, type Rung, type Side, ladder, stepOf } from './book';
 import { apiText, shown } from './decimal';
 import type { Exchange } from './exchange';
@@ -7,14 +7,18 @@ import type { Market } from './market';
 import { unlessSame, useModel } from './model';
 import { Loading, Nothing, Pane } from './pane';
 
-const ROWS = 14;
+/** Rows of a side, at places that do not move. */
+const ROWS = 25;
 const STEPS = [1n, 10n, 100n, 1000n];
 const BAR_PARTS = 1000n;
 
 export type Pick = (field: 'price' | 'size', text: string) => void;
 
-/** Own orders in a step of the ladder: their size, and what is ahead of the first of them. */
-type Own = { size: bigint; ahead: bigint | null };
+/** Called with the id of an own order that was chosen in the ladder. */
+export type OnOwn = (id: string) => void;
+
+/** Own orders in a step of the ladder: their size, what is ahead of the first of them, and its id. */
+type Own = { size: bigint; ahead: bigint | null; id: string };
 
 /** Own resting orders by the prices of the ladder's steps. */
 function ownBySteps(exchange: Exchange, market: Market, side: Side, step: bigint): Map<bigint, Own> {
@@ -25,9 +29,11 @@ function ownBySteps(exchange: Exchange, market: Market, side: Side, step: bigint
     const at = stepOf(market.price(order.price), side, step);
     const ahead = queue?.ahead(order.book_handle) ?? null;
     const before = found.get(at);
+    const isFirst = before?.ahead == null || (ahead !== null && ahead < before.ahead);
     found.set(at, {
       size: market.size(order.remaining_size) + (before?.size ?? 0n),
-      ahead: before?.ahead == null || (ahead !== null && ahead < before.ahead) ? ahead : before.ahead,
+      ahead: isFirst ? ahead : before.ahead,
+      id: isFirst ? order.id : before.id,
     });
   }
   return found;
@@ -37,19 +43,25 @@ function ownText({ size, ahead }: Own, market: Market): string {
   return `${market.shownSize(size)} yours${ahead === null ? '' : `, ${market.shownSize(ahead)} ahead of you`}`;
 }
 
-type RowProps = Rung & { own: string | undefined; share: number; market: Market; side: Side; onPick: Pick };
+/** The same in few characters: as the interface writes sizes. */
+function ownMark({ size, ahead }: Own, { record }: Market): string {
+  return `▸ ${apiText(size, record.size_decimals)}${ahead === null ? '' : ` (${apiText(ahead, record.size_decimals)} ahead)`}`;
+}
 
-const Row = unlessSame(({ price, size, total, own, share, market, side, onPick }: RowProps) => {
+type RowProps = Rung & { own: string | undefined; mark: string | undefined; id: string | undefined; share: number; market: Market; side: Side; onPick: Pick; onOwn: OnOwn };
+
+const Row = unlessSame(({ price, size, total, own, mark, id, share, market, side, onPick, onOwn }: RowProps) => {
   const { price_decimals, size_decimals } = market.record;
   return (
     <tr class={own && 'own'} title={own}>
       <td class={side === 'bids' ? 'buy' : 'sell'}>
         <span class="bar" style={{ transform: `scaleX(${share})` }} />
         <button type="button" tabIndex={-1} onClick={() => onPick('price', apiText(price, price_decimals))}>{market.shownPrice(price)}</button>
-        {own && <span class="mine"><span aria-hidden="true">◂</span><span class="visually-hidden">{own}</span></span>}
       </td>
       <td><button type="button" tabIndex={-1} onClick={() => onPick('size', apiText(size, size_decimals))}>{market.shownSize(size)}</button></td>
-      <td class="dim">{market.shownSize(total)}</td>
+      {own === undefined ? <td class="dim">{market.shownSize(total)}</td> : (
+        <td class="mine"><span class="visually-hidden">{market.shownSize(total)}</span><button type="button" tabIndex={-1} title={`${own}: to the order`} onClick={() => onOwn(id!)}>{mark}</button></td>
+      )}
     </tr>
   );
 });
@@ -70,10 +82,29 @@ function hundredthsOfBasisPoints(spread: bigint, sum: bigint): string {
   return shown((spread * 2_000_000n) / sum, 2);
 }
 
-function Ladder({ exchange, book, market, step, onPick }: { exchange: Exchange; book: Book; market: Market; step: bigint; onPick: Pick }) {
+/** Keeps the row of the spread in the middle of what scrolls, until somebody scrolls. */
+function useMiddle(isLoaded: boolean) {
+  const row = useRef<HTMLTableRowElement>(null);
+  useEffect(() => {
+    const body = row.current?.closest<HTMLElement>('.pane-body');
+    if (body == null) return;
+    const sizes = new ResizeObserver(() => {
+      const spread = row.current; // null: another market's book is on its way
+      if (spread !== null) body.scrollTop = spread.offsetTop + (spread.offsetHeight - body.clientHeight) / 2;
+    });
+    sizes.observe(body);
+    return () => sizes.disconnect();
+  }, [isLoaded]);
+  return row;
+}
+
+type LadderProps = { exchange: Exchange; book: Book; market: Market; step: bigint; onPick: Pick; onOwn: OnOwn };
+
+function Ladder({ exchange, book, market, step, onPick, onOwn }: LadderProps) {
   useModel(book);
   useModel(exchange.trader);
   useModel(exchange.queues.get(market.name));
+  const middle = useMiddle(book.isLoaded);
   const size = step * market.tick;
   const bids = ladder(book.bids, 'bids', size, ROWS);
   const asks = ladder(book.asks, 'asks', size, ROWS);
@@ -87,7 +118,7 @@ function Ladder({ exchange, book, market, step, onPick }: { exchange: Exchange; 
       if (rung === undefined) return <EmptyRow key={index} />;
       const own = owns.get(rung.price);
       const share = most === 0n ? 0 : Number((rung.total * BAR_PARTS) / most) / Number(BAR_PARTS);
-      return <Row key={index} {...rung} own={own && ownText(own, market)} share={share} market={market} side={side} onPick={onPick} />;
+      return <Row key={index} {...rung} own={own && ownText(own, market)} mark={own && ownMark(own, market)} id={own?.id} share={share} market={market} side={side} onPick={onPick} onOwn={onOwn} />;
     });
   };
   if (!book.isLoaded) return <Loading what="book" />;
@@ -96,13 +127,13 @@ function Ladder({ exchange, book, market, step, onPick }: { exchange: Exchange; 
       <caption class="visually-hidden">Order book of {market.name}{step > 1n ? ', grouped' : ''}</caption>
       <thead><tr><th scope="col">Price</th><th scope="col">Size, {market.record.base}</th><th scope="col">Sum</th></tr></thead>
       <tbody class="asks">{rows(asks, 'asks')}</tbody>
-      <tbody><tr class="spread"><td colSpan={3}><Spread book={book} market={market} /></td></tr></tbody>
+      <tbody><tr class="spread" ref={middle}><td colSpan={3}><Spread book={book} market={market} /></td></tr></tbody>
       <tbody class="bids">{rows(bids, 'bids')}</tbody>
     </table>
   );
 }
 
-export function BookPane({ exchange, onPick }: { exchange: Exchange; onPick: Pick }) {
+export function BookPane({ exchange, onPick, onOwn }: { exchange: Exchange; onPick: Pick; onOwn: OnOwn }) {
   const { market, book } = useModel(exchange);
   const [step, setStep] = useState(1n);
   const tools = market !== null && (
@@ -115,8 +146,8 @@ export function BookPane({ exchange, onPick }: { exchange: Exchange; onPick: Pic
     </label>
   );
   return (
-    <Pane name="book" title="Order book" tools={tools} source={{ exchange, channel: 'book', market: market?.name }}>
-      {market === null || book === null ? <Nothing>no market chosen</Nothing> : <Ladder exchange={exchange} book={book} market={market} step={step} onPick={onPick} />}
+    <Pane name="book" title="Order book" isLong tools={tools} source={{ exchange, channel: 'book', market: market?.name }}>
+      {market === null || book === null ? <Nothing>no market chosen</Nothing> : <Ladder exchange={exchange} book={book} market={market} step={step} onPick={onPick} onOwn={onOwn} />}
     </Pane>
   );
 }

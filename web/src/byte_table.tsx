@@ -1,12 +1,18 @@
-/* The bytes that a request signs, by field, and the same as a command of curl. */
+/* The bytes that a request signs, by field, and the same as commands of perp and of curl. */
 import { base64 } from './bytes';
+import { Copy } from './copy';
 import { type Payload, byteTable } from './payload';
 
 function curl({ request, bytes }: Payload, origin: string): string {
   return `curl -X POST ${origin}${request.path} -H 'Content-Type: application/json' \\\n  -d '{"payload":"${base64(bytes)}","public_key":"...","signature":"..."}'`;
 }
 
-export function ByteTable({ payload, origin = location.origin }: { payload: Payload; origin?: string }) {
+function Command({ text, name }: { text: string; name: string }) {
+  return <div class="same"><pre tabIndex={0}>{text}</pre><Copy text={() => text}>{`copy for ${name}`}</Copy></div>;
+}
+
+/** `command`: of perp, which makes an id of its own. */
+export function ByteTable({ payload, command, origin = location.origin }: { payload: Payload; command?: string; origin?: string }) {
   return (
     <details class="bytes signed">
       <summary>{payload.bytes.length} bytes that are signed</summary>
@@ -20,8 +26,9 @@ export function ByteTable({ payload, origin = location.origin }: { payload: Payl
             ))}
           </tbody>
         </table>
-        <pre>{curl(payload, origin)}</pre>
       </div>
+      {command !== undefined && <Command text={command} name="perp" />}
+      <Command text={curl(payload, origin)} name="curl" />
     </details>
   );
 }

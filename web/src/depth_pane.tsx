@@ -75,7 +75,7 @@ export function DepthPane({ exchange, onPick }: { exchange: Exchange; onPick: (p
   const levels = deep === null ? 'loading' : `${deep.bids.length} bid and ${deep.asks.length} ask levels`;
   return (
     <Pane name="depth" title="Depth" source={{ exchange, channel: 'book', market: market?.name }} tools={<span class="dim">{levels}</span>}>
-      {book === null && <Nothing>no market chosen</Nothing>}
+      {book === null ? <Nothing>no market chosen</Nothing> : deep !== null && deep.bids.length + deep.asks.length === 0 && <Nothing>no orders</Nothing>}
       <div class="chart" ref={place} role="img" aria-label={`Depth of ${market?.name ?? 'no market'}: ${levels}; the table of the order book has the figures.`} />
     </Pane>
   );

@@ -32,7 +32,7 @@ function useColours(): string {
 }
 
 /** The place of a drawing: made again when one of `inputs` or the page's colours change, drawn each `period` milliseconds while the page
- * is seen, of the size of its place, ended with the pane. `make` null: nothing is drawn. */
+ * is seen, of the size of its place, ended with the pane. `make` null: nothing is drawn. What does not come is said in its place. */
 export function useDrawing(
   make: ((place: HTMLElement) => Promise<() => Drawn>) | null, period: number, inputs: readonly unknown[],
 ): RefObject<HTMLDivElement | null> {
@@ -41,6 +41,7 @@ export function useDrawing(
   useEffect(() => {
     const element = place.current;
     if (element === null || make === null) return;
+    element.textContent = '';
     let drawing: Drawing | null = null;
     let ended = false;
     let timer = 0;
@@ -53,6 +54,8 @@ export function useDrawing(
       const draw = () => document.hidden || drawn.draw();
       timer = window.setInterval(draw, period);
       draw();
+    }).catch((error: Error) => {
+      if (!ended) element.textContent = `This cannot be drawn (${error.message}): reload the page.`;
     });
     return () => {
       ended = true;

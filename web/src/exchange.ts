@@ -84,7 +84,7 @@ export class Exchange extends Model {
 
   /** What acts for an account comes after what shows the market. */
   async #trade(): Promise<void> {
-    const { Trader } = await import('./trader');
+    const { Trader } = await import('./desk');
     this.trader = new Trader(this.record!, this.stream);
     this.trader.watch(() => this.#queue());
     void this.trader.start();

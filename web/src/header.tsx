@@ -2,11 +2,14 @@
 import { clockOffset } from './clock';
 import { percentText, shownText } from './decimal';
 import type { Exchange } from './exchange';
+import { faults } from './fault';
 import { big } from './json';
 import type { Market } from './market';
 import { useModel, useTick } from './model';
 import { CHIP, MARKET_STATE } from './text';
 import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
+import { settings } from './settings';
 
 function Figure({ name, children, title, kind = '' }: { name: string; children: ComponentChildren; title?: string; kind?: string }) {
   return (
@@ -72,6 +75,22 @@ function Chip({ exchange, onOpen }: { exchange: Exchange; onOpen: () => void }) 
   );
 }
 
+const SPOKEN_MS = 10_000;
+
+/** The prices for who listens and has asked for them: another text at most each ten seconds. */
+function Spoken({ exchange }: { exchange: Exchange }) {
+  useModel(settings);
+  useTick(SPOKEN_MS);
+  const said = useRef({ at: -Infinity, text: '' });
+  const { market, tape } = exchange;
+  if (settings.get('spoken') === 'off' || market === null) said.current = { at: -Infinity, text: '' };
+  else if (performance.now() - said.current.at >= SPOKEN_MS - 100) {
+    const price = (text: string | null | undefined) => (text == null ? 'none' : shownText(text, market.record.price_decimals));
+    said.current = { at: performance.now(), text: `${market.name}: best bid ${price(market.bbo?.bid_price)}, best ask ${price(market.bbo?.ask_price)}, last ${price(tape?.trades[0]?.price)}` };
+  }
+  return <p class="visually-hidden" id="spoken" aria-live="polite">{said.current.text}</p>;
+}
+
 export function Header({ exchange, onHealth, onHelp, children }: { exchange: Exchange; onHealth: () => void; onHelp: () => void; children?: ComponentChildren }) {
   const { market } = useModel(exchange);
   return (
@@ -87,6 +106,7 @@ export function Header({ exchange, onHealth, onHelp, children }: { exchange: Exc
       </label>
       <button type="button" class="chip help" aria-label="Keys and look" title="Keys and look (?)" onClick={onHelp}>?</button>
       {market !== null && <Prices market={market} exchange={exchange} />}
+      <Spoken exchange={exchange} />
       <div class="top-end">
         {children}
         <Chip exchange={exchange} onOpen={onHealth} />
@@ -99,7 +119,8 @@ export function Header({ exchange, onHealth, onHelp, children }: { exchange: Exc
 export function Banner({ exchange }: { exchange: Exchange }) {
   const { status, staleSince, isRefused, subscriptions } = useModel(exchange.stream);
   useModel(exchange);
-  const lines: string[] = [];
+  const { line: fault } = useModel(faults);
+  const lines: string[] = fault === null ? [] : [fault];
   if (exchange.problem !== null) lines.push(`The exchange's records are not there: ${exchange.problem.message}. Trying again.`);
   if (staleSince !== null) lines.push(`What is shown is stale since ${new Date(staleSince).toLocaleTimeString()}.`);
   if (isRefused) lines.push('The exchange answers, but gives this page no stream: too many may be open from this address (limits.stream_connections), or something on the way does not pass WebSockets. Trying again.');

@@ -1,4 +1,5 @@
 /* The health of every subscription: what came, what was missing, which checksums held. */
+import { Copy } from './copy';
 import type { Exchange } from './exchange';
 import { writeJson } from './json';
 import { useModel, useTick } from './model';
@@ -41,7 +42,7 @@ function Row({ one, onRefresh }: { one: Subscription; onRefresh: () => void }) {
 export function HealthPane({ exchange }: { exchange: Exchange }) {
   const stream = useModel(exchange.stream);
   useTick(1000);
-  const copy = <button type="button" class="button" onClick={() => void navigator.clipboard.writeText(report(exchange))}>copy report</button>;
+  const copy = <Copy text={() => report(exchange)}>copy report</Copy>;
   return (
     <div class="pane-health">
       <p class="dim health-line">{stream.status === null ? 'no status yet' : `exchange ${stream.status.state}, reads ${stream.status.lag_ms} ms behind`} {copy}</p>

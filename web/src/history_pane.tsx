@@ -2,9 +2,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Problem, get } from './api';
+import { Copy } from './copy';
 import { shownText } from './decimal';
 import type { Exchange } from './exchange';
 import { Id } from './id';
+import { writeJson } from './json';
 import { Loading, Nothing } from './pane';
 import { statusText } from './code_text';
 import type { Trader } from './trader';
@@ -53,24 +55,33 @@ function usePages(kind: Kind, trader: Trader): Pages | null {
   return { rows: rows ?? [], isEnd, problem, older: () => void read(rows ?? []), again: () => void read([]) };
 }
 
-function Orders({ exchange, rows }: { exchange: Exchange; rows: any[] }) {
+/** All of an order and of the request that placed it. */
+function Whole({ row, trader }: { row: any; trader: Trader }) {
+  const [request, setRequest] = useState<any>('…');
+  useEffect(() => void get(`/requests/${row.id}`, trader.credentials!.apiKey).then(setRequest, (problem: Error) => setRequest(problem.message)), [row.id]);
+  return <tr class="whole"><td colSpan={9}><pre tabIndex={0}>{writeJson({ order: row, request })}</pre><Copy text={() => writeJson({ order: row, request })}>copy</Copy></td></tr>;
+}
+
+function Orders({ exchange, trader, rows }: { exchange: Exchange; trader: Trader; rows: any[] }) {
+  const [open, setOpen] = useState<string | null>(null);
   const ended = rows.filter((row) => !LIVE.has(row.order_status));
   if (ended.length === 0) return <Nothing>no order has ended</Nothing>;
   return (
     <table>
       <caption class="visually-hidden">Orders that have ended, newest first</caption>
-      <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Price</th><th scope="col">Filled / size</th><th scope="col" class="opt">Average</th><th scope="col">Ended as</th><th scope="col" class="opt">Id</th><th scope="col" class="opt">Placed</th></tr></thead>
+      <thead><tr><th scope="col">Market</th><th scope="col">Side</th><th scope="col">Price</th><th scope="col">Filled / size</th><th scope="col" class="opt">Average</th><th scope="col">Ended as</th><th scope="col" class="opt">Id</th><th scope="col" class="opt">Placed</th><th scope="col"><span class="visually-hidden">Action</span></th></tr></thead>
       <tbody>{ended.map((row) => {
         const record = exchange.markets.find((one) => one.name === row.market)?.record;
         const isBuy = row.side === 'LONG';
-        return <tr key={row.id} title={`${row.id}, sequence ${row.sequence}`}>
+        return <><tr key={row.id} title={`${row.id}, sequence ${row.sequence}`}>
           <th scope="row">{row.market}</th><td class={isBuy ? 'buy' : 'sell'}>{isBuy ? '▲ buy' : '▼ sell'}</td>
           <td>{row.price === null ? 'market' : shownText(row.price, record?.price_decimals)}</td><td>{shownText(row.filled_size, record?.size_decimals)} / {shownText(row.initial_size, record?.size_decimals)}</td>
           <td class="opt">{shownText(row.average_price, record?.price_decimals)}</td>
           <td class="words">{row.order_status.toLowerCase()}{row.reason !== undefined && <span class="dim">: {statusText(row.reason)}</span>}</td>
           <Id text={row.id} />
           <td class="dim opt" title={`${row.time_ns} ns`}>{new Date(row.time).toLocaleString([], { dateStyle: 'short', timeStyle: 'medium', hour12: false })}</td>
-        </tr>;
+          <td class="acts"><button type="button" aria-expanded={open === row.id} onClick={() => setOpen(open === row.id ? null : row.id)}>all</button></td>
+        </tr>{open === row.id && <Whole key={`${row.id} whole`} row={row} trader={trader} />}</>;
       })}</tbody>
     </table>
   );
@@ -112,5 +123,5 @@ export function HistoryPane({ exchange, trader }: { exchange: Exchange; trader: 
 function List({ kind, exchange, trader }: { kind: Kind; exchange: Exchange; trader: Trader }) {
   const pages = usePages(kind, trader);
   if (pages === null) return <Loading what={kind === 'orders' ? 'orders' : 'cash'} />;
-  return <>{pages.problem !== null && pages.rows.length === 0 ? null : kind === 'orders' ? <Orders exchange={exchange} rows={pages.rows} /> : <Cash rows={pages.rows} />}<End pages={pages} /></>;
+  return <>{pages.problem !== null && pages.rows.length === 0 ? null : kind === 'orders' ? <Orders exchange={exchange} trader={trader} rows={pages.rows} /> : <Cash rows={pages.rows} />}<End pages={pages} /></>;
 }

@@ -2,8 +2,10 @@ import './common';
 import { render } from 'preact';
 import { App } from './app';
 import { Exchange } from './exchange';
+import { faults } from './fault';
 import { settings } from './settings';
 
+faults.start();
 settings.start();
 const exchange = new Exchange();
 exchange.start();

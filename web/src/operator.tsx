@@ -4,6 +4,7 @@ import './signed';
 import { render } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { type Alarm, alarmsOf } from './alarm';
+import { faults } from './fault';
 import { useModel } from './model';
 import { ActionCard, FIRST_ACTION } from './operator_actions';
 import { MoneyCard } from './operator_money';
@@ -42,6 +43,7 @@ function Alarms({ alarms }: { alarms: readonly Alarm[] }) {
 
 function Page({ watch }: { watch: Watch }) {
   useModel(watch);
+  const { line: fault } = useModel(faults);
   const [action, setAction] = useState(FIRST_ACTION);
   const change = (next: Partial<typeof action>) => setAction((before) => ({ ...before, ...next }));
   const choose = (withdrawal: string) => {
@@ -61,6 +63,7 @@ function Page({ watch }: { watch: Watch }) {
           {{ silent: '▲ does not answer', wait: '◌ Connecting', ready: '● ready', 'not ready': '▲ not ready' }[state]}
         </span></div>
       </header>
+      {fault !== null && <p class="banner" role="alert">{fault}</p>}
       <main class="watch">
         <Alarms alarms={alarms} />
         <div class={`cards ${watch.silentSince === null ? '' : 'is-stale'}`}>
@@ -81,6 +84,7 @@ function Page({ watch }: { watch: Watch }) {
   );
 }
 
+faults.start();
 const watch = new Watch();
 watch.start();
 render(<Page watch={watch} />, document.getElementById('app')!);

@@ -1,6 +1,6 @@
 /* What an operator wants to do, as the command that does it. */
-import { useState } from 'preact/hooks';
 import { ByteTable } from './byte_table';
+import { Copy } from './copy';
 import type { Metrics } from './metrics';
 import { Card } from './operator_panes';
 import { ACTIONS, type Action, type ActionName, STATES, compose } from './operator_action';
@@ -11,7 +11,6 @@ export const FIRST_ACTION: Action = {
 };
 
 export function ActionCard({ now, action, onChange }: { now: Metrics; action: Action; onChange: (change: Partial<Action>) => void }) {
-  const [copied, setCopied] = useState('');
   const markets = now.all('market_state').map(({ labels }) => ({ market: labels.market, asset: BigInt(labels.asset) }));
   const composed = compose(action, markets);
   const has = (...names: ActionName[]) => names.includes(action.name);
@@ -39,10 +38,7 @@ export function ActionCard({ now, action, onChange }: { now: Metrics; action: Ac
         {field('url', 'Exchange')}
         {'fault' in composed ? <p class="nothing">{composed.fault}</p> : <>
           <pre class="command" id="command" tabIndex={0}>{composed.command}</pre>
-          <p class="actions">
-            <button type="button" class="button" onClick={() => void navigator.clipboard.writeText(composed.command).then(() => setCopied(composed.command))}>copy</button>
-            <span role="status">{copied === composed.command && 'copied'}</span>
-          </p>
+          <p class="actions"><Copy text={() => composed.command}>copy</Copy></p>
           <p class="dim">perp makes a new id, and with --dry-run --explain it shows the same bytes before it sends them.</p>
           <ByteTable payload={composed.payload} origin={action.url} />
         </>}

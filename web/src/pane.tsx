@@ -1,10 +1,9 @@
 /* The frame of a pane: its title, the state of what it shows, and its content. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import type { Exchange } from './exchange';
 import { useModel } from './model';
 import { type Subscription, topicKey } from './subscription';
-import { DATA_STATE, refusalAdvice } from './text';
+import { DATA_STATE, refusalAdvice, words } from './text';
 
 type PaneProps = {
   name: string;
@@ -12,10 +11,12 @@ type PaneProps = {
   /** The subscription whose state the pane shows. */
   source?: { exchange: Exchange; channel: string; market?: string };
   tools?: ComponentChildren;
+  /** Whether its content scrolls and has nothing in it that keys reach. */
+  isLong?: boolean;
   children: ComponentChildren;
 };
 
-export function Pane({ name, title, source, tools, children }: PaneProps) {
+export function Pane({ name, title, source, tools, isLong, children }: PaneProps) {
   const stream = useModel(source?.exchange.stream);
   const subscription = source && stream?.subscriptions.get(topicKey(source));
   const state = stream == null ? 'live' : stream.isOpen ? (subscription?.state ?? 'loading') : 'stale';
@@ -26,7 +27,7 @@ export function Pane({ name, title, source, tools, children }: PaneProps) {
         {state !== 'live' && <span class="pane-state">{DATA_STATE[state]}</span>}
         <div class="pane-tools">{tools}</div>
       </div>
-      <div class="pane-body">
+      <div class="pane-body" tabIndex={isLong ? 0 : undefined} role={isLong ? 'group' : undefined} aria-labelledby={isLong ? `${name}-title` : undefined}>
         {state === 'refused' && subscription !== undefined && <Refused one={subscription} onAsk={() => stream!.refresh(subscription)} />}
         {(state !== 'refused' || subscription!.snapshots > 0) && children}
       </div>
@@ -34,20 +35,12 @@ export function Pane({ name, title, source, tools, children }: PaneProps) {
   );
 }
 
-/** A code in words, which are loaded when somebody needs them. */
-function useStatusText(code: string): string {
-  const [text, setText] = useState(code);
-  useEffect(() => void import('./code_text').then(({ statusText }) => setText(statusText(code))), [code]);
-  return text;
-}
-
 /** What the exchange does not give, why, and what helps. */
 function Refused({ one, onAsk }: { one: Subscription; onAsk: () => void }) {
   const { code, detail } = one.refusal!;
-  const words = useStatusText(code);
   return (
     <div class="refused" role="status">
-      <p>The exchange does not give this: {detail === '' ? words : detail}. {refusalAdvice(one.refusal!)}</p>
+      <p>The exchange does not give this: {detail === '' ? words.status(code) : detail}. {refusalAdvice(one.refusal!)}</p>
       <button type="button" class="button" onClick={onAsk}>ask again</button>
     </div>
   );

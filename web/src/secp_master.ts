@@ -1,11 +1,11 @@
 /* Master keys on the curve secp256k1: wallets, which sign typed data, and keys of files. Loaded when one is used. */
 import './common';
 import './signed';
-import { keccak_256 } from '@noble/hashes/sha3.js';
 import * as secp from '@noble/secp256k1';
 import { Problem, ask } from './api';
 import { type Bytes, base64, hex, joinBytes } from './bytes';
 import { writeJson } from './json';
+import { keccak256 } from './keccak';
 import type { Master, MasterId, Provider } from './master';
 import type { Payload } from './payload';
 import { type Member, type TypedData, typedData } from './typed_data';
@@ -27,8 +27,8 @@ function word(bytes: Uint8Array): Bytes {
 }
 
 function encoded(type: string, value: string | boolean): Uint8Array {
-  if (type === 'string') return keccak_256(utf8(value as string));
-  if (type === 'bytes') return keccak_256(fromHex(value as string));
+  if (type === 'string') return keccak256(utf8(value as string));
+  if (type === 'bytes') return keccak256(fromHex(value as string));
   if (type === 'bool') return word(new Uint8Array([value ? 1 : 0]));
   if (type.startsWith('uint')) return word(fromHex(BigInt(value as string).toString(16).padStart(2 * WORD, '0')));
   return word(fromHex(value as string)); // address, bytes32
@@ -36,17 +36,17 @@ function encoded(type: string, value: string | boolean): Uint8Array {
 
 function hashStruct(name: string, members: Member[], values: Record<string, string | boolean>): Uint8Array {
   const type = `${name}(${members.map((one) => `${one.type} ${one.name}`).join(',')})`;
-  return keccak_256(joinBytes(keccak_256(utf8(type)), ...members.map((one) => encoded(one.type, values[one.name]))));
+  return keccak256(joinBytes(keccak256(utf8(type)), ...members.map((one) => encoded(one.type, values[one.name]))));
 }
 
 /** The digest that a signature of typed data signs. */
 export function typedDigest({ types, primaryType, domain, message }: TypedData): Uint8Array {
-  return keccak_256(joinBytes([0x19, 0x01], hashStruct('EIP712Domain', types.EIP712Domain, domain), hashStruct(primaryType, types[primaryType], message)));
+  return keccak256(joinBytes([0x19, 0x01], hashStruct('EIP712Domain', types.EIP712Domain, domain), hashStruct(primaryType, types[primaryType], message)));
 }
 
 export function addressOf(publicKey: Uint8Array): string {
   const point = secp.Point.fromBytes(publicKey).toBytes(false);
-  return `0x${hex(keccak_256(point.slice(1)).slice(-20))}`;
+  return `0x${hex(keccak256(point.slice(1)).slice(-20))}`;
 }
 
 /** Whether an address is one, and its capital letters, if it has some, are those of its checksum (EIP-55). */
@@ -54,7 +54,7 @@ export function isAddress(text: string): boolean {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return false;
   const lower = text.slice(2).toLowerCase();
   if (text.slice(2) === lower || text.slice(2) === lower.toUpperCase()) return true;
-  const sum = hex(keccak_256(utf8(lower)));
+  const sum = hex(keccak256(utf8(lower)));
   return [...lower].every((digit, at) => text[2 + at] === (parseInt(sum[at], 16) >= 8 ? digit.toUpperCase() : digit));
 }
 

@@ -6,6 +6,7 @@ export const CHOICES = {
   theme: { system: 'as the system', light: 'light', dark: 'dark' },
   sides: { green: 'green and red', blue: 'blue and orange' },
   letters: { on: 'on', off: 'off' },
+  spoken: { off: 'not spoken', on: 'spoken, at most each 10 seconds' },
 } as const;
 export type Setting = keyof typeof CHOICES;
 

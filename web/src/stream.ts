@@ -43,7 +43,13 @@ export class Stream extends Model {
   onReturn: () => void = () => {};
   /** Called when the key of a login is refused. */
   onRefusedLogin: (problem: { code: string }) => void = () => {};
+  /** Whether the account's orders end when this connection breaks; null: that has been asked for, and is not answered. */
+  isArmed: boolean | null = false;
+  /** Why it was not armed. */
+  armProblem: string | null = null;
+  #arm: string | null = null;
   #apiKey: string | null = null;
+  #grace = 0;
   #socket: WebSocket | null = null;
   #timer = 0;
   #epoch: bigint | null = null;
@@ -84,9 +90,26 @@ export class Stream extends Model {
     if (apiKey !== null) return this.#ask('login', { api_key: apiKey });
     const socket = this.#socket;
     this.isOpen = false;
+    this.#arm = null;
+    this.isArmed = false;
     this.#connect();
     socket?.close();
     this.changed();
+  }
+
+  /** Arms and disarms what ends the orders of the logged in account once this connection has been broken for `graceMs`; armed again on each
+   * connection. */
+  arm(isOn: boolean, graceMs: number): void {
+    const id = this.#arm ?? crypto.randomUUID();
+    this.#arm = isOn ? id : null;
+    this.#grace = graceMs;
+    this.#askArm(id, isOn);
+    this.changed();
+  }
+
+  #askArm(id: string, isOn: boolean): void {
+    this.isArmed = null;
+    this.#ask('cancel_on_disconnect', { arm_id: id, subaccount_index: 0, enabled: isOn, grace_ms: this.#grace });
   }
 
   /** Asks for a new snapshot of a subscription. */
@@ -128,7 +151,7 @@ export class Stream extends Model {
     this.#ask('subscribe', { ...this.#wanted(subscription.topic), id: this.#ids });
   }
 
-  #ask(op: string, members: (Topic & { id?: number }) | { api_key: string }): void {
+  #ask(op: string, members: object): void {
     const socket = this.#socket;
     // One that is being closed is open still until its `close` event comes.
     if (this.isOpen && socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ op, ...members }));
@@ -152,6 +175,7 @@ export class Stream extends Model {
     this.isSlow = false;
     this.isRefused = false;
     if (this.#apiKey !== null) this.#ask('login', { api_key: this.#apiKey });
+    if (this.#arm !== null) this.#askArm(this.#arm, true);
     for (const subscription of this.subscriptions.values()) this.#subscribe(subscription);
     this.changed();
   }
@@ -184,7 +208,7 @@ export class Stream extends Model {
     else this.#frame(message as Frame);
   }
 
-  #replied(message: { op: string; id?: number; epoch?: Int; problem?: Refusal }): void {
+  #replied(message: { op: string; id?: number; epoch?: Int; problem?: Refusal; enabled?: boolean }): void {
     const subscription = this.#asked.get(message.id ?? 0);
     if (subscription !== undefined) {
       this.#asked.delete(message.id!);
@@ -192,6 +216,12 @@ export class Stream extends Model {
         subscription.refused(message.problem);
         this.changed();
       }
+    }
+    if (message.op === 'cancel_on_disconnect') {
+      this.isArmed = message.enabled ?? false;
+      this.armProblem = message.problem?.code ?? null;
+      if (message.problem !== undefined) this.#arm = null;
+      this.changed();
     }
     if (message.op === 'login' && message.problem !== undefined) this.onRefusedLogin(message.problem);
     if (message.epoch === undefined) return;

@@ -34,6 +34,9 @@ export const DATA_STATE: Record<string, string> = {
   refused: 'refused',
 };
 
+/** A code in words; the code itself until what acts for an account, which has the words, is there. */
+export const words = { status: (code: string): string => code };
+
 /** What a reader may do about a subscription that the exchange refuses. */
 export function refusalAdvice({ code, parameter }: Refusal): string {
   if (parameter === 'channel')

@@ -29,6 +29,8 @@ export type Order = {
   slippage: string;
   postOnly: boolean;
   reduceOnly: boolean;
+  /** Of an order that waits: the group of which the first that fires cancels the others; empty: it is alone. */
+  oco: string;
   /** The order that this one takes the place of; null: a new one. */
   changes: Resting | null;
 };
@@ -41,7 +43,8 @@ type Judged = { raw: bigint } | { fault: Fault };
 const EXPIRY = { GTC: 0xffffffffffffffffn, IOC: 0n, FOK: 1n } as const;
 const NS_PER_MS = 1_000_000n;
 const LIVE_TIF = { IOC: 0n, FOK: 1n, GTC: 2n } as const;
-const STP = ['EXPIRE_TAKER', 'EXPIRE_MAKER', 'EXPIRE_BOTH', 'DECREMENT'];
+/** What becomes of an order that meets an own one. */
+export const STP = ['EXPIRE_TAKER', 'EXPIRE_MAKER', 'EXPIRE_BOTH', 'DECREMENT'];
 const ORDER_TYPE = { stop: { limit: 2n, market: 3n }, take: { limit: 4n, market: 5n } } as const;
 const MICRO = 6;
 /** A percentage with so many decimals is a whole number of millionths. */
@@ -185,6 +188,7 @@ export function sentence(order: Order, market: Market, judged: Judgement): strin
     ...(isLimit && order.changes === null ? [ends] : []),
     ...(order.postOnly && isLimit ? ['only as a maker'] : []),
     ...(order.reduceOnly ? ['only to reduce a position'] : []),
+    ...(waits(order) && order.oco !== '' ? ['one of a group of which the first that fires cancels the others'] : []),
     ...(notional === null ? [] : [`${order.side === 'buy' ? 'at most' : 'at least'} ${shown(notional, MICRO)} USDC`]),
   ];
   const what = `${verb} ${market.shownSize(size)} ${market.name} ${terms.join(', ')}.`;
@@ -205,7 +209,7 @@ export function orderRequest(order: Order, market: Market, { trigger, price, siz
     const kinds = order.kind === 'stop' ? ORDER_TYPE.stop : ORDER_TYPE.take;
     return { name: 'place_conditional_order', values: {
       ...limit, trigger_price: trigger, expiry: EXPIRY.GTC, order_type: order.atLimit ? kinds.limit : kinds.market, max_slippage_ppm: slippage,
-      trigger_source: 0n, live_tif: order.atLimit ? LIVE_TIF[restingTif(order)] : LIVE_TIF.IOC, oco_group: new Uint8Array(16),
+      trigger_source: 0n, live_tif: order.atLimit ? LIVE_TIF[restingTif(order)] : LIVE_TIF.IOC, oco_group: order.oco === '' ? new Uint8Array(16) : uuidBytes(order.oco),
     } };
   }
   if (changes === null) return { name: 'place_limit_order', values: { ...limit, expiry: order.tif === 'GTT' ? BigInt(Math.floor(now) + order.lifeMs) * NS_PER_MS : EXPIRY[order.tif] } };

@@ -1,7 +1,9 @@
 /* The order ticket: what is typed, what it means, the bytes that are signed, and what came of it. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ByteTable } from './byte_table';
+import { newUuid, uuidText } from './bytes';
 import { serverNow } from './clock';
+import { orderCommand } from './command';
 import { apiText, shownText } from './decimal';
 import type { Exchange } from './exchange';
 import type { Market } from './market';
@@ -19,7 +21,7 @@ import type { Trader } from './trader';
 export type Picked = { market: string; change: Partial<Order> } | null;
 
 const EMPTY: Order = {
-  side: 'buy', kind: 'limit', atLimit: false, trigger: '', price: '', size: '', tif: 'GTC', lifeMs: LIVES[3][1], stp: 0, slippage: '', postOnly: false, reduceOnly: false, changes: null,
+  side: 'buy', kind: 'limit', atLimit: false, trigger: '', price: '', size: '', tif: 'GTC', lifeMs: LIVES[3][1], stp: 0, slippage: '', postOnly: false, reduceOnly: false, oco: '', changes: null,
 };
 const KINDS = [['limit', 'Limit'], ['market', 'Market'], ['stop', 'Stop'], ['take', 'Take profit']] as const;
 const LABELS = { trigger: 'Trigger', price: 'Price', size: 'Size', slippage: 'From the mark' };
@@ -98,12 +100,25 @@ function InForce({ order, set }: { order: Order; set: (change: Partial<Order>) =
   );
 }
 
+/** Which of the orders that wait end when the first of them fires. */
+function Group({ order, trader, set }: { order: Order; trader: Trader; set: (change: Partial<Order>) => void }) {
+  const waiting = trader.account?.orders.filter((one) => one.order_status === 'UNTRIGGERED' && one.oco_group != null) ?? [];
+  const groups = new Map<string, string>(waiting.map((one) => [one.oco_group, `with ${one.market} ${one.side === 'LONG' ? 'buy' : 'sell'} from ${one.trigger_price}`]));
+  if (order.oco !== '' && !groups.has(order.oco)) groups.set(order.oco, `a new group, …${order.oco.slice(-6)}`);
+  return (
+    <label class="meeting">One cancels the others <select id="ticket-oco" value={order.oco} onChange={({ currentTarget: { value } }) => set({ oco: value === 'new' ? uuidText(newUuid(serverNow())) : value })}>
+      <option value="">no: it is alone</option>{[...groups].map(([id, text]) => <option key={id} value={id}>{text}</option>)}<option value="new">the first of a new group</option>
+    </select></label>
+  );
+}
+
 /** What few orders need: how far one at the market may go, and what becomes of it at an own one. */
-function More({ order, market, faults, set }: { order: Order; market: Market; faults: Fault[]; set: (change: Partial<Order>) => void }) {
+function More({ order, market, trader, faults, set }: { order: Order; market: Market; trader: Trader; faults: Fault[]; set: (change: Partial<Order>) => void }) {
   return (
     <details class="bytes">
       <summary>more</summary>
       {!hasLimit(order) && <NumberField name="slippage" unit={`at most ${apiText(BigInt(market.record.max_slippage_ppm), 4)} %`} order={order} faults={faults} onChange={(slippage) => set({ slippage })} />}
+      {waits(order) && <Group order={order} trader={trader} set={set} />}
       <label class="meeting">At an own order <select value={order.stp} onChange={(event) => set({ stp: Number(event.currentTarget.value) })}>{STP_TEXT.map((text, at) => <option key={at} value={at}>{text}</option>)}</select></label>
     </details>
   );
@@ -111,14 +126,17 @@ function More({ order, market, faults, set }: { order: Order; market: Market; fa
 
 /** The payload of a faultless order; another one, with another id, when the order changes. It is made
  *  while the order is painted, so that what is sent is never older than what is shown. */
-function usePayload(order: Order, market: Market, judged: Judgement, trader: Trader, sent: number): Payload | null {
+function usePayload(order: Order, market: Market, judged: Judgement, trader: Trader, sent: number): { payload: Payload | null; command?: string } {
   const account = trader.credentials?.account;
   return useMemo(() => {
-    if (account === undefined || judged.faults.length > 0) return null;
+    if (account === undefined || judged.faults.length > 0) return { payload: null };
     const { name, values } = orderRequest(order, market, judged, account);
-    return makePayload(name, 'session', values);
+    return { payload: makePayload(name, 'session', values), command: orderCommand(name, values, market, account) };
   }, [order, market, account, sent, judged.faults.length === 0]);
 }
+
+/** The kinds of orders whose bytes were shown since this page was loaded: those are signed without asking. */
+const shownKinds = new Set<string>();
 
 type TicketProps = { market: Market; trader: Trader; picked: Picked; isStale: boolean; onTaken: () => void };
 
@@ -128,6 +146,7 @@ function Ticket({ market, trader, picked, isStale, onTaken }: TicketProps) {
   const [order, setOrder] = useState<Order>(EMPTY);
   const [submission, setSubmission] = useState<Submission | null>(null);
   const [sent, setSent] = useState(0);
+  const [wrong, setWrong] = useState<string | null>(null);
   const set = (change: Partial<Order>) => setOrder((before) => ({ ...before, ...change }));
   useEffect(() => {
     if (picked?.market !== market.name) return;
@@ -137,7 +156,7 @@ function Ticket({ market, trader, picked, isStale, onTaken }: TicketProps) {
   }, [picked]);
   const judged = judgeOrder(order, market);
   const reason = trader.credentials === null ? 'Open an account to trade.' : marketObstacle(order, market, statusText(market.state));
-  const payload = usePayload(order, market, judged, trader, sent);
+  const { payload, command } = usePayload(order, market, judged, trader, sent);
   const isBusy = useModel(submission)?.state === 'sent' || submission?.state === 'unknown';
   const isPlacing = useRef(false);
   const send = async (ready: Payload) => {
@@ -153,10 +172,22 @@ function Ticket({ market, trader, picked, isStale, onTaken }: TicketProps) {
     setSent((count) => count + 1);
     if (next.isDone) set({ changes: null });
   };
+  const signed = useRef<HTMLFormElement>(null);
+  const kind = order.changes === null ? order.kind : 'change';
+  /** Shows what would be signed; whether it had been shown. */
+  const show = (): boolean => {
+    const details = signed.current!.querySelector<HTMLDetailsElement>('details.signed')!;
+    const wasShown = details.open || shownKinds.has(kind);
+    details.open ||= !wasShown;
+    shownKinds.add(kind);
+    return wasShown;
+  };
   const place = async () => {
     if (payload === null || reason !== null || isBusy || isPlacing.current) return;
+    if (!show()) return signed.current!.querySelector<HTMLElement>('.place')!.focus();
     isPlacing.current = true; // before the page is painted again
-    await send(payload).finally(() => (isPlacing.current = false));
+    setWrong(null);
+    await send(payload).catch((caught: Error) => setWrong(`It was not sent: ${caught.message}`)).finally(() => (isPlacing.current = false));
     await trader.read();
   };
   /** Enter shows what would be signed and goes to the button that signs it; Ctrl+Enter signs. A key that is held does it once. */
@@ -171,12 +202,13 @@ function Ticket({ market, trader, picked, isStale, onTaken }: TicketProps) {
     if (payload === null || reason !== null) return form.querySelector<HTMLElement>(faulty === undefined ? '.place' : `#ticket-${faulty}`)?.focus();
     if (isSent) return void place();
     form.querySelector<HTMLDetailsElement>('details.signed')!.open = true;
+    shownKinds.add(kind);
     form.querySelector<HTMLElement>('.place')!.focus();
   };
   const { changes } = order;
   const isLimit = hasLimit(order);
   return (
-    <form class="ticket" onSubmit={(event) => (event.preventDefault(), void place())} onKeyDown={press}>
+    <form class="ticket" ref={signed} onSubmit={(event) => (event.preventDefault(), void place())} onKeyDown={press}>
       {changes === null ? <>
         <Choice name="Side" value={order.side} choices={[['buy', 'Buy'], ['sell', 'Sell']]} onChange={(side) => set({ side })} />
         <Choice name="Kind" value={order.kind} choices={KINDS} onChange={(kind) => set({ kind })} />
@@ -193,14 +225,15 @@ function Ticket({ market, trader, picked, isStale, onTaken }: TicketProps) {
         {isLimit && <Switch text="post only" value={order.postOnly} onChange={(postOnly) => set({ postOnly })} />}
         <Switch text="reduce only" value={order.reduceOnly} onChange={(reduceOnly) => set({ reduceOnly })} />
       </div>
-      {changes === null && <More order={order} market={market} faults={judged.faults} set={set} />}
+      {changes === null && <More order={order} market={market} trader={trader} faults={judged.faults} set={set} />}
       {judged.faults.length === 0 && <p class="sentence">{sentence(order, market, judged)}</p>}
-      {payload !== null && <ByteTable payload={payload} />}
       <button type="submit" class={`place side-${order.side}`} disabled={reason !== null || payload === null || isBusy}>
         {changes === null ? `${order.side === 'buy' ? 'Buy' : 'Sell'} ${market.record.base}` : 'Change the order'}
       </button>
       {reason !== null && <p class="dim">{reason}</p>}
+      {wrong !== null && <p class="outcome tone-bad" role="alert">{wrong}</p>}
       {submission !== null && <Outcome submission={submission} />}
+      {payload !== null && <ByteTable payload={payload} command={command} />}
       {trader.credentials !== null && <Leverage market={market} trader={trader} />}
     </form>
   );

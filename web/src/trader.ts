@@ -1,9 +1,8 @@
 /* Who trades on this page: the keys of this browser, and what the account has, read while it is shown. */
-import './common';
-import './signed';
 import type { Bodies } from './wire.gen';
 import { type Account, Ledger, type Rows } from './account';
 import { API, Problem, ask } from './api';
+import { Arming } from './arming';
 import { type Bytes, base64, uuidBytes } from './bytes';
 import { serverNow } from './clock';
 import type { ExchangeRecord } from './exchange';
@@ -46,6 +45,7 @@ export class Trader extends Model {
   /** What of the exchange master keys sign for. */
   readonly exchangeId: string;
   readonly wallets = new Wallets(() => this.changed());
+  readonly arming = new Arming(this);
   readonly #vault: Vault;
   readonly #rpId: string | null;
   #timer = 0;

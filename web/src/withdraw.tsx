@@ -64,14 +64,14 @@ export function Withdraw({ trader }: { trader: Trader }) {
     await trader.read();
   };
   return (
-    <form class="withdraw" onSubmit={(event) => (event.preventDefault(), void (payload === null ? review() : sign()))}>
+    <form class="withdraw" onSubmit={(event) => (event.preventDefault(), void (payload === null ? review().catch((caught: Error) => setOutcome({ good: false, text: caught.message })) : sign()))}>
       <h3>Withdraw</h3>
       <label>USDC <input id="withdraw-amount" inputMode="decimal" autocomplete="off" value={typed.amount} onInput={(event) => set({ amount: event.currentTarget.value.trim() })} /></label>
       <label>to <input id="withdraw-destination" autocomplete="off" spellcheck={false} value={typed.destination} onInput={(event) => set({ destination: event.currentTarget.value.trim() })} /></label>
       {fault !== null && typed.amount !== '' && <p class="fault">{fault}</p>}
       {payload !== null && <p class="sentence">Withdraw {shown(parseRaw(typed.amount, MICRO)!, MICRO)} USDC to {typed.destination}.</p>}
       {payload !== null && (master.kind === 'wallet' ? <Typed payload={payload} trader={trader} /> : null)}
-      {payload !== null && <ByteTable payload={payload} />}
+      {payload !== null && <ByteTable payload={payload} command={master.kind === 'wallet' ? `perp withdraw ${apiText(parseRaw(typed.amount, MICRO)!, MICRO)} ${typed.destination} --signer master --account ${account} --url ${location.origin}` : undefined} />}
       <button type="submit" class="button" disabled={fault !== null || isBusy}>{payload === null ? 'Review' : isBusy ? 'asking your key …' : `Sign and withdraw ${apiText(parseRaw(typed.amount, MICRO)!, MICRO)} USDC`}</button>
       {outcome !== null && <p class={`outcome tone-${outcome.good ? 'good' : 'bad'}`} role="alert">{outcome.text}</p>}
     </form>

@@ -1,1 +1,0 @@
-import{a}from"./chunk.LQJ3ARVW.js";export{a as statusText};
