@@ -385,6 +385,7 @@ def picture(columns, rows, wanted):
         whole = re.findall(r"\033\[H([^\033]*(?:\033\[K[^\033]*)*)\033\[J", text)
         shown = whole[-1].replace("\033[K", "").split("\r\n") if whole else []
     check(wanted(shown), shown)
+    shown = [row.rstrip("\r") for row in shown]
     check(len(shown) <= rows and max(map(len, shown)) <= columns, shown)
     child.send_signal(signal.SIGINT)
     while child.poll() is None:
@@ -410,11 +411,13 @@ made = []
 
 
 def traded(rows):
-    """Trades once the last subscription of the second market is answered, and looks for it."""
+    """Trades once the last subscription of the second market is answered, and looks for it beside
+    the four that have been made before."""
+    count = sum(row.rstrip().endswith("0.01") for row in rows)
     if not made and "HALTED" in rows[4]:
-        made.append(True)
+        made.append(count)
         house.trade(1)
-    return any(row.endswith("0.01") for row in rows)
+    return count == 5
 
 
 shown = picture(80, 24, traded)
@@ -423,7 +426,11 @@ check([row.split()[:2] for row in shown[3:5]] == [["BTC-PERP", "100010"], ["ETH-
       shown)
 check("INDEX" not in shown[2] and re.fullmatch(
     r"[\d:.]{12}  BTC-PERP      LONG +100010 +0\.01", shown[-1]), shown)
+check(made == [4], made)
 check("INDEX" in picture(120, 40, lambda rows: "ready" in rows[0])[2])
+narrow = picture(45, 12, lambda rows: "ready" in rows[0])
+check(narrow[2].split() == ["MARKET", "LAST", "24H%", "BID"], narrow)
+check(narrow[-1].startswith("DOGE-PERP"), narrow)
 check(picture(80, 6, lambda rows: "ready" in rows[0])[-1] == "and 3 more")
 fills = house.client("fills", who="a")
 account.await_row(lambda row: row["data"].get("event") == "order" and

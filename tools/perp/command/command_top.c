@@ -17,6 +17,7 @@ enum {
     TICKERS_MS = 5000, /* between two reads of what is of 24 h */
     MARKETS_MAX = 60,  /* four subscriptions each, and 256 on a connection without an option (W9) */
     TRADES_KEPT = 64,
+    TRADE_COLUMNS = 61,
     HEAD_ROWS = 3, /* the exchange, an empty row, the names of columns */
 };
 
@@ -27,8 +28,15 @@ struct top_market {
     char name[33];
     json_t *ticker;    /* with what the channels bbo and mark have changed */
     const char *state; /* of `known_states`, or "-" */
+    char funding[16];  /* what the hour's funding would be, in percent; "-": not told */
     uint64_t trades;   /* updates since the last picture */
     double trade_rate; /* a second, of the last picture */
+    uint32_t price_digits, size_digits; /* behind the point, the most that were seen */
+};
+
+struct top_trade {
+    struct top_market *market;
+    json_t *data;
 };
 
 struct top {
@@ -43,8 +51,8 @@ struct top {
     json_t *status;
     uint32_t market_count, left_out;
     struct top_market markets[MARKETS_MAX];
-    json_t *trades[TRADES_KEPT]; /* a ring: their frames */
-    uint64_t trade_count;
+    struct top_trade trades[TRADES_KEPT + 1]; /* newest first, and room for one */
+    uint32_t trade_count;
 };
 
 static const char *text_of(const json_t *object, const char *name)
@@ -88,6 +96,7 @@ static void take_ticker(struct top *top, json_t *ticker, bool is_first)
         market = top->markets + top->market_count++;
         snprintf(market->name, sizeof market->name, "%s", name);
         market->state = "-";
+        snprintf(market->funding, sizeof market->funding, "-");
     }
     if (market == NULL) {
         top->left_out += is_first;
@@ -123,11 +132,56 @@ static void ask_all(struct top *top)
                                            channels[i], "market", top->markets[k].name));
 }
 
-static void keep_trade(struct top *top, json_t *frame)
+/* Whether `a` happened after `b`. */
+static bool is_later(const json_t *a, const json_t *b)
 {
-    json_t **place = top->trades + top->trade_count++ % TRADES_KEPT;
-    json_decref(*place);
-    *place = json_incref(frame);
+    uint64_t at = number_of(a, "sequence"), other = number_of(b, "sequence");
+    return at != other ? at > other : number_of(a, "index") > number_of(b, "index");
+}
+
+static void note_digits(uint32_t *most, const json_t *data, const char *name)
+{
+    uint32_t digits = report_fraction(json_string_value(json_object_get(data, name)));
+    *most = digits > *most ? digits : *most;
+}
+
+/* Keeps a trade among the newest of all markets. One that is kept comes again with a snapshot. */
+static void keep_trade(struct top *top, struct top_market *market, json_t *data)
+{
+    uint32_t at = 0;
+    while (at < top->trade_count && is_later(top->trades[at].data, data))
+        at++;
+    if (at == TRADES_KEPT || (at < top->trade_count && !is_later(data, top->trades[at].data)))
+        return;
+    memmove(top->trades + at + 1, top->trades + at, (top->trade_count - at) * sizeof *top->trades);
+    top->trades[at] = (struct top_trade){ market, json_incref(data) };
+    if (top->trade_count == TRADES_KEPT)
+        json_decref(top->trades[TRADES_KEPT].data);
+    else
+        top->trade_count++;
+    note_digits(&market->size_digits, data, "size");
+    note_digits(&market->price_digits, data, "price");
+}
+
+/* Takes the newest trades of a snapshot, or one that has happened since. */
+static void take_trades(struct top *top, struct top_market *market, json_t *data, bool is_update)
+{
+    size_t index;
+    json_t *trade;
+    json_array_foreach(json_object_get(data, "trades"), index, trade)
+        keep_trade(top, market, trade);
+    if (!is_update)
+        return;
+    keep_trade(top, market, data);
+    market->trades++;
+    (void)json_object_set(market->ticker, "last_price", json_object_get(data, "price"));
+}
+
+static void take_mark(struct top_market *market, const json_t *data)
+{
+    const char *rate = json_string_value(json_object_get(data, "predicted_funding_rate"));
+    if (rate != NULL)
+        snprintf(market->funding, sizeof market->funding, "%+.4f", strtod(rate, NULL) * 100);
 }
 
 /* Copies the members of `data` that a ticker has too. */
@@ -158,12 +212,11 @@ static void take(struct top *top, json_t *frame)
         return;
     if (strcmp(channel, "market_state") == 0) {
         market->state = state_named(text_of(data, "state"));
-    } else if (strcmp(channel, "trades") != 0) {
+    } else if (strcmp(channel, "trades") == 0) {
+        take_trades(top, market, data, strcmp(type, "update") == 0);
+    } else {
         take_members(market, data);
-    } else if (strcmp(type, "update") == 0) {
-        keep_trade(top, frame);
-        market->trades++;
-        (void)json_object_set(market->ticker, "last_price", json_object_get(data, "price"));
+        take_mark(market, data);
     }
 }
 
@@ -179,6 +232,8 @@ static void change_text(const json_t *ticker, char *text, size_t bytes)
         snprintf(text, bytes, "-");
     else
         snprintf(text, bytes, "%+.2f", (strtod(last, NULL) / before - 1) * 100);
+    if (strcmp(text, "-0.00") == 0 || strcmp(text, "+0.00") == 0)
+        snprintf(text, bytes, "0.00");
 }
 
 /* An amount in at most six characters, as 12.3M. */
@@ -194,36 +249,40 @@ static void short_text(const char *amount, char *text, size_t bytes)
     snprintf(text, bytes, unit == 0 ? "%.4g" : "%.1f%c", value, units[unit]);
 }
 
-/* A column of the markets, shown in terminals that are as wide. `member`: of the ticker. */
+/* A column of the markets, shown in terminals in which a blank is left behind it. `member`: of the
+ * ticker. */
 static const struct {
     const char *title, *member;
     int width;
     uint32_t columns;
 } columns[] = {
-    { "LAST", "last_price", 11, 0 },
-    { "24H%", NULL, 7, 0 },
-    { "BID", "bid_price", 11, 0 },
-    { "ASK", "ask_price", 11, 0 },
-    { "MARK", "mark_price", 11, 0 },
-    { "VOL USDC", "notional_24h", 9, 0 },
-    { "TR/S", NULL, 6, 0 },
+    { "LAST", "last_price", 11, 24 },
+    { "24H%", NULL, 7, 31 },
+    { "BID", "bid_price", 11, 42 },
+    { "ASK", "ask_price", 11, 53 },
+    { "MARK", "mark_price", 11, 64 },
+    { "VOL USDC", "notional_24h", 9, 73 },
+    { "TR/S", NULL, 6, 79 },
+    { "FUND%/H", NULL, 10, 89 },
     { "INDEX", "index_price", 11, 100 },
     { "OPEN INT", "open_interest", 10, 110 },
-    { "HIGH 24H", "high_24h", 11, 120 },
+    { "HIGH 24H", "high_24h", 11, 121 },
     { "LOW 24H", "low_24h", 11, 132 },
 };
 
 static void cell_text(const struct top_market *market, size_t column, char *text, size_t bytes)
 {
-    const char *member = columns[column].member;
-    if (strcmp(columns[column].title, "24H%") == 0)
+    const char *title = columns[column].title, *member = columns[column].member;
+    if (strcmp(title, "24H%") == 0)
         change_text(market->ticker, text, bytes);
+    else if (strcmp(title, "FUND%/H") == 0)
+        snprintf(text, bytes, "%s", market->funding);
     else if (member == NULL)
         snprintf(text, bytes, "%.1f", market->trade_rate);
     else if (strcmp(member, "notional_24h") == 0 || strcmp(member, "open_interest") == 0)
         short_text(text_of(market->ticker, member), text, bytes);
     else
-        snprintf(text, bytes, "%s", text_of(market->ticker, member));
+        report_padded(text_of(market->ticker, member), market->price_digits, text, bytes);
 }
 
 static void write_markets(const struct top *top, FILE *out, struct screen_size size, uint32_t most)
@@ -271,15 +330,25 @@ static void write_trades(const struct top *top, FILE *out, uint32_t most)
     if (most < 3 || top->trade_count == 0)
         return;
     fprintf(out, "\n%-12s  %-12s  %-5s %12s %14s\n", "TIME", "MARKET", "TAKER", "PRICE", "SIZE");
-    for (uint64_t k = 0; k < top->trade_count && k < TRADES_KEPT && k + 2 < most; k++) {
-        const json_t *frame = top->trades[(top->trade_count - 1 - k) % TRADES_KEPT];
-        const json_t *data = json_object_get(frame, "data");
-        char time[TIMESTAMP_TEXT_BYTES + 1];
+    for (uint32_t k = 0; k < top->trade_count && k + 2 < most; k++) {
+        const struct top_market *market = top->trades[k].market;
+        const json_t *data = top->trades[k].data;
+        char time[TIMESTAMP_TEXT_BYTES + 1], price[64], size[64];
         timestamp_format_ms(number_of(data, "time"), time);
-        fprintf(out, "%.12s  %-12.12s  %-5s %12s %14s%s\n", time + 11, text_of(frame, "market"),
-                text_of(data, "taker_side"), text_of(data, "price"), text_of(data, "size"),
+        report_padded(text_of(data, "price"), market->price_digits, price, sizeof price);
+        report_padded(text_of(data, "size"), market->size_digits, size, sizeof size);
+        fprintf(out, "%.12s  %-12.12s  %-5s %12s %14s%s\n", time + 11, market->name,
+                text_of(data, "taker_side"), price, size,
                 json_is_true(json_object_get(data, "liquidation")) ? "  liquidation" : "");
     }
+}
+
+/* Prices of a market are shown with as many digits behind the point. */
+static void note_prices(struct top_market *market)
+{
+    for (size_t i = 0; i < CC_COUNT(columns); i++)
+        if (columns[i].member != NULL && strstr(columns[i].member, "_price") != NULL)
+            note_digits(&market->price_digits, market->ticker, columns[i].member);
 }
 
 /* Everything as one JSON object. */
@@ -309,6 +378,7 @@ static bool show(struct top *top)
         top->markets[k].trade_rate =
             top->drawn_seq != 0 ? (double)top->markets[k].trades / seconds : 0;
         top->markets[k].trades = 0;
+        note_prices(top->markets + k);
     }
     top->drawn_ns = now_ns;
     top->drawn_seq = top->engine_seq;
@@ -323,7 +393,8 @@ static bool show(struct top *top)
         screen_page_begin(&page);
         write_status(top, page.out, rate);
         write_markets(top, page.out, size, most > 1 && most < top->market_count ? most - 1 : most);
-        write_trades(top, page.out, room > used ? room - used : 0);
+        if (size.columns > TRADE_COLUMNS)
+            write_trades(top, page.out, room > used ? room - used : 0);
         screen_page_end(&page);
         if (top->is_terminal)
             screen_draw(page.text);
@@ -369,8 +440,8 @@ static void free_all(struct top *top)
 {
     for (uint32_t k = 0; k < top->market_count; k++)
         json_decref(top->markets[k].ticker);
-    for (uint32_t k = 0; k < TRADES_KEPT; k++)
-        json_decref(top->trades[k]);
+    for (uint32_t k = 0; k < top->trade_count; k++)
+        json_decref(top->trades[k].data);
     json_decref(top->status);
 }
 

@@ -18,6 +18,7 @@ enum {
     DEPTH_MAX = 1000,
     PICTURE_MS = 50, /* between two pictures of a terminal, without --interval */
     IDLE_MS = 1000,
+    BOOK_ROWS = 3, /* that are no levels (report_book) */
 };
 
 static const uint64_t ms_ns = 1000000;
@@ -150,7 +151,10 @@ static void show_bests(const json_t *book)
 /* Shows the book as it is. False: that was the last picture. */
 static bool show_book(struct watch *watch)
 {
-    json_t *book = client_book_json(&watch->book, watch->market, watch->depth);
+    uint32_t depth = watch->depth;
+    if (watch->is_terminal && 2 * depth + BOOK_ROWS > screen_size().rows)
+        depth = screen_size().rows > BOOK_ROWS + 1 ? (screen_size().rows - BOOK_ROWS) / 2 : 1;
+    json_t *book = client_book_json(&watch->book, watch->market, depth);
     INVARIANT(book != NULL);
     if (watch->context->arguments->json) {
         report_object(stdout, json_incref(book), true);

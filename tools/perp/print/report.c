@@ -198,18 +198,68 @@ void report_answer(FILE *out, const char *text, size_t count, bool json,
     report_object(out, whole, json);
 }
 
-static void show_side(FILE *out, const json_t *levels, bool asks)
+uint32_t report_fraction(const char *dec)
 {
+    const char *point = dec != NULL ? strchr(dec, '.') : NULL;
+    return point != NULL ? (uint32_t)strlen(point + 1) : 0;
+}
+
+void report_padded(const char *dec, uint32_t digits, char *text, size_t bytes)
+{
+    static const char zeros[] = "00000000000000000000";
+    uint32_t has = report_fraction(dec);
+    bool is_number = dec[0] == '-' ? dec[1] != '\0' : true;
+    uint32_t more = is_number && digits > has ? digits - has : 0;
+    if (more >= sizeof zeros)
+        more = sizeof zeros - 1;
+    snprintf(text, bytes, "%s%s%.*s", dec, more != 0 && has == 0 ? "." : "", (int)more, zeros);
+}
+
+static const char *level_text(const json_t *levels, size_t number, size_t member)
+{
+    return json_string_value(json_array_get(json_array_get(levels, number), member));
+}
+
+/* The most digits behind a point that a price (member 0) or a size (1) has. */
+static uint32_t level_digits(const json_t *book, size_t member)
+{
+    static const char *const sides[] = { "asks", "bids" };
+    uint32_t most = 0;
+    for (size_t k = 0; k < CC_COUNT(sides); k++) {
+        const json_t *levels = json_object_get(book, sides[k]);
+        for (size_t i = 0; i < json_array_size(levels); i++) {
+            uint32_t digits = report_fraction(level_text(levels, i, member));
+            most = digits > most ? digits : most;
+        }
+    }
+    return most;
+}
+
+static void show_side(FILE *out, const json_t *book, bool asks)
+{
+    const json_t *levels = json_object_get(book, asks ? "asks" : "bids");
+    uint32_t digits[] = { level_digits(book, 0), level_digits(book, 1) };
     size_t count = json_array_size(levels);
     for (size_t i = 0; i < count; i++) {
-        const json_t *level = json_array_get(levels, asks ? count - 1 - i : i);
-        const char *price = json_string_value(json_array_get(level, 0));
-        const char *size = json_string_value(json_array_get(level, 1));
-        fprintf(out, "  %-4s %16s %18s\n", asks ? "ask" : "bid", price != NULL ? price : "?",
-                size != NULL ? size : "?");
+        char texts[2][64];
+        for (size_t k = 0; k < CC_COUNT(texts); k++) {
+            const char *dec = level_text(levels, asks ? count - 1 - i : i, k);
+            report_padded(dec != NULL ? dec : "-", digits[k], texts[k], sizeof texts[k]);
+        }
+        fprintf(out, "  %-4s %16s %18s\n", asks ? "ask" : "bid", texts[0], texts[1]);
     }
     if (count == 0)
         fprintf(out, "  %-4s %16s\n", asks ? "ask" : "bid", "(none)");
+}
+
+/* How far the best prices are from each other. */
+static void show_spread(FILE *out, const json_t *book)
+{
+    const char *ask = level_text(json_object_get(book, "asks"), 0, 0);
+    const char *bid = level_text(json_object_get(book, "bids"), 0, 0);
+    if (ask != NULL && bid != NULL)
+        fprintf(out, "  %-6s %14.*f\n", "spread", (int)level_digits(book, 0),
+                strtod(ask, NULL) - strtod(bid, NULL));
 }
 
 void report_book(FILE *out, const char *text, size_t count)
@@ -225,8 +275,9 @@ void report_book(FILE *out, const char *text, size_t count)
             (long long)json_integer_value(json_object_get(root, "seq")),
             (long long)json_integer_value(json_object_get(root, "engine_seq")), "side", "price",
             "size");
-    show_side(out, json_object_get(root, "asks"), true);
-    show_side(out, json_object_get(root, "bids"), false);
+    show_side(out, root, true);
+    show_spread(out, root);
+    show_side(out, root, false);
     json_decref(root);
 }
 

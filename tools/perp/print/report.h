@@ -29,7 +29,14 @@ void report_object(FILE *out, struct json_t *object, bool json);
  * by blanks. A member `time` is unix ms. */
 void report_rows(FILE *out, const struct json_t *rows, const char *columns);
 
-/* Shows GET /markets/{m}/book as a ladder: asks above bids, sizes summed towards the ends. */
+/* Digits behind the point of a decimal; NULL and what has no point: 0. */
+CC_MUST_USE uint32_t report_fraction(const char *dec);
+
+/* Writes the decimal with zeros behind it up to so many digits behind the point, so that numbers of
+ * a column stand under each other; "-" as it is. */
+void report_padded(const char *dec, uint32_t digits, char *text, size_t bytes);
+
+/* Shows GET /markets/{m}/book as a ladder: asks above bids, the spread between them. */
 void report_book(FILE *out, const char *text, size_t count);
 
 /* Rows of a dump, as table or as the JSON array "fields". */
