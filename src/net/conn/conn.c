@@ -13,15 +13,21 @@ static const uint64_t time_ns[CONN_TIMES] = {
     [CONN_TIME_BODY] = 30 * CONN_SECOND_NS,      [CONN_TIME_LINGER] = 2 * CONN_SECOND_NS,
 };
 
+static size_t in_pages(size_t bytes)
+{
+    return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
+}
+
 static size_t conns_bytes(uint32_t capacity)
 {
-    return (sizeof(struct conn) * capacity + PAGE - 1) & ~(size_t)(PAGE - 1);
+    return in_pages(sizeof(struct conn) * capacity);
 }
 
 size_t conn_table_bytes(uint32_t capacity)
 {
     return (size_t)CONN_SPILLED_MAX * CONN_INPUT_BYTES + (size_t)capacity * CONN_INPUT_KEEP +
-           conns_bytes(capacity) + (1 + CONN_QUEUES) * sizeof(uint32_t) * capacity;
+           conns_bytes(capacity) + in_pages(crowd_bytes(capacity)) +
+           (1 + CONN_QUEUES) * sizeof(uint32_t) * capacity;
 }
 
 int conn_table_init(struct conn_table *table, uint32_t capacity, struct mix_key hash_key)
@@ -37,7 +43,8 @@ int conn_table_init(struct conn_table *table, uint32_t capacity, struct mix_key 
     table->large_inputs = memory;
     table->inputs = table->large_inputs + (size_t)CONN_SPILLED_MAX * CONN_INPUT_BYTES;
     table->conns = (void *)(table->inputs + (size_t)capacity * CONN_INPUT_KEEP);
-    table->free = (void *)((uint8_t *)table->conns + conns_bytes(capacity));
+    uint8_t *crowd = (uint8_t *)table->conns + conns_bytes(capacity);
+    table->free = (void *)(crowd + in_pages(crowd_bytes(capacity)));
     table->free_count = capacity;
     for (uint32_t i = 0; i < capacity; i++)
         table->free[i] = capacity - 1 - i;
@@ -47,14 +54,14 @@ int conn_table_init(struct conn_table *table, uint32_t capacity, struct mix_key 
         table->times[i] = (struct conn_list){ CONN_NONE, CONN_NONE };
     for (unsigned i = 0; i < CONN_QUEUES; i++)
         table->queues[i].items = table->free + (1 + i) * (size_t)capacity;
-    return crowd_init(&table->crowd, table->conns, capacity, hash_key);
+    crowd_init(&table->crowd, crowd, table->conns, capacity, hash_key);
+    return 0;
 }
 
 void conn_table_free(struct conn_table *table)
 {
     if (table->memory != NULL)
         region_unmap(table->memory, table->memory_bytes);
-    crowd_free(&table->crowd);
     table->memory = NULL;
 }
 

@@ -1,22 +1,32 @@
 #include "net/conn/crowd.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
-int crowd_init(struct crowd *crowd, struct conn *conns, uint32_t capacity, struct mix_key hash_key)
+static size_t rows_bytes(uint32_t capacity)
 {
+    return capacity * sizeof(struct crowd_row);
+}
+
+static size_t counts_bytes(uint32_t capacity)
+{
+    return (capacity + (size_t)1) * sizeof(struct crowd_count);
+}
+
+size_t crowd_bytes(uint32_t capacity)
+{
+    return rows_bytes(capacity) + counts_bytes(capacity) + capacity * sizeof(uint32_t);
+}
+
+void crowd_init(struct crowd *crowd, void *memory, struct conn *conns, uint32_t capacity,
+                struct mix_key hash_key)
+{
+    uint8_t *counts = (uint8_t *)memory + rows_bytes(capacity);
     *crowd = (struct crowd){
         .conns = conns,
         .mask = capacity - 1,
         .hash_key = hash_key,
-        .rows = calloc(capacity, sizeof *crowd->rows),
-        .hashes = malloc(capacity * sizeof *crowd->hashes),
-        .counts = malloc((capacity + (size_t)1) * sizeof *crowd->counts),
+        .rows = memory,
+        .counts = (void *)counts,
+        .hashes = (void *)(counts + counts_bytes(capacity)),
     };
-    if (crowd->rows == NULL || crowd->hashes == NULL || crowd->counts == NULL) {
-        crowd_free(crowd);
-        return -ENOMEM;
-    }
     for (uint32_t i = 0; i < capacity; i++) {
         crowd->hashes[i] = CONN_NONE;
         crowd->rows[i].next = i + 1 < capacity ? i + 1 : CONN_NONE;
@@ -26,17 +36,6 @@ int crowd_init(struct crowd *crowd, struct conn *conns, uint32_t capacity, struc
         for (unsigned k = 0; k < CROWD_KINDS; k++)
             crowd->counts[i].lists[k] = (struct crowd_list){ CONN_NONE, CONN_NONE };
     }
-    return 0;
-}
-
-void crowd_free(struct crowd *crowd)
-{
-    free(crowd->rows);
-    free(crowd->hashes);
-    free(crowd->counts);
-    crowd->rows = NULL;
-    crowd->hashes = NULL;
-    crowd->counts = NULL;
 }
 
 /* Where the number of the first row with the hash of the address is. */

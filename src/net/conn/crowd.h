@@ -10,8 +10,8 @@
  *        first the one of which the connection quiet longest was placed longest ago. One that has
  *        none of the kind is not among them.
  * Owner. The net thread.
- * Bound. A row, a count and a head of a list for each connection of the table, allocated at the
- *        start. Every function takes the same time however many there are. */
+ * Bound. A row, a count and a head of a list for each connection of the table, in the memory of
+ *        that. Every function takes the same time however many there are. */
 #ifndef NET_CONN_CROWD_H
 #define NET_CONN_CROWD_H
 
@@ -62,10 +62,13 @@ struct crowd {
     struct mix_key hash_key;
 };
 
-/* 0 or -ENOMEM. Of a table of `capacity` connections, a power of two, which outlives the crowd. */
-CC_MUST_USE int crowd_init(struct crowd *crowd, struct conn *conns, uint32_t capacity,
-                           struct mix_key hash_key);
-void crowd_free(struct crowd *crowd);
+/* What the crowd of a table of `capacity` connections, a power of two, takes. */
+CC_MUST_USE size_t crowd_bytes(uint32_t capacity);
+
+/* In so many bytes, all zero and aligned as a struct is, which outlive the crowd as the table of
+ * connections does. */
+void crowd_init(struct crowd *crowd, void *memory, struct conn *conns, uint32_t capacity,
+                struct mix_key hash_key);
 
 /* Counts the connection for its address. It must not be counted yet. */
 void crowd_enter(struct crowd *crowd, struct conn *conn);
