@@ -12,19 +12,31 @@ enum { LOOKS_MAX = 256 }; /* connections looked at for one that yields */
 /* RFC 8446, 6: a fatal alert in a record of its own. */
 static const uint8_t internal_error[] = { 21, 3, 1, 0, 2, 2, 80 };
 
+/* Whether something of it is being executed: of one that reads nothing, behind a held read. */
+static bool has_write(const struct context *context, const struct conn *conn)
+{
+    for (uint32_t at = conn->pending_head; at != PENDING_NONE;) {
+        const struct pending *pending = pending_at(&context->pendings, at);
+        if (pending->kind == PENDING_WRITE && pending->state != PENDING_DONE)
+            return true;
+        at = pending->next;
+    }
+    return false;
+}
+
 /* Whether the connection has an answer that may still be on its way. Events come to a stream
- * whether it reads them or not: they are none if the oldest is not. */
+ * whether it reads them or not: they are none if the oldest is not. What is in `wire` was an answer
+ * before: its time is that of its sealing, which is of interest only for the last of them. */
 static bool has_news(const struct context *context, const struct conn *conn)
 {
     const struct output_pool *outputs = &context->outputs;
     uint64_t since_ns = conn_unsent_since_ns(outputs, conn);
     if (since_ns == UINT64_MAX)
         return false;
-    if (conn->stream == NULL) {
-        uint64_t newest_ns = output_newest_ns(outputs, &conn->output);
-        uint64_t wire_ns = output_newest_ns(outputs, &conn->wire);
-        since_ns = newest_ns > wire_ns ? newest_ns : wire_ns;
-    }
+    if (conn->reads_held && has_write(context, conn))
+        return true;
+    if (conn->stream == NULL)
+        since_ns = output_newest_ns(outputs, conn->output.bytes > 0 ? &conn->output : &conn->wire);
     return context->now_ns - since_ns < NEWS_NS;
 }
 

@@ -202,13 +202,15 @@ enum crowd_kind crowd_kind_of(const struct conn *conn)
 {
     bool is_paused =
         conn->blocked && (conn->pause_ns != 0 || conn->output.bytes > CONN_OUTPUT_PAUSE);
-    if (conn->pending_count > 0 || (conn->blocked && !is_paused) || conn->time == CONN_TIME_LINGER)
+    bool is_held = conn->reads_held && conn->output.bytes > 0; /* until the peer reads */
+    bool is_under_way = conn->pending_count > 0 || (conn->blocked && !is_paused);
+    if ((is_under_way && !is_held) || conn->time == CONN_TIME_LINGER)
         return CROWD_BUSY;
     if (conn->stream != NULL)
         return conn->has_proved ? CROWD_PROVED_STREAM : CROWD_STREAM;
     if (conn->has_proved)
         return CROWD_PROVED;
-    return is_paused || conn->time != CONN_TIME_IDLE ? CROWD_BEGUN : CROWD_IDLE;
+    return is_paused || is_held || conn->time != CONN_TIME_IDLE ? CROWD_BEGUN : CROWD_IDLE;
 }
 
 void crowd_enter(struct crowd *crowd, struct conn *conn)

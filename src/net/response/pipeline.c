@@ -102,6 +102,8 @@ static void advance(struct pipeline *pipeline, struct conn *conn)
         if (!flush(pipeline, conn) && !conn->broken)
             pipeline_starve(pipeline, conn);
     } while (read_send_held(&pipeline->reads, conn));
+    if (conn->reads_held) /* it may be one that waits for its peer */
+        crowd_hear(&pipeline->context->conns.crowd, conn);
 }
 
 void pipeline_resume(struct pipeline *pipeline, struct conn *conn)
