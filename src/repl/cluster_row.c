@@ -189,6 +189,46 @@ bool cluster_row_segment_decode(struct cluster_segment *out, struct etcd_bytes v
     return out->first_frame != 0 && out->first_frame <= out->last_frame;
 }
 
+/* ---- snapshot -------------------------------------------------------------------------------- */
+
+static const char snapshot_magic[8] = { 'p', 'e', 'r', 'p', 'd', 'P', 'T', 'R' };
+
+void cluster_row_snapshot_encode(uint8_t out[CLUSTER_SNAPSHOT_BYTES],
+                                 const struct cluster_snapshot *snapshot)
+{
+    memset(out, 0, CLUSTER_SNAPSHOT_BYTES);
+    cc_store64(out + 16, snapshot->sequence);
+    cc_store64(out + 24, snapshot->frame);
+    cc_store64(out + 32, snapshot->next_segment);
+    cc_store64(out + 40, snapshot->t_ns);
+    cc_store64(out + 48, snapshot->bytes);
+    cc_store32(out + 56, snapshot->rules_version);
+    memcpy(out + 64, snapshot->image_hash, sizeof snapshot->image_hash);
+    memcpy(out + 96, snapshot->frame_hash, sizeof snapshot->frame_hash);
+    memcpy(out + 128, snapshot->file_hash, sizeof snapshot->file_hash);
+    write_text(out + 160, snapshot->node, CLUSTER_LABEL_BYTES);
+    seal(out, CLUSTER_SNAPSHOT_BYTES, snapshot_magic);
+}
+
+bool cluster_row_snapshot_decode(struct cluster_snapshot *out, struct etcd_bytes value)
+{
+    const uint8_t *bytes = value.bytes;
+
+    if (!is_sealed(value, CLUSTER_SNAPSHOT_BYTES, snapshot_magic) || !cc_is_zero(bytes + 60, 4))
+        return false;
+    out->sequence = cc_load64(bytes + 16);
+    out->frame = cc_load64(bytes + 24);
+    out->next_segment = cc_load64(bytes + 32);
+    out->t_ns = cc_load64(bytes + 40);
+    out->bytes = cc_load64(bytes + 48);
+    out->rules_version = cc_load32(bytes + 56);
+    memcpy(out->image_hash, bytes + 64, sizeof out->image_hash);
+    memcpy(out->frame_hash, bytes + 96, sizeof out->frame_hash);
+    memcpy(out->file_hash, bytes + 128, sizeof out->file_hash);
+    return out->sequence != 0 && out->frame != 0 && out->next_segment != 0 &&
+           read_text(out->node, bytes + 160, CLUSTER_LABEL_BYTES, true);
+}
+
 /* ---- genesis, handover and term -------------------------------------------------------------- */
 
 void cluster_row_genesis_encode(uint8_t out[CLUSTER_GENESIS_BYTES],

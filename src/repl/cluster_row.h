@@ -16,6 +16,7 @@ enum {
     CLUSTER_GENESIS_BYTES = 48,
     CLUSTER_HANDOVER_BYTES = 32,
     CLUSTER_SEGMENT_BYTES = 144,
+    CLUSTER_SNAPSHOT_BYTES = 176,
     CLUSTER_LABEL_BYTES = 16, /* of a node, without an end if it is that long */
     CLUSTER_PLACE_BYTES = 64  /* host:port with its end */
 };
@@ -84,6 +85,17 @@ struct cluster_segment {
     uint8_t last_frame_hash[32];
 };
 
+/* A snapshot that the vault has. */
+struct cluster_snapshot {
+    uint64_t sequence, frame; /* its frame ends a segment */
+    uint64_t next_segment;    /* after that one */
+    uint64_t t_ns;
+    uint64_t bytes; /* of its file */
+    uint32_t rules_version;
+    uint8_t image_hash[32], frame_hash[32], file_hash[32]; /* BLAKE2b-256 */
+    char node[CLUSTER_LABEL_BYTES + 1];                    /* that put it */
+};
+
 void cluster_row_identity_encode(uint8_t out[CLUSTER_IDENTITY_BYTES],
                                  const struct cluster_identity *identity);
 void cluster_row_leader_encode(uint8_t out[CLUSTER_LEADER_BYTES],
@@ -95,6 +107,8 @@ void cluster_row_handover_encode(uint8_t out[CLUSTER_HANDOVER_BYTES],
                                  const struct cluster_handover *handover);
 void cluster_row_segment_encode(uint8_t out[CLUSTER_SEGMENT_BYTES],
                                 const struct cluster_segment *segment);
+void cluster_row_snapshot_encode(uint8_t out[CLUSTER_SNAPSHOT_BYTES],
+                                 const struct cluster_snapshot *snapshot);
 
 /* Read a value. False if it is none: another length, magic, version or CRC, or a text or pad that
  * is not as it must be; *out is then undefined. */
@@ -104,6 +118,7 @@ CC_MUST_USE bool cluster_row_node_decode(struct cluster_node *out, struct etcd_b
 CC_MUST_USE bool cluster_row_genesis_decode(struct cluster_genesis *out, struct etcd_bytes value);
 CC_MUST_USE bool cluster_row_handover_decode(struct cluster_handover *out, struct etcd_bytes value);
 CC_MUST_USE bool cluster_row_segment_decode(struct cluster_segment *out, struct etcd_bytes value);
+CC_MUST_USE bool cluster_row_snapshot_decode(struct cluster_snapshot *out, struct etcd_bytes value);
 CC_MUST_USE bool cluster_row_term_decode(uint64_t *out, struct etcd_bytes value);
 
 #endif

@@ -18,7 +18,7 @@ struct repl_key repl_key_of(const char *cluster, const char *name)
 
 static struct repl_key numbered(const char *cluster, const char *folder, uint64_t number)
 {
-    char name[8 + NUMBER_DIGITS + 1];
+    char name[9 + NUMBER_DIGITS + 1];
     int count = snprintf(name, sizeof name, "%s/%016" PRIx64, folder, number);
 
     INVARIANT(count > 0 && (size_t)count < sizeof name);
@@ -38,6 +38,16 @@ struct repl_key repl_key_segment(const char *cluster, uint64_t segment)
 struct repl_key repl_key_segment_end(const char *cluster)
 {
     return repl_key_of(cluster, "segment/~");
+}
+
+struct repl_key repl_key_snapshot(const char *cluster, uint64_t sequence)
+{
+    return numbered(cluster, "snapshot", sequence);
+}
+
+struct repl_key repl_key_snapshot_end(const char *cluster)
+{
+    return repl_key_of(cluster, "snapshot/~");
 }
 
 struct repl_key repl_key_log_end(const char *cluster)

@@ -41,6 +41,10 @@ struct repl_key repl_key_log_end(const char *cluster);
 struct repl_key repl_key_segment(const char *cluster, uint64_t segment);
 struct repl_key repl_key_segment_end(const char *cluster);
 
+/* perp/<cluster>/snapshot/<sequence>, and a key above all of them. */
+struct repl_key repl_key_snapshot(const char *cluster, uint64_t sequence);
+struct repl_key repl_key_snapshot_end(const char *cluster);
+
 /* The read of a page of keys. The request points into the struct, which stays where it is until
  * etcd_submit has returned. */
 struct repl_key_page {

@@ -49,7 +49,7 @@ static bool ask_joined(struct survey *survey, const char *cluster, struct etcd *
         if (key->count <= skip || key->count - skip > CLUSTER_LABEL_BYTES)
             continue; /* no node's */
         memcpy(text, (const char *)key->bytes + skip, key->count - skip);
-        if (!cluster_option_is_name(text, CLUSTER_LABEL_BYTES))
+        if (strlen(text) != key->count - skip || !cluster_option_is_name(text, CLUSTER_LABEL_BYTES))
             continue;
         if (survey->joined_count == SURVEY_NODES_MAX) {
             survey->joined_more++;
@@ -101,6 +101,28 @@ static bool ask_vault(struct survey *survey, const char *cluster, struct etcd *e
         survey->vault_t_ns = newest.last_t_ns;
         next = newest.segment + 1;
         more = done.more;
+    }
+    return true;
+}
+
+/* Their keys come oldest first. A row that is none is passed over: a joining node does so too. */
+static bool ask_snapshots(struct survey *survey, const char *cluster, struct etcd *etcd)
+{
+    struct repl_key from = repl_key_snapshot(cluster, 0), end = repl_key_snapshot_end(cluster);
+    struct etcd_done done;
+
+    if (etcd_ask_range(etcd, etcd_text(from.text), etcd_text(end.text), 0, SURVEY_WAIT_NS, &done) !=
+            0 ||
+        done.result != ETCD_OK)
+        return false;
+    survey->snapshot_count = 0;
+    for (uint32_t i = done.row_count; i-- > 0 && survey->snapshot_count < SURVEY_SNAPSHOTS;) {
+        struct cluster_snapshot snapshot;
+        if (!cluster_row_snapshot_decode(&snapshot, done.rows[i].value))
+            continue;
+        if (survey->snapshot_count == 0)
+            survey->snapshot = snapshot;
+        survey->snapshot_sequence[survey->snapshot_count++] = snapshot.sequence;
     }
     return true;
 }
@@ -160,7 +182,8 @@ void survey_keys(struct survey *survey, const char *cluster, struct etcd *etcd)
     survey->joined_count = survey->joined_more = 0;
     survey->has_leader = false;
     survey->has_answer = ask_nodes(survey, cluster, etcd) && ask_joined(survey, cluster, etcd) &&
-                         ask_leader(survey, cluster, etcd) && ask_vault(survey, cluster, etcd);
+                         ask_leader(survey, cluster, etcd) && ask_vault(survey, cluster, etcd) &&
+                         ask_snapshots(survey, cluster, etcd);
 }
 
 uint32_t survey_used_percent(const struct survey *survey, uint64_t quota)
@@ -240,16 +263,19 @@ bool survey_is_full(const struct survey *survey)
     return false;
 }
 
-const char *survey_reclaimer(const struct survey *survey)
+const char *survey_first_standby(const struct survey *survey)
 {
-    if (!survey->has_answer)
-        return NULL;
-    if (survey->has_leader)
-        return survey->leader;
     for (uint32_t i = 0; i < survey->node_count; i++)
         if (survey->nodes[i].state == CLUSTER_CURRENT)
             return survey->nodes[i].node;
     return NULL;
+}
+
+const char *survey_reclaimer(const struct survey *survey)
+{
+    if (!survey->has_answer)
+        return NULL;
+    return survey->has_leader ? survey->leader : survey_first_standby(survey);
 }
 
 uint64_t survey_place_of_leader(const struct survey *survey, const char *node, uint64_t own)

@@ -1,7 +1,7 @@
-/* survey.h - how a cluster is: its nodes, the members of etcd, the newest segment of the vault.
+/* survey.h - how a cluster is: its nodes, the members of etcd, what the vault has.
  *
  *   keys node/, member/, leader, ──┐
- *   segment/                       │
+ *   segment/, snapshot/            │
  *   members, by any of them ───────┼──> struct survey
  *   status, asked of each ─────────┘
  *
@@ -16,7 +16,7 @@
 #include "repl/cluster_row.h"
 #include "repl/repl_key.h"
 
-enum { SURVEY_NODES_MAX = 16, SURVEY_VERSION_BYTES = 16 };
+enum { SURVEY_NODES_MAX = 16, SURVEY_VERSION_BYTES = 16, SURVEY_SNAPSHOTS = 3 };
 
 #define SURVEY_WAIT_NS UINT64_C(1000000000)
 
@@ -39,6 +39,9 @@ struct survey {
     uint32_t joined_count, joined_more;
     bool has_answer; /* etcd answered for its keys: else nodes, leader and vault are not known */
     bool has_leader, has_vault;
+    uint32_t snapshot_count;                      /* in the vault, at most SURVEY_SNAPSHOTS ... */
+    uint64_t snapshot_sequence[SURVEY_SNAPSHOTS]; /* ... the newest ones, newest first */
+    struct cluster_snapshot snapshot;             /* the newest; of no use without any */
     char leader[CLUSTER_LABEL_BYTES + 1];
     struct cluster_node nodes[SURVEY_NODES_MAX];            /* by name */
     char joined[SURVEY_NODES_MAX][CLUSTER_LABEL_BYTES + 1]; /* keys member/, by name */
@@ -79,6 +82,9 @@ CC_MUST_USE uint64_t survey_etcd_leader(const struct survey *survey);
 
 /* Whether etcd takes no puts and grants no leases, for the quota is used up. */
 CC_MUST_USE bool survey_is_full(const struct survey *survey);
+
+/* The first node by name that is current and does not lead; NULL: there is none. */
+CC_MUST_USE const char *survey_first_standby(const struct survey *survey);
 
 /* The node that has to make room then: the one that leads, else the first current one by name.
  * NULL: there is none. */

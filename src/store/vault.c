@@ -13,7 +13,7 @@ enum {
     BLOCK_BYTES_MIN = 512 /* a frame of a larger block is a frame of this too */
 };
 
-static const char folder[] = "segment";
+static const char folder[] = "segment", snapshots[] = "snapshot";
 
 static void name_of(char out[DISK_PATH_BYTES], uint64_t segment, const uint8_t hash[HASH_BYTES])
 {
@@ -29,6 +29,8 @@ int vault_begin(struct vault *vault)
 
     if (error == 0)
         error = disk_make_folder(vault->disk, folder);
+    if (error == 0)
+        error = disk_make_folder(vault->disk, snapshots);
     return error == 0 ? disk_sync_folder(vault->disk, "") : error;
 }
 
@@ -127,6 +129,31 @@ int vault_first(const struct vault *vault, struct disk *journal, uint64_t *segme
     bool has_any = archive.count != 0 || range.count != 0;
     archive_close(&archive);
     return has_any ? 0 : -ENOENT;
+}
+
+int vault_ends_with(const struct vault *vault, struct disk *journal, uint64_t frame,
+                    const uint8_t frame_hash[HASH_BYTES], uint64_t *segment)
+{
+    struct segment_range range;
+    int error = segment_range_of(journal, &range);
+
+    if (error != 0 || range.count == 0)
+        return error;
+    for (uint64_t n = range.max; n > range.min; n--) {
+        struct frame_header header;
+        error = read_first(vault, journal, n, &header);
+        if (error == -EAGAIN) /* prepared */
+            continue;
+        if (error != 0)
+            return error;
+        if (header.number <= frame)
+            return 0; /* it lies within this segment or a later one */
+        if (header.number != frame + 1)
+            continue;
+        *segment = n - 1;
+        return memcmp(header.previous_hash, frame_hash, HASH_BYTES) == 0 ? 1 : -EBADMSG;
+    }
+    return 0;
 }
 
 /* Reads a retired segment from the archive. */

@@ -1,5 +1,5 @@
 /* vault.h - sealed segments of a cluster's journal in a folder that outlives each of its machines
- * (replication.md, Vault).
+ * (replication.md, Vault). Snapshots are beside them: vault_snapshot.h.
  *
  *   journal/N.seg, sealed ── vault_put ──> segment/N-HASH.zst   synced, read back, compared
  *                            vault_load <──
@@ -24,7 +24,7 @@ struct vault {
     uint32_t segment_bytes;
 };
 
-/* Makes the folder of segments. 0 or -errno. */
+/* Makes the folders of segments and snapshots. 0 or -errno. */
 CC_MUST_USE int vault_begin(struct vault *vault);
 
 /* Puts a sealed segment of the journal on `journal`, or of its archive, whose frames are released
@@ -37,6 +37,12 @@ CC_MUST_USE int vault_put(struct vault *vault, struct disk *journal, uint64_t se
 /* The lowest segment that the journal on `journal`, or its archive, still has. 0, -ENOENT without
  * any, -EBADMSG when the archive's list is damaged, or -errno. */
 CC_MUST_USE int vault_first(const struct vault *vault, struct disk *journal, uint64_t *segment);
+
+/* Which segment of journal/ on `journal` ends with this frame: 1 and *segment; 0: none does, or the
+ * next one has no frame yet; -EBADMSG: the next one goes on after another frame of that number; or
+ * -errno. */
+CC_MUST_USE int vault_ends_with(const struct vault *vault, struct disk *journal, uint64_t frame,
+                                const uint8_t frame_hash[HASH_BYTES], uint64_t *segment);
 
 /* Reads a segment to `out`, segment_bytes of memory, with its padding. 0; -EBADMSG when the file
  * has another size or hash or is no segment; or -errno. */

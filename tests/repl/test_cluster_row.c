@@ -146,6 +146,43 @@ static void segment(void)
     CHECK(strcmp(key.text, "perp/c/segment/00000000000000ab") == 0);
 }
 
+static bool read_snapshot(struct etcd_bytes value)
+{
+    struct cluster_snapshot back;
+    return cluster_row_snapshot_decode(&back, value);
+}
+
+static void snapshot(void)
+{
+    const struct cluster_snapshot row = {
+        .sequence = 11,
+        .frame = 12,
+        .next_segment = 13,
+        .t_ns = 14,
+        .bytes = 15,
+        .rules_version = 7,
+        .image_hash = { 16 },
+        .frame_hash = { 17 },
+        .file_hash = { 18 },
+        .node = "sixteen-bytes-00",
+    };
+    struct cluster_snapshot back;
+    struct etcd_bytes value = { bytes, CLUSTER_SNAPSHOT_BYTES };
+    cluster_row_snapshot_encode(bytes, &row);
+    CHECK(memcmp(bytes, "perpdPTR", 8) == 0 && cc_load16(bytes + 10) == 176);
+    for (uint64_t i = 0; i < 5; i++)
+        CHECK(cc_load64(bytes + 16 + 8 * i) == 11 + i);
+    CHECK(cc_load32(bytes + 56) == 7 && cc_load32(bytes + 60) == 0);
+    CHECK(bytes[64] == 16 && bytes[96] == 17 && bytes[128] == 18);
+    CHECK(memcmp(bytes + 160, row.node, 16) == 0);
+    CHECK(cluster_row_snapshot_decode(&back, value));
+    CHECK(back.bytes == 15 && back.rules_version == 7 && strcmp(back.node, row.node) == 0);
+    CHECK(memcmp(back.file_hash, row.file_hash, sizeof row.file_hash) == 0);
+    flip(CLUSTER_SNAPSHOT_BYTES, read_snapshot);
+    struct repl_key key = repl_key_snapshot("c", 0xAB);
+    CHECK(strcmp(key.text, "perp/c/snapshot/00000000000000ab") == 0);
+}
+
 static void keys(void)
 {
     struct repl_key key = repl_key_frame("c", 0xAB);
@@ -164,6 +201,7 @@ int main(void)
     node();
     handover();
     segment();
+    snapshot();
     keys();
     return 0;
 }

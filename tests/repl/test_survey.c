@@ -103,6 +103,45 @@ static void shows_the_keys(void)
     close_world();
 }
 
+static void put_snapshot(uint64_t sequence, bool is_whole)
+{
+    const struct cluster_snapshot snapshot = { .sequence = sequence,
+                                               .frame = sequence / 2,
+                                               .next_segment = 4,
+                                               .bytes = 5000,
+                                               .rules_version = 7,
+                                               .node = "a" };
+    uint8_t value[CLUSTER_SNAPSHOT_BYTES];
+    struct repl_key key = repl_key_snapshot("x", sequence);
+
+    cluster_row_snapshot_encode(value, &snapshot);
+    value[40] ^= is_whole ? 0 : 1;
+    put(&key, value, sizeof value);
+}
+
+/* The newest ones, however many there are; who may put the next one. */
+static void snapshots(void)
+{
+    struct survey survey = { 0 };
+
+    open_world();
+    put_node("a", CLUSTER_LEADING, 70);
+    survey_keys(&survey, "x", etcd);
+    CHECK(survey.has_answer && survey.snapshot_count == 0);
+    CHECK(survey_first_standby(&survey) == NULL);
+    put_node("b", CLUSTER_BEHIND, 5);
+    put_node("d", CLUSTER_CURRENT, 70);
+    put_node("c", CLUSTER_CURRENT, 70);
+    for (uint64_t sequence = 100; sequence <= 500; sequence += 100)
+        put_snapshot(sequence, sequence != 400);
+    survey_keys(&survey, "x", etcd);
+    CHECK(survey.snapshot_count == 3 && survey.snapshot_sequence[0] == 500);
+    CHECK(survey.snapshot_sequence[1] == 300 && survey.snapshot_sequence[2] == 200);
+    CHECK(survey.snapshot.frame == 250 && survey.snapshot.next_segment == 4);
+    CHECK(strcmp(survey_first_standby(&survey), "c") == 0);
+    close_world();
+}
+
 static void more_nodes_than_are_shown(void)
 {
     struct survey survey = { 0 };
@@ -127,6 +166,11 @@ static void put_joined(const char *name)
     put(&key, "joined", 6);
 }
 
+static void put_bytes(const char *key, size_t count)
+{
+    etcd_sim_put(sim, (struct etcd_bytes){ key, count }, (struct etcd_bytes){ "joined", 6 });
+}
+
 /* A node that joined is missed while it has no session; names that no node can have are none. */
 static void who_has_joined(void)
 {
@@ -141,6 +185,7 @@ static void who_has_joined(void)
     put_joined("c-234567890abcdef");
     put_joined("<b>");
     put_joined("d\n");
+    put_bytes("perp/x/member/a\0b", 17);
     survey_keys(&survey, "x", etcd);
     CHECK(survey.joined_count == 2 && survey.joined_more == 0);
     CHECK(survey_has_joined(&survey, "a") && survey_has_node(&survey, "a"));
@@ -262,6 +307,7 @@ static void reclaimer(void)
 int main(void)
 {
     shows_the_keys();
+    snapshots();
     more_nodes_than_are_shown();
     who_has_joined();
     a_silent_etcd();

@@ -5,7 +5,7 @@
 #include "archive_run.h"
 #include "check.h"
 #include "store/segment.h"
-#include "store/vault.h"
+#include "store/vault_snapshot.h"
 #include "support/sim/disk_sim.h"
 
 enum { SEALED = ARCHIVE_RUN_SEALED };
@@ -182,6 +182,155 @@ static void former_journal(void)
     close_world();
 }
 
+/* ---- snapshots ------------------------------------------------------------------------------- */
+
+/* A snapshot of the journal's directory that says it ends with the last frame of `row`. */
+static void make_snapshot(const struct archive_row *row, uint64_t sequence, bool is_of_frame)
+{
+    static uint8_t image[(1 << 20) + 77]; /* more than a piece */
+    struct snapshot_head head = { .sequence = sequence,
+                                  .frame = row->last_frame,
+                                  .t_ns = row->last_t_ns,
+                                  .boot = 1,
+                                  .rules_version = 7 };
+    memset(image, (int)(sequence % 251), sizeof image);
+    memcpy(head.frame_hash, row->last_frame_hash, HASH_BYTES);
+    head.frame_hash[0] ^= is_of_frame ? 0 : 1;
+    CHECK(disk_make_folder(journal, "snapshot") == 0);
+    struct snapshot_writer *writer = snapshot_begin(journal, &exchange, sequence);
+    CHECK(writer != NULL);
+    snapshot_section_begin(writer, 1, 1);
+    snapshot_bytes(writer, image, sizeof image);
+    CHECK(snapshot_end(writer, &head) == 0);
+}
+
+static int upload(const struct vault_snapshot *found, struct vault_snapshot *put)
+{
+    struct vault_upload upload;
+    int done = vault_upload_begin(&upload, &vault, journal, found);
+    while (done == 0)
+        done = vault_upload_step(&upload);
+    CHECK(upload.state == VAULT_UPLOAD_IDLE);
+    *put = upload.snapshot;
+    return done;
+}
+
+static const char *path_of_snapshot(const struct vault_snapshot *snapshot)
+{
+    static char path[DISK_PATH_BYTES];
+    snprintf(path, sizeof path, "snapshot/%lu-%016lx.snap", snapshot->sequence,
+             cc_load64(snapshot->file_hash));
+    return path;
+}
+
+/* Another node's empty directory gets it whole, or not at all. */
+static int fetch(const struct vault_snapshot *snapshot)
+{
+    const struct disk_sim_config config = { .seed = 7, .block_bytes = 512, .latency_max = 1 };
+    struct disk *to = disk_sim_create(&config);
+    struct snapshot whole;
+    CHECK(to != NULL && disk_make_folder(to, "") == 0 && disk_make_folder(to, "snapshot") == 0);
+    int error = vault_snapshot_fetch(&vault, snapshot, to);
+    int read = snapshot_read(to, &exchange, snapshot->sequence, &whole, NULL);
+    CHECK(read == (error == 0 ? 0 : -ENOENT));
+    if (read == 0) {
+        CHECK(whole.head.frame == snapshot->frame && whole.sections[0].bytes[99] != 0);
+        snapshot_close(&whole);
+    }
+    uint64_t sequence;
+    CHECK(error == 0 || snapshot_list(to, &sequence, 1) == 0);
+    disk_sim_destroy(to);
+    return error;
+}
+
+static void rows_of(struct archive_row rows[SEALED])
+{
+    uint64_t log_bytes;
+    for (uint64_t n = 0; n < SEALED; n++)
+        CHECK(vault_put(&vault, journal, n, all, &rows[n], &log_bytes) == 1);
+}
+
+/* The newest that ends a sealed segment goes in, and comes out byte for byte. */
+static void snapshots(void)
+{
+    struct archive_row rows[SEALED], within;
+    struct vault_snapshot found, put;
+    uint64_t segment;
+    open_world(5);
+    rows_of(rows);
+    CHECK(vault_snapshot_find(&vault, journal, &found) == 0);
+    make_snapshot(&rows[1], rows[1].last_sequence, true);
+    make_snapshot(&rows[2], rows[2].last_sequence, true);
+    within = rows[3]; /* of a frame within segment 3: a start's, or a stop's */
+    within.last_frame--;
+    make_snapshot(&within, rows[3].last_sequence - 1, true);
+    CHECK(vault_snapshot_find(&vault, journal, &found) == 1);
+    CHECK(found.sequence == rows[2].last_sequence && found.frame == rows[2].last_frame);
+    CHECK(found.segment == 2 && found.rules_version == 7 && found.t_ns == rows[2].last_t_ns);
+    CHECK(vault_ends_with(&vault, journal, 0, rows[2].last_frame_hash, &segment) == 0);
+    CHECK(upload(&found, &put) == 1);
+    CHECK(put.bytes == SNAPSHOT_IMAGE_OFFSET + (1 << 20) + 77);
+    CHECK(disk_sim_exists(vault.disk, path_of_snapshot(&put)));
+    CHECK(!disk_sim_exists(vault.disk, "snapshot/part-n1"));
+    CHECK(fetch(&put) == 0);
+    /* Those below a sequence go. */
+    CHECK(vault_snapshot_prune(&vault, put.sequence) == 0);
+    CHECK(disk_sim_exists(vault.disk, path_of_snapshot(&put)));
+    CHECK(vault_snapshot_prune(&vault, put.sequence + 1) == 0);
+    CHECK(!disk_sim_exists(vault.disk, path_of_snapshot(&put)));
+    CHECK(fetch(&put) == -ENOENT);
+    /* One that names another frame of that number is none to be put. */
+    make_snapshot(&rows[3], rows[3].last_sequence, false);
+    CHECK(vault_snapshot_find(&vault, journal, &found) == -EBADMSG);
+    close_world();
+}
+
+/* Damage of the node's own file, of the vault's, and pointers to another one. */
+static void damaged_snapshots(void)
+{
+    struct archive_row rows[SEALED];
+    struct vault_snapshot found, put, other;
+    char own[DISK_PATH_BYTES];
+    uint8_t byte;
+    open_world(6);
+    rows_of(rows);
+    make_snapshot(&rows[0], rows[0].last_sequence, true);
+    CHECK(vault_snapshot_find(&vault, journal, &found) == 1 && found.segment == 0);
+    CHECK(upload(&found, &put) == 1);
+    static const uint64_t places[] = { 0, 17, 90, 200, 257, 4096, 1 << 20, (1 << 20) + 4172 };
+    for (size_t i = 0; i < CC_COUNT(places); i++) {
+        disk_sim_peek(vault.disk, path_of_snapshot(&put), places[i], &byte, 1);
+        byte ^= 1;
+        disk_sim_poke(vault.disk, path_of_snapshot(&put), places[i], &byte, 1);
+        CHECK(fetch(&put) == -EBADMSG);
+        byte ^= 1;
+        disk_sim_poke(vault.disk, path_of_snapshot(&put), places[i], &byte, 1);
+    }
+    CHECK(fetch(&put) == 0);
+    for (int i = 0; i < 6; i++) { /* a pointer that is not its */
+        other = put;
+        other.bytes += i == 0;
+        other.bytes -= i == 1;
+        other.frame += i == 2;
+        other.image_hash[31] ^= i == 3;
+        other.frame_hash[31] ^= i == 4;
+        other.file_hash[31] ^= i == 5;
+        CHECK(fetch(&other) == -EBADMSG);
+    }
+    exchange.exchange_id[3] ^= 1;
+    CHECK(fetch(&put) == -EXDEV);
+    exchange.exchange_id[3] ^= 1;
+    /* A node whose own file has rotted puts nothing. */
+    snprintf(own, sizeof own, "snapshot/%lu.snap", found.sequence);
+    disk_sim_peek(journal, own, 5000, &byte, 1);
+    byte ^= 1;
+    disk_sim_poke(journal, own, 5000, &byte, 1);
+    CHECK(vault_snapshot_prune(&vault, UINT64_MAX) == 0);
+    CHECK(upload(&found, &put) == -EBADMSG);
+    CHECK(fetch(&put) == -ENOENT);
+    close_world();
+}
+
 int main(void)
 {
     in_and_out();
@@ -189,5 +338,7 @@ int main(void)
     not_written_yet();
     retired();
     damaged();
+    snapshots();
+    damaged_snapshots();
     return 0;
 }

@@ -154,6 +154,12 @@ class Etcd:
         key = base64.b64decode(found["kvs"][0]["key"]).decode()
         return int(found["count"]), int(key.rsplit("/", 1)[1], 16)
 
+    def segment_end(self, cluster, number):
+        """The last sequence of a segment that the vault has."""
+        key = base64.b64encode(f"perp/{cluster}/segment/{number:016x}".encode()).decode()
+        row = base64.b64decode(self.insist("/v3/kv/range", {"key": key})["kvs"][0]["value"])
+        return int.from_bytes(row[48:56], "little")
+
     def members(self, cluster):
         """The names of the nodes that belong to the cluster."""
         first, end = (base64.b64encode(f"perp/{cluster}/member/{text}".encode()).decode()

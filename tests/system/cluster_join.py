@@ -3,6 +3,8 @@
 """
 import json
 import pathlib
+import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -82,6 +84,80 @@ def leaves(cluster, node, config):
     return problems
 
 
+def segments_of(folder):
+    """The segments that a directory has."""
+    names = [path.name for path in [*(folder / "journal").glob("*.seg"),
+                                    *(folder / "archive").glob("*.seg.zst")]]
+    return sorted(int(name.split(".")[0]) for name in names)
+
+
+def snapshot_files(cluster):
+    """The two or three snapshots of the vault, oldest first, once the newest ends its last segment:
+    no further one comes."""
+    def look():
+        files = sorted((cluster.vault / cluster.name / "snapshot").glob("*.snap"),
+                       key=lambda path: int(path.name.split("-")[0]))
+        vault = cluster.shown()["vault"]
+        is_last = vault["snapshot"]["next_segment"] == vault["segment"] + 1 and \
+            files[-1].name.startswith(f"{vault['snapshot']['sequence']}-")
+        return files[-3:] if is_last and len(files) > 1 else None
+
+    what = lambda: "two snapshots in the vault: " + cluster.tails()
+    try:
+        return until(look, what, 20)
+    except AssertionError:
+        cluster.seal()  # a snapshot follows
+        return until(look, what)
+
+
+def joins_from(world, invite, config, node):
+    """Of the vault's snapshots the newest one that is whole is taken, and the segments behind it: a
+    damaged one is passed over with a sentence, and without any every segment is read. The directory
+    is left as the newest one makes it. Gives what joined, and problems."""
+    files, problems = snapshot_files(world.cluster), []
+    names = [int(path.name.split("-")[0]) for path in files]
+    ends_first = world.cluster.etcd.segment_end(world.cluster.name, 0)
+
+    def join(what, sequence, refused, *words):
+        shutil.rmtree(node.folder, ignore_errors=True)
+        done = run_perp("cluster", "join", invite, config, "-o", "json", *words)
+        got = json.loads(done.stdout) if done.returncode == 0 else {"snapshot": None, "segments": 0}
+        segments = segments_of(node.folder)
+        told = [f"perp: snapshot {number} of the vault is passed over: its file is damaged"
+                for number in refused]
+        if (got["snapshot"] != sequence or done.stderr.splitlines() != told or
+                len(segments) != got["segments"] or
+                (segments[0] > 0) != (sequence > ends_first)):
+            problems.append(f"join, {what}: {done}, segments {segments}")
+        return got
+
+    whole = [path.read_bytes() for path in files]
+    files[-1].write_bytes(whole[-1][:5000] + bytes([whole[-1][5000] ^ 4]) + whole[-1][5001:])
+    join("a bit of the newest snapshot changed", names[-2], names[-1:])
+    files[-1].write_bytes(whole[-1][:-1])
+    join("the newest snapshot cut", names[-2], names[-1:])
+    for path, data in zip(files, whole[-1:] + whole[:-1]):
+        path.write_bytes(data)
+    join("each the file of another", 0, reversed(names))
+    for path, data in zip(files, whole):
+        path.write_bytes(data)
+    join("every record", 0, (), "--from-snapshot", "0")
+    return join("the newest snapshot", names[-1], ()), problems
+
+
+def joins_again(world, invite, config, node):
+    """A directory that began with a snapshot is whole from there on; one with all records follows
+    it."""
+    sequence = re.findall(r"snapshot=(\d+) ", node.log())[0]
+    until(lambda: node.stop() == 0 or node.start(), lambda: "clean stop: " + node.log()[-2000:])
+    audit = run_perp("journal", "verify", "--data", node.folder, "--from-snapshot", sequence)
+    shutil.rmtree(node.folder)
+    done = run_perp("cluster", "join", invite, config, "--from-snapshot", "0")
+    node.rejoin()
+    world.await_acks()
+    return [f"{done.args}: {done}" for done in (audit, done) if done.returncode != 0]
+
+
 def joins(world):
     """A machine with nothing but an invitation joins under load, from the vault and the log, and
     leads when it is asked."""
@@ -115,12 +191,13 @@ def joins(world):
                       f"etcd = {node.proxy.addresses}\nvault = file:{cluster.vault}\n"
                       f"[store]\ndata = {node.folder}\n")
     problems += refused_joins(world, invite, config, name)
-    done = run_perp("cluster", "join", invite, config, "-o", "json")
-    if done.returncode != 0:
-        return problems + [f"join: {done}"]
-    joined = json.loads(done.stdout)
+    joined, more = joins_from(world, invite, config, node)
+    if problems := problems + more:
+        return problems
     cluster.nodes.append(node)
     node.rejoin()
+    if f"snapshot={joined['snapshot']} " not in node.log():
+        problems.append(f"{name} did not begin with snapshot {joined['snapshot']}: {node.log()}")
     until(lambda: node.metric("cluster_received_frame") > joined["frame"] + 1, "frames of the log")
 
     def current():
@@ -139,6 +216,6 @@ def joins(world):
 
     until(hand, lambda: f"{name} leads: " + cluster.tails())
     world.await_acks()
-    print(f"cluster: {name} joined with {joined['segments']} segments up to frame "
-          f"{joined['frame']}, and led")
-    return problems
+    print(f"cluster: {name} joined with snapshot {joined['snapshot']} and {joined['segments']} "
+          f"segments up to frame {joined['frame']}, and led")
+    return problems + joins_again(world, invite, config, node)

@@ -202,15 +202,16 @@ def nothing_is_lost(world):
         node.kill()
     problems = []
     chains = [chain_of(node.folder) for node in world.cluster.nodes]
-    shortest = min(len(chain) for chain in chains)
-    for node, chain in zip(world.cluster.nodes[1:], chains[1:]):
-        for ours, theirs in zip(chains[0][:shortest], chain[:shortest]):
+    begins = [chain[0].number - chains[0][0].number for chain in chains]  # 0 but for a joined node
+    shortest = min(at + len(chain) for at, chain in zip(begins, chains))
+    for node, at, chain in zip(world.cluster.nodes[1:], begins[1:], chains[1:]):
+        for ours, theirs in zip(chains[0][at:shortest], chain):
             if (ours.segment, ours.offset, ours.data) != (theirs.segment, theirs.offset,
                                                            theirs.data):
                 problems.append(f"frame {ours.number} differs on {node.name}")
                 break
-    for node, chain in zip(world.cluster.nodes, chains):
-        found = requests_of(chain)
+    for node, at, chain in zip(world.cluster.nodes, begins, chains):
+        found = requests_of(chains[0][:at] + chain)
         if len({raw for raw, _ in found}) != len(found):
             problems.append(f"{node.name}: an order was executed twice")
         by_id = dict(found)

@@ -472,7 +472,8 @@ def main():
         return 77
     cluster = Cluster(perpd_program(), prepare, "--limits.rate_limits=off",
                       "--exchange.oracle_max_age_ms=0",
-                      "--limits.open_orders=100000", "--limits.account_open_orders=1000000")
+                      "--limits.open_orders=100000", "--limits.account_open_orders=1000000",
+                      node_options=("--store.snapshot_tail=64M",))  # a snapshot for each segment
     try:
         return suite.run(World(cluster))
     finally:

@@ -179,6 +179,52 @@ static void join(struct steward *steward)
         log_line(LOG_INFO, "cluster", "this node is a member of the cluster from now on");
 }
 
+/* ---- snapshots of the vault ------------------------------------------------------------------ */
+
+bool steward_offer(struct steward *steward, const struct cluster_snapshot *snapshot)
+{
+    /* Acquire: the step has read the one before (pairs: put_snapshot). */
+    if (atomic_load_explicit(&steward->is_offered, memory_order_acquire))
+        return false;
+    steward->offer = *snapshot;
+    /* Release: the offer is whole (pairs: put_snapshot). */
+    atomic_store_explicit(&steward->is_offered, true, memory_order_release);
+    return true;
+}
+
+/* A key that is there already says the same: another node was first. */
+static void put_snapshot(struct steward *steward)
+{
+    const struct survey *survey = &steward->survey;
+    const char *cluster = steward->config.cluster;
+    uint8_t row[CLUSTER_SNAPSHOT_BYTES];
+    struct etcd_done done;
+
+    if (!atomic_load_explicit(&steward->is_offered, memory_order_acquire))
+        return;
+    bool is_more = survey->snapshot_count == SURVEY_SNAPSHOTS;
+    struct repl_key key = repl_key_snapshot(cluster, steward->offer.sequence);
+    struct repl_key from = repl_key_snapshot(cluster, 0);
+    struct repl_key end =
+        repl_key_snapshot(cluster, survey->snapshot_sequence[SURVEY_SNAPSHOTS - 2]);
+    const struct etcd_compare is_new = { etcd_text(key.text), ETCD_CREATE_REVISION, 0 };
+    cluster_row_snapshot_encode(row, &steward->offer);
+    const struct etcd_op changes[] = {
+        { .verb = ETCD_PUT, .key = etcd_text(key.text), .value = { row, sizeof row } },
+        { .verb = ETCD_DELETE, .key = etcd_text(from.text), .end = etcd_text(end.text) }
+    };
+    const struct etcd_transaction transaction = {
+        .compares = &is_new, .compare_count = 1, .then = changes, .then_count = is_more ? 2 : 1
+    };
+    int error = etcd_ask_transaction(steward->any, &transaction, SURVEY_WAIT_NS, &done);
+    if (error != 0 || done.result != ETCD_OK)
+        return; /* asked again in the next step */
+    if (done.succeeded)
+        log_line(LOG_INFO, "vault", "snapshot=%lu frame=%lu bytes=%lu", steward->offer.sequence,
+                 steward->offer.frame, steward->offer.bytes);
+    atomic_store_explicit(&steward->is_offered, false, memory_order_release);
+}
+
 /* ---- where etcd's leader is ------------------------------------------------------------------ */
 
 /* If both leaders were on one machine, its end would cost two elections, one after the other. */
@@ -286,11 +332,14 @@ uint32_t steward_step(struct steward *steward)
     publish(steward);
     watch_etcd(steward);
     if (steward->survey.has_answer) {
+        published_set(&steward->snapshot_sequence,
+                      steward->survey.snapshot_count == 0 ? 0 : steward->survey.snapshot.sequence);
         watch_nodes(steward, now_ns);
         watch_clocks(steward);
         watch_database(steward);
         reclaim(steward, now_ns);
         join(steward);
+        put_snapshot(steward);
         place_leader(steward, now_ns);
     }
     steward->due_ns = clock_monotonic_ns(steward->config.clock) + STEWARD_STEP_NS;

@@ -1,8 +1,9 @@
-/* steward.h - watches over the cluster as a whole: takes a survey each second, shows it, and raises
- * the alarms of it (replication.md, Survey).
+/* steward.h - watches over the cluster as a whole: takes a survey each second, shows it, raises the
+ * alarms of it (replication.md, Survey), and puts the keys that belong to no term.
  *
  *   survey_keys ── steward_step ──> words of the survey ──> any thread: steward_survey
- *                       └── log lines, steward_used_percent
+ *                       ├── log lines, steward_used_percent
+ *   steward_offer ────────┴── key snapshot/ of what the vault has
  *
  * Order.  The survey is words with a version before and after them: a reader that saw another
  *         version reads again.
@@ -43,12 +44,14 @@ struct steward {
     uint64_t etcd_leader;
     uint64_t at[ETCD_MEMBERS_MAX]; /* the member at each address; 0: it never answered */
     uint64_t place_ns, reclaim_ns; /* no sooner etcd's leader is moved, a full etcd emptied */
-    _Atomic bool ends;             /* a step asks no more */
-    _Atomic bool halves;           /* etcd's database is above STEWARD_HALF_PERCENT */
-    _Atomic bool is_full;          /* and above STEWARD_CLOSED_PERCENT */
+    struct cluster_snapshot offer; /* the vault's thread's until is_offered */
+    _Atomic bool is_offered;
+    _Atomic bool ends;    /* a step asks no more */
+    _Atomic bool halves;  /* etcd's database is above STEWARD_HALF_PERCENT */
+    _Atomic bool is_full; /* and above STEWARD_CLOSED_PERCENT */
     CC_NO_SHARE _Atomic uint64_t version;
     _Atomic uint64_t words[STEWARD_WORDS];
-    struct published used_percent, current, etcd_leaders;
+    struct published used_percent, current, etcd_leaders, snapshot_sequence;
 };
 
 /* One step: takes a survey when one is due. The work done. */
@@ -56,6 +59,10 @@ uint32_t steward_step(struct steward *steward);
 
 /* Lets a step under way ask nothing more. Any thread. */
 void steward_ask_end(struct steward *steward);
+
+/* The vault's thread: the vault has this snapshot, whose key is to be put; the oldest of more than
+ * SURVEY_SNAPSHOTS lose theirs. False: the one before it is not through. */
+CC_MUST_USE bool steward_offer(struct steward *steward, const struct cluster_snapshot *snapshot);
 
 /* Ends its clients; any may be NULL. */
 void steward_end(struct steward *steward);

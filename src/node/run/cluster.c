@@ -48,6 +48,9 @@ static int open_vault(struct node *node, const struct cluster_option *option)
     if (error == 0) {
         node->vault_keeper.vault = vault;
         node->vault_keeper.journal = node->disk;
+        node->publisher = (struct snapshot_publisher){ .vault = &node->vault_keeper.vault,
+                                                       .journal = node->disk,
+                                                       .steward = &node->steward };
         return 0;
     }
     log_line(LOG_ERROR, "configuration", "cluster.vault: %s: %s", option->vault, strerror(-error));

@@ -118,9 +118,21 @@ static void put_vault(struct cluster_page *page)
         put(page, ",\"vault\":null");
         return;
     }
-    put(page, ",\"vault\":{\"segment\":%lu,\"last_frame\":%lu,\"lag_frames\":%lu,\"time_ns\":%lu}",
+    put(page,
+        ",\"vault\":{\"segment\":%lu,\"last_frame\":%lu,\"lag_frames\":%lu,\"time_ns\":%lu,"
+        "\"snapshot\":",
         survey->vault_segment, survey->vault_last_frame,
         last_frame(survey) - survey->vault_last_frame, survey->vault_t_ns);
+    if (survey->snapshot_count == 0) {
+        put(page, "null}");
+        return;
+    }
+    put(page,
+        "{\"sequence\":%lu,\"frame\":%lu,\"next_segment\":%lu,\"bytes\":%lu,\"time_ns\":%lu,"
+        "\"rules_version\":%u,\"node\":\"%s\"}}",
+        survey->snapshot.sequence, survey->snapshot.frame, survey->snapshot.next_segment,
+        survey->snapshot.bytes, survey->snapshot.t_ns, survey->snapshot.rules_version,
+        survey->snapshot.node);
 }
 
 /* ---- what is not as it must be --------------------------------------------------------------- */

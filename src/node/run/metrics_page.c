@@ -26,6 +26,9 @@ static void survey_lines(struct page *page, const struct steward *steward)
     metric(page, "cluster_etcd_leader_changes_total", "counter",
            "Times that the steward found another leader of etcd.",
            published_get(&steward->etcd_leaders));
+    metric(page, "cluster_vault_snapshot_sequence", "gauge",
+           "Sequence of the newest snapshot in the vault, 0: none.",
+           published_get(&steward->snapshot_sequence));
 }
 
 /* Quantiles, sum and count of what one thread adds. */
@@ -49,9 +52,9 @@ static void summary(struct page *page, const char *name, const char *help,
               histogram_count(times));
 }
 
-static void cluster_lines(struct page *page, const struct replicator *replicator,
-                          const struct vault_keeper *vault)
+static void cluster_lines(struct page *page, const struct node *node)
 {
+    const struct replicator *replicator = node->replicator;
     struct replicator_facts facts;
 
     replicator_facts(replicator, &facts);
@@ -83,8 +86,8 @@ static void cluster_lines(struct page *page, const struct replicator *replicator
            "Of a leader: the segments of the journal up to the last one that the vault has.",
            facts.vaulted_segments);
     metric(page, "cluster_vault_failures_total", "counter",
-           "Attempts to put a segment into the vault that failed.",
-           published_get(&vault->failures));
+           "Attempts to put a segment or a snapshot into the vault that failed.",
+           published_get(&node->vault_keeper.failures) + published_get(&node->publisher.failures));
     metric(page, "cluster_vault_late_ns", "gauge",
            "Time that a read of the vault has not returned; 0 before it is 10 s.",
            facts.vault_late_ns);
@@ -527,7 +530,7 @@ size_t metrics_page_write(struct node *node, char *text, size_t capacity)
            log_dropped());
     memory_lines(&page);
     if (phase_serves(phase) && node->replicator != NULL) {
-        cluster_lines(&page, node->replicator, &node->vault_keeper);
+        cluster_lines(&page, node);
         survey_lines(&page, &node->steward);
     }
     if (phase_serves(phase)) {

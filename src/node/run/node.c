@@ -133,12 +133,16 @@ static void *vault_main(void *context)
         enum phase_name phase = phase_now(&node->phase);
         if (phase == PHASE_FAILED)
             node_ask_stop(node); /* a start that waits for the vault is given up */
-        if (phase > PHASE_OPEN)
+        if (phase > PHASE_OPEN) {
+            vault_upload_end(&node->publisher.upload);
             return NULL;
+        }
         uint32_t work = replicator_vault_read(node->replicator);
         if (phase == PHASE_OPEN)
             work += vault_keeper_step(&node->vault_keeper, journal_durable_seq(node->core.journal),
                                       clock_monotonic_ns(&node->clock));
+        if (phase_serves(phase))
+            work += snapshot_publisher_step(&node->publisher, clock_monotonic_ns(&node->clock));
         if (work == 0)
             usleep(VAULT_IDLE_US);
     }

@@ -22,6 +22,7 @@
 #include "node/recover/run_folder.h"
 #include "node/recover/snapshot_child.h"
 #include "node/replicator/replicator.h"
+#include "node/replicator/snapshot_publisher.h"
 #include "node/replicator/steward.h"
 #include "node/replicator/vault_keeper.h"
 #include "node/run/certificate.h"
@@ -71,6 +72,7 @@ struct node {
     struct archive_copy archive_copy;           /* of store.archive_copy */
     struct disk *vault_disk;                    /* NULL: not in a cluster */
     struct vault_keeper vault_keeper;
+    struct snapshot_publisher publisher;
     bool vault_hangs; /* its thread did not end */
     struct steward steward;
     struct throttle throttle; /* the matcher's */

@@ -1,0 +1,36 @@
+/* snapshot_publisher.h - puts this node's snapshots into the vault, if it is the node that does so
+ * (replication.md, Snapshots in the vault).
+ *
+ *   snapshot/ of this node ── newer than the vault's, of a segment that the vault has ──>
+ *   vault_upload ──> steward_offer ──> key snapshot/<sequence>
+ *
+ * Who.    The first current standby by name. The leader, when for 30 s nobody has: it has other
+ *         work.
+ * Wait.   A step blocks for one piece of 1 MiB, for as long as the vault does.
+ * Owner.  The vault's thread. Failures are logged, counted and tried again. */
+#ifndef NODE_REPLICATOR_SNAPSHOT_PUBLISHER_H
+#define NODE_REPLICATOR_SNAPSHOT_PUBLISHER_H
+
+#include "base/published.h"
+#include "node/replicator/steward.h"
+#include "store/vault_snapshot.h"
+
+#define SNAPSHOT_PUBLISHER_LEADER_NS UINT64_C(30000000000)
+
+struct snapshot_publisher {
+    const struct vault *vault; /* these outlive it */
+    struct disk *journal;      /* this node's data directory */
+    struct steward *steward;
+    uint64_t look_ns;            /* no sooner the next look */
+    uint64_t listed;             /* the newest snapshot of this node when it was last looked at */
+    bool is_found;               /* `found` is that one, or an older one, that ends a segment */
+    struct vault_snapshot found; /* kept until there is a newer one */
+    uint64_t due_ns;             /* since when `found` is to be put; 0: it is not */
+    struct vault_upload upload;
+    struct published failures; /* attempts */
+};
+
+/* The work done; 0: nothing is due. */
+uint32_t snapshot_publisher_step(struct snapshot_publisher *publisher, uint64_t now_ns);
+
+#endif
