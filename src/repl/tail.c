@@ -46,6 +46,7 @@ void tail_begin(struct tail *tail, struct etcd *etcd, const char *cluster, uint6
         .cluster = cluster,
         .next = last + 1,
         .page_rows = TAIL_PAGE_ROWS,
+        .rows_max = TAIL_PAGE_ROWS_MAX,
         .is_settled = true,
         .text = "",
     };
@@ -190,7 +191,7 @@ static void fit_page(struct tail *tail, uint32_t rows, size_t bytes)
         return;
     if (bytes > 2 * (size_t)TAIL_PAGE_BYTES && rows > 1)
         tail->page_rows = rows / 2;
-    else if (bytes < TAIL_PAGE_BYTES / 2 && 2 * rows <= TAIL_PAGE_ROWS_MAX)
+    else if (bytes < TAIL_PAGE_BYTES / 2 && 2 * rows <= tail->rows_max)
         tail->page_rows = 2 * rows;
 }
 
@@ -268,7 +269,7 @@ void tail_done(struct tail *tail, const struct etcd_done *done, uint64_t now_ns)
     }
     move(tail, TAIL_IDLE); /* it has ended: nothing to cancel */
     if (done->result == ETCD_TOO_LARGE)
-        tail->page_rows = (tail->page_rows + 1) / 2;
+        tail->rows_max = tail->page_rows = (tail->page_rows + 1) / 2;
     begin_again(tail, now_ns + TAIL_RETRY_NS);
 }
 

@@ -65,6 +65,7 @@ struct tail {
     uint64_t page_from; /* first frame of the page that is asked for */
     bool has_gap;       /* the first page does not begin with the next frame */
     uint32_t page_rows;
+    uint32_t rows_max; /* of a page: less once an answer was too large */
     uint64_t tag;      /* of the request under way: the newest; older ones are ignored */
     uint64_t again_ns; /* not before it; 0: at once */
     size_t held_bytes;

@@ -192,6 +192,27 @@ static void gaps(void)
     close_world();
 }
 
+/* After an answer that was too large pages stay as small as the one that came. */
+static void too_large(void)
+{
+    open_world();
+    lead = (struct lead){ 0 };
+    for (uint64_t number = 1; number <= 100; number++)
+        put_frame(number);
+    tail_begin(&tail, etcd, "x", 0);
+    for (uint32_t rows = 32; rows > 8; rows /= 2) {
+        struct etcd_done refused = { .kind = ETCD_RANGE, .result = ETCD_TOO_LARGE };
+        CHECK(tail.page_rows == rows);
+        tail_step(&tail, UINT64_MAX);
+        refused.tag = repl_tag(REPL_TAIL, tail.tag);
+        tail_done(&tail, &refused, etcd_sim_now(sim));
+    }
+    pass(1000);
+    CHECK(take_all() == 100 && tail_is_at_end(&tail));
+    CHECK(tail.page_rows <= 8);
+    close_world();
+}
+
 /* What retention deleted is gone, however much of it; what a leader has under way is not. */
 static void gone(void)
 {
@@ -342,6 +363,7 @@ int main(void)
     deposed();
     refusals();
     gaps();
+    too_large();
     gone();
     retention();
     retention_of_before();
