@@ -2,6 +2,7 @@
 """
 import asyncio
 import collections
+import time
 
 from peers import Proxy, live_world
 
@@ -28,6 +29,7 @@ async def cancels_first(table):
 
             def place(price):
                 return ex.place(market, "buy", "0.001", price, post_only=True)
+            begun = time.monotonic()
             orders = [await place("98000") for _ in range(CANCELS)]
             crowd = [asyncio.create_task(place("97000")) for _ in range(PLACED)]
             try:
@@ -39,6 +41,9 @@ async def cancels_first(table):
                     await order.cancel()
                     met.append(passed["place"] - before)
                     table.same("it is gone", order.status, "CANCELED")
+                took = time.monotonic() - begun
+                table.true("they wait here rather than be refused",
+                           passed["place"] <= 64 + 10 * took + CANCELS, (passed, took))
                 table.true("most wait", sum(not one.done() for one in crowd) > PLACED // 2)
                 table.true("placements sent while a cancel was", max(met) < PLACED // 4, met)
                 table.same("once", [count for count in sent.values() if count], [1] * CANCELS)

@@ -31,6 +31,7 @@ from perpd import (Amount, Client, MasterKey, Order, PortfolioId, SessionKey,  #
 from perpd import _wire_gen as wire  # noqa: E402
 from perpd import binary, binary_private, ed25519, secp256k1, sign, sync, typed_data  # noqa: E402
 from perpd.book import Book, Fault  # noqa: E402
+from perpd.buckets import Bucket  # noqa: E402
 from perpd.keccak import keccak_256  # noqa: E402
 from perpd.ids import Ids, following_id, id_time_ms, is_v7  # noqa: E402
 from perpd.trading import Trading  # noqa: E402
@@ -390,6 +391,29 @@ def ids(_):
     table.same("following", [str(following_id(one, number)) for number in (1, 3)],
                ["0198c0de-1234-7abc-9e37-79b97f4a7c16", "0198c0de-1234-7abc-9aa6-6d2c7ddf7440"])
     table.true("not far ahead", id_time_ms(found[-1]) - 1_755_582_431_232 <= 10_000 // 2048 + 1)
+    return table.wrong
+
+
+@suite.case
+def rates(_):
+    """W8: a request waits for its token rather than be refused; one that costs more than the bucket
+    holds waits until it is full and owes the rest; a refusal counts."""
+    table, now = Table(), [100.0]
+    bucket = Bucket(lambda: now[0])
+    table.same("no limit", bucket.wait_s(64), 0.0)
+    bucket.set(10.0, 4.0, 1)
+    left = [bucket.wait_s(1)]
+    asyncio.run(bucket.take(1, None))
+    left += [bucket.wait_s(1), bucket.wait_s(9)]
+    now[0] += 0.4
+    left += [bucket.wait_s(9)]
+    asyncio.run(bucket.take(9, None))
+    left += [bucket.wait_s(1)]
+    bucket.refused(2.0)
+    left += [bucket.wait_s(1)]
+    now[0] += 60
+    left += [bucket.wait_s(4)]
+    table.same("waits", [round(one, 6) for one in left], [0, 0.1, 0.4, 0, 0.6, 2.0, 0])
     return table.wrong
 
 

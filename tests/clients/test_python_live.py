@@ -10,20 +10,19 @@ import threading
 import time
 from random import Random
 
-from python_library import PYTHON, ROOT, installed
-from harness import Suite, Table  # noqa: E402  (python_library finds the folders)
+import python_library  # noqa: F401  (it finds the folders)
+from harness import Suite, Table  # noqa: E402
 from peers import BTC, FATES, BookFaults, FakeStream, Proxy, changed, move  # noqa: E402
-from peers import quotes_follow, refuse, run_live, trade  # noqa: E402
+from peers import refuse, run_live, trade  # noqa: E402
 import account_python  # noqa: E402
 import binary_python  # noqa: E402
 import breaks_python  # noqa: E402
 import ccxt_python  # noqa: E402
 import crowd_python  # noqa: E402
+import examples_python  # noqa: E402
 import restored_python  # noqa: E402
 import client  # noqa: E402
-import client_wheel  # noqa: E402
 import websockets_python  # noqa: E402
-import world  # noqa: E402
 
 import perpd  # noqa: E402
 import perpd.sync  # noqa: E402
@@ -543,56 +542,10 @@ async def ccxt(table, here):
     await ccxt_python.trades(table, here)
 
 
-async def example(here, name, *words):
-    """A script of clients/python/examples that runs on the wheel, installed."""
-    target = here.folder / "installed"
-    if not target.exists():
-        installed(client_wheel.pack(PYTHON, ROOT / "LICENSE", here.folder), target)
-    return await asyncio.create_subprocess_exec(
-        sys.executable, PYTHON / f"examples/{name}.py", here.url, *words,
-        env={"PYTHONPATH": str(target), "PATH": "/usr/bin:/bin"},
-        stdout=asyncio.subprocess.PIPE)
-
-
 @case
 async def examples(table, here):
-    """Each example does what it says; the maker follows the mark and leaves nothing behind."""
-    here.rich.cancel_all()
-    here.other.cancel_all()
-    maker = await example(here, "quickstart_maker", *here.secrets.values())
-    await until(lambda: quotes_follow(here, 100_000))
-    here.btc(1_010_000)
-    await until(lambda: quotes_follow(here, 101_000))
-    maker.send_signal(signal.SIGINT)
-    await maker.communicate()
-    table.same("nothing is left", here.rich.read("/api/v1/orders?status=OPEN").json, [])
-    here.rich.limit(900_000, 200)  # what it has armed ends two seconds after its connection
-    await until(lambda: here.rich.read("/api/v1/orders?status=OPEN").json == [])
-    here.btc(world.BTC_PRICE)
-    watcher = await example(here, "watch_book", "BTC-PERP", "2")
-    first = (await watcher.stdout.readline()).split()
-    table.same("an empty book", first[1:], [b"None"] * 3)
-    here.rich.limit(1_000_000, -100_000)
-    table.same("an ask", (await watcher.stdout.readline()).split()[1:],
-               [b"None", b"100000", b"100000"])
-    table.same("it ended", await watcher.wait(), 0)
-    tape = await example(here, "resume_after_kill", "BTC-PERP", "2")
-    table.same("its first line", await tape.stdout.readline(), b"# live trades BTC-PERP \n")
-    for price in (999_990, 999_980):
-        here.rich.limit(price, -20)
-        here.other.limit(price, 20, expiry=client.IOC)
-    said = (await tape.communicate())[0].decode().splitlines()
-    table.same("the tape", [line.split()[1:] for line in said],
-               [["LONG", "0.0002", "99999"], ["LONG", "0.0002", "99998"]])
-    here.rich.cancel_all()
-    done = await (await example(here, "notebook", *here.secrets.values())).communicate()
-    (status, price), (mark,), *last = map(str.split, done[0].decode().splitlines())
-    table.same("without asyncio", (status, last), ("OPEN", [["CANCELED", "1"]]))
-    table.true("5 % below", abs(float(mark) * 0.95 - float(price)) < 2, (price, mark))
-    table.true("the mark", abs(float(mark) - 100_000) <= 250, mark)
-    done = await (await example(here, "latency", *here.secrets.values(), "3")).communicate()
-    table.same("stages", [line.rsplit(maxsplit=1)[0] for line in done[0].decode().splitlines()],
-               ["round trip", "verified", "sequenced", "matched", "ack"])
+    """Each example does what it says."""
+    await examples_python.examples(table, here)
 
 
 if __name__ == "__main__":

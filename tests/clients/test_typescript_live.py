@@ -485,11 +485,17 @@ async def examples(table, here):
     await until(lambda: quotes_follow(here, 100_000))
     here.btc(1_010_000)
     await until(lambda: quotes_follow(here, 101_000))
+    # Somebody has traded with it: it ends without an order and without a position.
+    here.other.limit(1_013_000, -2_000_000)
+    here.other.limit(1_007_000, 2_000_000)
+    here.other.limit(1_011_100, 500, expiry=client.IOC)
     maker.send_signal(signal.SIGINT)
     here.btc(world.BTC_PRICE)
     await maker.communicate()
     table.same("nothing is left", (maker.returncode,
                                    here.rich.read("/api/v1/orders?status=OPEN").json), (0, []))
+    table.same("flat", here.rich.read("/api/v1/positions?market=BTC-PERP").json, [])
+    here.other.cancel_all()
     here.rich.limit(900_000, 200)  # what it has armed ends two seconds after its connection
     await until(lambda: here.rich.read("/api/v1/orders?status=OPEN").json == [])
     watcher = await begun(folder / "watch_book.js", here.url, "BTC-PERP", 2)
@@ -508,6 +514,14 @@ async def examples(table, here):
     table.same("the tape", [line.split()[1:] for line in lines],
                [["LONG", "0.0002", "99999"], ["LONG", "0.0002", "99998"]])
     here.rich.cancel_all()
+    done = await (await begun(folder / "latency.js", here.url, *here.secrets.values(), 3)
+                  ).communicate()
+    table.same("stages", [line.rsplit(maxsplit=1)[0] for line in done[0].decode().splitlines()],
+               ["round trip", "verified", "sequenced", "matched", "ack"])
+    scratch = here.folder / "scratch_ts"
+    scratch.mkdir()
+    done = await (await begun(folder / "account_from_scratch.js", here.url, scratch)).communicate()
+    table.same("from scratch", done[0].split()[1:], [b"OPEN"])
 
 
 if __name__ == "__main__":

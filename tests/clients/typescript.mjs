@@ -245,4 +245,25 @@ for (const [at, status, want] of [[7n, "FILLED", "FILLED"], [5n, "OPEN", "FILLED
   order.hear({ order_status: status, remaining_size: "0", filled_size: "0" }, at);
   same(`after ${at}`, order.status, want);
 }
+// W8: a request waits for its token rather than be refused; a cancel waits for none of a placement.
+const { Buckets } = await import(pathToFileURL(`${dist}/buckets.js`).href);
+{
+  const limits = { limits: { write_rate: 1000, write_burst: 2 }, rate_limits: true };
+  const [begun, took] = [performance.now(), {}];
+  const kept = new Buckets(async () => limits);
+  const { signal } = new AbortController();
+  const take = async (name, cost, label) => {
+    await kept.take(name, cost, signal);
+    took[label] = performance.now() - begun;
+  };
+  await kept.refresh();
+  kept.refused("place_limit_order", 200); // the exchange has a token in 200 ms
+  await Promise.all([take("place_limit_order", 1, "first"), take("order_batch", 9, "batch"),
+    take("place_limit_order", 1, "last"), take("order_cancel", 1, "cancel")]);
+  same("what waits", [took.cancel < took.first, took.first >= 198, took.batch >= took.first,
+    took.last >= 207], [true, true, true, true]); // the batch owes nine of 1,000 a second
+  const free = new Buckets(async () => ({ ...limits, rate_limits: false }));
+  await free.refresh();
+  for (let count = 0; count < 10; count += 1) await free.take("order_batch", 64, signal);
+}
 console.log(looked);

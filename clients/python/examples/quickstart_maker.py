@@ -34,7 +34,7 @@ async def main(url: str, key: str, api_key: str) -> None:
         try:
             await quote(ex, market)
         finally:
-            await ex.cancel_all(market)
+            await ex.flatten(market)
 
 
 asyncio.run(main(*sys.argv[1:]))

@@ -36,5 +36,5 @@ const [url = "", key = "", apiKey = ""] = process.argv.slice(2);
 const stop = new AbortController();
 process.on("SIGINT", () => stop.abort());
 const ex = await connect(url, { key: await readKey(key), apiKey: await readSecret(apiKey), WebSocket });
-await quote(ex, await ex.market("BTC-PERP"), stop.signal);
-await ex.cancelAll().finally(() => ex.close());
+const market = await ex.market("BTC-PERP");
+await quote(ex, market, stop.signal).finally(() => ex.flatten(market)).finally(() => ex.close());

@@ -216,6 +216,15 @@ export class Client extends Trading {
       ...this.session.placeParameters() }) as records.LeverageSet;
   }
 
+  /** Cancels every order of the market, and closes its position at the market, reducing only; what the
+   * book has no one for stays. */
+  async flatten(market: Market): Promise<void> {
+    await this.cancelAll(market);
+    for (const { side, size } of await this.positions(market)) {
+      await this.placeMarket(market, side === "LONG" ? "sell" : "buy", size, { reduceOnly: true });
+    }
+  }
+
   /** Test money. It is sent once: the write has no id, so a repeat could credit twice. After Lost read
    * the balance. */
   async faucet(amount: AmountLike): Promise<records.Balance> {

@@ -17,6 +17,8 @@ export * from "./ids.js";
 export * from "./json.js";
 export { Market } from "./market.js";
 export { MasterKey } from "./master.js";
+export { openAccount } from "./opening.js";
+export type { Opened, Opening } from "./opening.js";
 export { Order } from "./order.js";
 export type { Change, Direction, Replacement } from "./order.js";
 export type { Outcome, Pending, Request, Waiting } from "./requests.js";

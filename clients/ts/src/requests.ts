@@ -8,6 +8,7 @@
 
 import type { Clock } from "./clock.js";
 import { payloadOf } from "./body.js";
+import type { Buckets } from "./buckets.js";
 import { Closed, Lost, NotExecuted, OutcomePending, PerpdError, Problem, Rejected }
   from "./errors.js";
 import { jsonOf, problemOf } from "./http.js";
@@ -19,8 +20,8 @@ import { pause } from "./wait.js";
 import { REQUESTS } from "./wire.gen.js";
 import type { Bodies } from "./wire.gen.js";
 
-const AGAIN: ReadonlySet<string> = new Set(["request_dropped", "retry_required",
-  "rejected_rate_limited"]);
+const LIMITED = "rejected_rate_limited"; // by the account's own rate
+const AGAIN: ReadonlySet<string> = new Set(["request_dropped", "retry_required", LIMITED]);
 const DONE: ReadonlySet<string> = new Set(["request_completed", "session_created",
   "session_revoked", "account_created_with_session", "master_key_added", "master_key_removed"]);
 const FINAL_READS: ReadonlySet<number> = new Set([400, 401, 403]);
@@ -50,6 +51,8 @@ export interface Request {
   payload: Uint8Array;
   envelope: string;
   readonly path: string;
+  readonly name: keyof Bodies;
+  readonly cost: number; // tokens of the account's rate
   readonly isResumed: boolean; // it may have been sent before
   readonly isUrgent: boolean;
 }
@@ -75,21 +78,25 @@ export interface Beginning {
 }
 
 /** What a Sender asks of the session. `proof` reads (time_ns, engine_seq) of the applied state, of any
- * market; `look` reads a request's record; `resync` asks for the exchange's time. */
+ * market; `look` reads a request's record; `resync` asks for the exchange's time; a request is sent
+ * when `buckets` let it. */
 export interface Sources {
   readonly look: (requestId: string) => Promise<Answer>;
   readonly proof: () => Promise<readonly [timeNs: bigint, engineSeq: bigint]>;
   readonly resync: () => Promise<void>;
   readonly onIntent: (requestId: string, envelope: string) => void;
+  readonly buckets: Buckets;
 }
 
 /** Of an answer that does not end the matter by itself. `final` is what ends it if no earlier sending
- * is unanswered; `isDoubtful`: who answered may have passed the request on. */
+ * is unanswered; `isDoubtful`: who answered may have passed the request on; `isLimited`: the account
+ * has used up its rate. */
 interface Verdict {
   readonly said: string;
   readonly final?: PerpdError;
   readonly isStale?: boolean;
   readonly isDoubtful?: boolean;
+  readonly isLimited?: boolean;
   readonly pauseMs?: number;
 }
 
@@ -123,11 +130,10 @@ export class Sender {
     };
     const path = REQUESTS[name].path;
     if (path === null) throw new PerpdError(`${name} has no path`);
-    const request: Request = { ...await make(how.requestId ?? this.newId()), path,
+    const cost = "items" in body ? Math.max(1, body.items.length) : 1;
+    const request: Request = { ...await make(how.requestId ?? this.newId()), path, name, cost,
       isResumed: how.requestId !== undefined && how.isNew !== true, isUrgent: how.isUrgent === true };
     const renew = how.hasOwnIds === true ? undefined : async (): Promise<void> => {
-      await this.sources.resync();
-      this.#ids = new Ids(() => this.clock.nowMs()); // those of a wrong time do not count
       Object.assign(request, await make(this.newId()));
     };
     const outcome = this.#run(request, renew);
@@ -157,8 +163,13 @@ export class Sender {
     let [isUnanswered, waitMs, last, isSent] = [request.isResumed, FIRST_WAIT_MS, "none", false];
     let mayRenew = renew;
     for (;;) {
+      if (this.#leftMs(request) <= 0 && (isSent || isUnanswered)) break;
+      await this.sources.buckets.take(request.name, request.cost, this.#closing.signal);
+      if (this.#leftMs(request) <= 0) {
+        if (isSent || isUnanswered) break;
+        await renew?.(); // it waited for its turn: nobody has seen the old id
+      }
       const leftMs = this.#leftMs(request);
-      if (leftMs <= 0 && (isSent || isUnanswered)) break;
       isSent = true;
       let pauseMs = 0;
       const said = await this.#sendOnce(request, leftMs);
@@ -170,6 +181,8 @@ export class Sender {
       } else {
         last = said.said;
         if (said.isStale === true && !isUnanswered && mayRenew !== undefined) {
+          await this.sources.resync();
+          this.#ids = new Ids(() => this.clock.nowMs()); // those of a wrong time do not count
           await mayRenew();
           mayRenew = undefined;
           continue;
@@ -177,6 +190,7 @@ export class Sender {
         if (said.final !== undefined && !isUnanswered) throw said.final;
         isUnanswered ||= said.isDoubtful === true;
         pauseMs = said.pauseMs ?? 0;
+        if (said.isLimited === true) this.sources.buckets.refused(request.name, pauseMs);
       }
       await pause(Math.min(Math.max(waitMs, pauseMs), this.#leftMs(request)),
         this.#closing.signal);
@@ -286,7 +300,9 @@ function judgeAck(request: Request, answer: Answer): Outcome | Verdict {
     return { requestId: request.id, status, reason, sequence: ack["sequence"], isFirst: true,
       answer: ack };
   }
-  if (AGAIN.has(status)) return { said: status };
+  if (AGAIN.has(status)) {
+    return { said: status, pauseMs: Number(ack["retry_after_ms"] ?? 0), isLimited: status === LIMITED };
+  }
   return { said: status, final: new Rejected(status, reason, request.id) };
 }
 

@@ -1,5 +1,7 @@
 // A connection to one exchange: HTTP, its clock, its markets, and whom it is for.
 
+import { Buckets } from "./buckets.js";
+import type { Limits } from "./buckets.js";
 import { Clock } from "./clock.js";
 import { Lost, PerpdError, Problem, WrongExchange } from "./errors.js";
 import { goodOf } from "./http.js";
@@ -103,12 +105,17 @@ export class Session {
       await this.get("/portfolio/balance", { parameters: this.placeParameters(),
         isPrivate: true });
     }
-    if (this.#signer !== undefined) this.#bind(this.#signer, exchange);
+    if (this.#signer !== undefined) {
+      const buckets = new Buckets(async () =>
+        await this.get("/limits", { isPrivate: this.hasApiKey }) as Limits);
+      if (this.hasApiKey) await buckets.refresh();
+      this.#bind(this.#signer, exchange, buckets);
+    }
     this.#drift = setInterval(() => void this.#keepTime(), DRIFT_MS);
     if (typeof this.#drift === "object") (this.#drift as { unref?: () => void }).unref?.();
   }
 
-  #bind(signer: Signer, exchange: records.Exchange): void {
+  #bind(signer: Signer, exchange: records.Exchange, buckets: Buckets): void {
     const bound = signer.exchangeId;
     if (bound !== undefined && bound !== exchange.exchange_id) {
       throw new WrongExchange(`the key signs for the exchange ${bound} alone, and this is ` +
@@ -117,7 +124,7 @@ export class Session {
     this.#sender = new Sender((...words) => this.#post(...words), this.http.timeoutMs, this.clock, signer, exchange.request_id_window_ms.past, {
       look: (id) => this.answer(`/requests/${id}`, { isPrivate: true }),
       proof: () => this.#applied(), resync: () => this.resync(),
-      onIntent: this.#onIntent });
+      onIntent: this.#onIntent, buckets });
   }
 
   /** The answer to a signed request, over the stream while there is one for it. What the node of the

@@ -10,6 +10,7 @@ from .errors import (Lost, NotExecuted, NotOnGrid, Overrun, PerpdError, Problem,
                      WrongChecksum, WrongExchange)
 from .market import Market
 from .master import MasterKey, SlowMasterWarning
+from .opening import Opened, open_account
 from .order import Direction, Order
 from .requests import Outcome, OutcomePending
 from .sign import SessionKey, SlowSignerWarning
@@ -18,8 +19,9 @@ from .trading import Placement
 from .views import Bbo, Mark, Trade
 
 __all__ = ["Account", "AddressLike", "Amount", "Arm", "Bbo", "Book", "Client", "Direction",
-           "Event", "Lost", "Mark", "Market", "MasterKey", "NotExecuted", "NotOnGrid", "Order",
-           "Outcome", "OutcomePending", "Overrun", "PerpdError", "Placement", "PortfolioId",
-           "PrivateEvent", "Problem", "Rejected", "Rounding", "SessionKey", "Side",
+           "Event", "Lost", "Mark", "Market", "MasterKey", "NotExecuted", "NotOnGrid", "Opened",
+           "Order", "Outcome", "OutcomePending", "Overrun", "PerpdError", "Placement",
+           "PortfolioId", "PrivateEvent", "Problem", "Rejected", "Rounding", "SessionKey", "Side",
            "SlowMasterWarning", "SlowSignerWarning", "Stp", "Trade", "TriggerSource",
-           "WrongChecksum", "WrongExchange", "address_of", "address_text", "connect"]
+           "WrongChecksum", "WrongExchange", "address_of", "address_text", "connect",
+           "open_account"]

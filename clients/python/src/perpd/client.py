@@ -42,9 +42,17 @@ def connect(url: str | Sequence[str], *, key: Secret | Signer | None = None,
         raise ValueError("key= needs api_key=: reads prove what became of requests")
     signer = key if key is None or hasattr(key, "sign") else SessionKey.load(cast(Secret, key))
     text = None if api_key is None else read_secret(api_key).strip()
+    return Client(session_of(url, cast("Signer | None", signer), text, subaccount, portfolio,
+                             allow_plain, timeout_s, on_intent), binary, stream_orders)
+
+
+def session_of(url: str | Sequence[str], signer: Signer | None, api_key: str | None,
+               subaccount: int, portfolio: int, allow_plain: bool, timeout_s: float,
+               on_intent: Callable[[UUID, bytes], None] = lambda request_id, envelope: None
+               ) -> Session:
+    """A connection to the exchange at this address, or at those of the nodes of its cluster."""
     urls = [url] if isinstance(url, str) else list(url)
-    return Client(Session(urls, cast("Signer | None", signer), text, subaccount, portfolio,
-                          allow_plain, timeout_s, on_intent), binary, stream_orders)
+    return Session(urls, signer, api_key, subaccount, portfolio, allow_plain, timeout_s, on_intent)
 
 
 class Client(Trading):
@@ -176,6 +184,14 @@ class Client(Trading):
         """What became of a request of this account, also of one that another process sent: waits
         until it is definite; NotExecuted."""
         return await self._session.sender.settled(request_id)
+
+    async def flatten(self, market: Market) -> None:
+        """Cancels every order of the market, and closes its position at the market, reducing only;
+        what the book has no one for stays."""
+        await self.cancel_all(market)
+        for row in await self.positions(market):
+            await self.place(market, "sell" if row["side"] == "LONG" else "buy", row["size"],
+                             reduce_only=True)
 
     async def set_leverage(self, market: Market, leverage: int) -> records.LeverageSet:
         return cast(records.LeverageSet, await self._session.write(

@@ -16,6 +16,7 @@ from typing import Any
 from uuid import UUID
 
 from .body import Body
+from .buckets import Buckets
 from .clock import Clock
 from .errors import Lost, NotExecuted, PerpdError, Problem, Rejected
 from .http import Answer, members_of, problem_of
@@ -23,7 +24,8 @@ from .ids import Ids, id_time_ms
 from .sign import Signer, envelope_of, explain, payload_of
 
 Post = Callable[[str, bytes, bool, float], Awaitable[Answer]]
-AGAIN = ("request_dropped", "retry_required", "rejected_rate_limited")
+LIMITED = "rejected_rate_limited"  # by the account's own rate
+AGAIN = ("request_dropped", "retry_required", LIMITED)
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.05, 2.0
 _MARGIN_MS = 2000  # before the end of the window: a sending takes time
 _ENGINE_MS = 5000  # the engine admits an id that much longer than the network (W5)
@@ -68,14 +70,15 @@ class OutcomePending(PerpdError):
 class Sender:
     """Signs and sends. `post` sends an envelope to a path, urgent or not, for so many seconds;
     `proof` reads (time_ns, engine_seq) of the applied state, of any market;
-    `look` reads a request's record; `resync` asks for the exchange's time."""
+    `look` reads a request's record; `resync` asks for the exchange's time; a request is sent when
+    `buckets` let it."""
 
     def __init__(self, post: Post, timeout_s: float, clock: Clock, signer: Signer, past_ms: int,
                  look: Callable[[UUID], Awaitable[Answer]],
                  proof: Callable[[], Awaitable[tuple[int, int]]],
                  resync: Callable[[], Awaitable[None]],
-                 on_intent: Callable[[UUID, bytes], None]) -> None:
-        self._post, self._timeout_s = post, timeout_s
+                 on_intent: Callable[[UUID, bytes], None], buckets: Buckets) -> None:
+        self._post, self._timeout_s, self._buckets = post, timeout_s, buckets
         self._clock, self._signer, self._past_ms = clock, signer, past_ms
         self._look, self._proof, self._resync = look, proof, resync
         self._on_intent = on_intent
@@ -129,11 +132,21 @@ class Sender:
         end = id_time_ms(request.id) + self._past_ms - _MARGIN_MS
         return (end - self._clock.now_ms()) / 1000
 
+    def _renew(self, request: Request) -> None:
+        """Makes a request that was never admitted again, with an id of now."""
+        fresh = self._make(request.body, None)
+        request.id, request.payload, request.envelope = fresh.id, fresh.payload, fresh.envelope
+
     async def _run(self, request: Request, urgent: bool, own_ids: bool) -> Outcome:
         unanswered, wait_s, last, renewed = request.resumed, _FIRST_WAIT_S, "none", own_ids
         sent = False
-        while (left_s := self._left_s(request)) > 0 or not (sent or unanswered):
-            sent = True
+        while self._left_s(request) > 0 or not (sent or unanswered):
+            await self._buckets.take(request.body)
+            if self._left_s(request) <= 0 and (sent or unanswered):
+                break
+            if self._left_s(request) <= 0 and not own_ids:
+                self._renew(request)  # it waited for its turn: nobody has seen the old one
+            left_s, sent = self._left_s(request), True
             pause_s = 0.0
             try:
                 answer = await self._post(request.body.PATH, request.envelope, urgent,
@@ -150,13 +163,13 @@ class Sender:
                     renewed = True
                     await self._resync()
                     self._ids = Ids(self._clock.now_ms)  # those of a wrong time do not count
-                    fresh = self._make(request.body, None)
-                    request.id, request.payload, request.envelope = (
-                        fresh.id, fresh.payload, fresh.envelope)
+                    self._renew(request)
                     continue
                 if verdict.final is not None and not unanswered:
                     raise verdict.final
                 unanswered, pause_s = unanswered or verdict.is_doubtful, verdict.pause_s
+                if verdict.is_limited:
+                    self._buckets.refused(request.body, pause_s)
             await asyncio.sleep(max(0.0, min(max(wait_s, pause_s), self._left_s(request))))
             wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
         if not unanswered:
@@ -197,11 +210,13 @@ DONE = ("request_completed", "session_created", "session_revoked", "account_crea
 @dataclass(frozen=True)
 class Verdict:
     """Of an answer that does not end the matter by itself. `final` is what ends it if no earlier
-    sending is unanswered; `is_doubtful`: who answered may have passed the request on."""
+    sending is unanswered; `is_doubtful`: who answered may have passed the request on;
+    `is_limited`: the account has used up its rate."""
     said: str
     final: PerpdError | None = None
     is_stale: bool = False
     is_doubtful: bool = False
+    is_limited: bool = False
     pause_s: float = 0.0
 
 
@@ -233,7 +248,8 @@ def _judge_ack(request: Request, answer: Answer) -> Outcome | Verdict:
         return Outcome(request.id, status, members.get("reason"), members["sequence"], True,
                        members)
     if status in AGAIN:
-        return Verdict(status)
+        after_ms = members.get("retry_after_ms", 0)
+        return Verdict(status, pause_s=after_ms / 1000, is_limited=status == LIMITED)
     return Verdict(status, Rejected(status, members.get("reason"), request.id))
 
 

@@ -12,6 +12,7 @@ from uuid import UUID
 from ._types_gen import Exchange
 from ._wire_gen import REQUESTS
 from .body import PortfolioId
+from .buckets import Buckets
 from .clock import Clock
 from .errors import Lost, PerpdError, Problem, WrongExchange
 from .http import Answer, Http
@@ -75,10 +76,13 @@ class Session:
             # The key sees the requests of this subaccount: else a 404 would prove nothing.
             await self.get("/portfolio/balance", self.place_parameters(), private=True)
         if self._signer is not None:
-            self._bind(exchange)
+            buckets = Buckets(lambda: self.get("/limits", private=self._api_key is not None))
+            if self._api_key is not None:
+                await buckets.refresh()
+            self._bind(exchange, buckets)
         self._drift = asyncio.ensure_future(self._keep_time())
 
-    def _bind(self, exchange: Exchange) -> None:
+    def _bind(self, exchange: Exchange, buckets: Buckets) -> None:
         assert self._signer is not None
         bound = self._signer.exchange_id
         if bound is not None and bound != exchange["exchange_id"]:
@@ -86,7 +90,7 @@ class Session:
                                 f"{exchange['exchange_id']}")
         self._sender = Sender(self._post, self.http.timeout_s, self.clock, self._signer,
                               exchange["request_id_window_ms"]["past"], self._look, self._applied,
-                              self.resync, self._on_intent)
+                              self.resync, self._on_intent, buckets)
 
     async def _post(self, path: str, envelope: bytes, urgent: bool, timeout_s: float) -> Answer:
         """The answer to a signed request, over the stream while there is one for it. What the node

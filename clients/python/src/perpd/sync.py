@@ -218,6 +218,7 @@ class Client:
     outcome = _waits(aio.Client.outcome)
     set_leverage = _waits(aio.Client.set_leverage)
     faucet = _waits(aio.Client.faucet)
+    flatten = _waits(aio.Client.flatten)
     market = _waits(aio.Client.market)
     markets = _waits(aio.Client.markets)
     exchange = _waits(aio.Client.exchange)

@@ -1,0 +1,97 @@
+"""buckets.py - what an account may send, kept here: a request waits for its turn rather than be
+refused. Cancels and reductions have a bucket of their own and wait behind no placement.
+"""
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from ._wire_gen import CancelAllOrders, ConditionalOrderCancel, OrderCancel, OrderReduction
+from .body import Body
+from .errors import PerpdError
+
+_CANCELS = (OrderReduction, OrderCancel, CancelAllOrders, ConditionalOrderCancel)  # W8
+_LOOK_S = 5.0
+
+
+class Bucket:
+    """Tokens that come at a rate, at most a burst of them. Who needs more than there are waits; the
+    first to come is the first to go on."""
+
+    def __init__(self, now_s: Callable[[], float]) -> None:
+        self._now_s = now_s
+        self._rate, self._burst, self._left, self._at = 0.0, 0.0, 0.0, now_s()
+        self._turn = asyncio.Lock()
+
+    def set(self, rate: float, burst: float, left: float | None) -> None:
+        """What is in force; `left`: the tokens that the exchange says are there."""
+        self._fill()
+        self._rate, self._burst = rate, burst
+        self._left = min(burst, self._left if left is None else left)
+
+    def _fill(self) -> None:
+        now_s = self._now_s()
+        self._left = min(self._burst, self._left + max(0.0, now_s - self._at) * self._rate)
+        self._at = max(self._at, now_s)
+
+    def refused(self, after_s: float) -> None:
+        """The exchange has less: a token comes after this time."""
+        self._fill()
+        self._left = min(self._left, 1.0 - after_s * self._rate)
+
+    def wait_s(self, cost: int) -> float:
+        """How long until a request of this cost may be sent; 0: now. One that costs more than the
+        bucket holds waits until it is full."""
+        if self._rate <= 0:
+            return 0.0
+        self._fill()
+        return max(0.0, (min(cost, self._burst) - self._left) / self._rate)
+
+    async def take(self, cost: int, waits: Callable[[], Awaitable[None]]) -> None:
+        """Takes the tokens, once they are there. `waits` is called when they are not."""
+        async with self._turn:
+            while (wait_s := self.wait_s(cost)) > 0:
+                await waits()
+                await asyncio.sleep(min(wait_s, self.wait_s(cost)))
+            self._left -= cost
+
+
+class Buckets:
+    """The two of an account. `look` reads GET /limits."""
+
+    def __init__(self, look: Callable[[], Awaitable[Any]],
+                 now_s: Callable[[], float] = time.monotonic) -> None:
+        self._look, self._now_s = look, now_s
+        self._writes, self._cancels = Bucket(now_s), Bucket(now_s)
+        self._looked_at = -_LOOK_S
+
+    async def refresh(self) -> None:
+        """What is in force now: an account that has been funded has more. Problem, Lost."""
+        self._looked_at = self._now_s()
+        shown = await self._look()
+        limits, remaining = shown["limits"], shown.get("remaining", {})
+        is_limited = shown["rate_limits"]
+        for bucket, name, factor in ((self._writes, "write", 1), (self._cancels, "cancel", 2)):
+            rate = float(limits["write_rate"]) * factor if is_limited else 0.0
+            bucket.set(rate, float(limits["write_burst"]) * factor, remaining.get(name))
+
+    async def _waits(self) -> None:
+        if self._now_s() - self._looked_at < _LOOK_S:
+            return
+        try:
+            await self.refresh()
+        except PerpdError:
+            pass  # what was in force goes on
+
+    def _of(self, body: Body) -> Bucket:
+        return self._cancels if isinstance(body, _CANCELS) else self._writes
+
+    async def take(self, body: Body) -> None:
+        """Waits until the exchange will take a request with this body."""
+        await self._of(body).take(len(getattr(body, "items", ())) or 1, self._waits)
+
+    def refused(self, body: Body, after_s: float) -> None:
+        """A request with this body was above the account's rate."""
+        self._of(body).refused(after_s)

@@ -1,0 +1,121 @@
+// What an account may send, kept here: a request waits for its turn rather than be refused. Cancels and
+// reductions have a bucket of their own and wait behind no placement.
+
+import { PerpdError } from "./errors.js";
+import { pause } from "./wait.js";
+import type { Bodies } from "./wire.gen.js";
+
+const CANCELS: ReadonlySet<keyof Bodies> = new Set<keyof Bodies>(["order_reduction", "order_cancel",
+  "cancel_all_orders", "conditional_order_cancel"]); // W8
+const LOOK_MS = 5000;
+
+/** Of GET /limits. */
+export interface Limits {
+  readonly limits: { readonly write_rate: number; readonly write_burst: number };
+  readonly rate_limits: boolean;
+  readonly remaining?: { readonly write?: number; readonly cancel?: number };
+}
+
+/** Tokens that come at a rate, at most a burst of them. Who needs more than there are waits; the first
+ * to come is the first to go on. */
+class Bucket {
+  #rate = 0; // a millisecond
+  #burst = 0;
+  #left = 0;
+  #atMs: number;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly nowMs: () => number) {
+    this.#atMs = nowMs();
+  }
+
+  /** What is in force; `left`: the tokens that the exchange says are there. */
+  set(rate: number, burst: number, left: number | undefined): void {
+    this.#fill();
+    this.#rate = rate / 1000;
+    this.#burst = burst;
+    this.#left = Math.min(burst, left ?? this.#left);
+  }
+
+  #fill(): void {
+    const nowMs = this.nowMs();
+    const more = Math.max(0, nowMs - this.#atMs) * this.#rate;
+    this.#left = Math.min(this.#burst, this.#left + more);
+    this.#atMs = Math.max(this.#atMs, nowMs);
+  }
+
+  /** The exchange has less: a token comes after this time. */
+  refused(afterMs: number): void {
+    this.#fill();
+    this.#left = Math.min(this.#left, 1 - afterMs * this.#rate);
+  }
+
+  /** How long until a request of this cost may be sent; 0: now. One that costs more than the bucket
+   * holds waits until it is full. */
+  #waitMs(cost: number): number {
+    if (this.#rate <= 0) return 0;
+    this.#fill();
+    return Math.max(0, (Math.min(cost, this.#burst) - this.#left) / this.#rate);
+  }
+
+  /** Takes the tokens, once they are there. `waits` is called when they are not. Closed. */
+  async take(cost: number, waits: () => Promise<void>, closing: AbortSignal): Promise<void> {
+    const before = this.#turn;
+    const turn = (async (): Promise<void> => {
+      await before;
+      for (let waitMs = this.#waitMs(cost); waitMs > 0; waitMs = this.#waitMs(cost)) {
+        await waits();
+        await pause(Math.min(waitMs, this.#waitMs(cost)), closing);
+      }
+      this.#left -= cost;
+    })();
+    this.#turn = turn.catch(() => undefined);
+    await turn;
+  }
+}
+
+/** The two of an account. `look` reads GET /limits. */
+export class Buckets {
+  readonly #writes: Bucket;
+  readonly #cancels: Bucket;
+  #lookedMs = -LOOK_MS;
+
+  constructor(private readonly look: () => Promise<Limits>,
+    private readonly nowMs: () => number = () => performance.now()) {
+    this.#writes = new Bucket(nowMs);
+    this.#cancels = new Bucket(nowMs);
+  }
+
+  /** What is in force now: an account that has been funded has more. Problem, Lost. */
+  async refresh(): Promise<void> {
+    this.#lookedMs = this.nowMs();
+    const { limits: { write_rate: rate, write_burst: burst }, rate_limits: isLimited, remaining }
+      = await this.look();
+    const inForce = isLimited ? rate : 0;
+    this.#writes.set(inForce, burst, remaining?.write);
+    this.#cancels.set(2 * inForce, 2 * burst, remaining?.cancel);
+  }
+
+  async #waits(): Promise<void> {
+    if (this.nowMs() - this.#lookedMs < LOOK_MS) return;
+    try {
+      await this.refresh();
+    } catch (error) {
+      if (!(error instanceof PerpdError)) throw error; // what was in force goes on
+    }
+  }
+
+  #of(name: keyof Bodies): Bucket {
+    return CANCELS.has(name) ? this.#cancels : this.#writes;
+  }
+
+  /** Waits until the exchange will take a request of this name and cost. Closed. */
+  async take(name: keyof Bodies, cost: number, closing: AbortSignal): Promise<void> {
+    await this.#of(name).take(cost, () => this.#waits(), closing);
+  }
+
+  /** A request of this name was above the account's rate. */
+  refused(name: keyof Bodies, afterMs: number): void {
+    this.#of(name).refused(afterMs);
+  }
+}
