@@ -3,6 +3,8 @@ import json
 import os
 import socket
 import sys
+import threading
+import time
 
 from fake import Exchange, Perp, check, problem
 
@@ -74,6 +76,53 @@ silent.listen()
 done = perp.run("time", "--url", f"http://127.0.0.1:{silent.getsockname()[1]}", "--timeout-ms",
                 "200", code=4)
 check("within 200 ms" in done.stderr)
+
+
+def drip(begin, part):
+    """An exchange that goes on with its answer for three seconds, without an end."""
+    def talk():
+        peer = slow.accept()[0]
+        try:
+            peer.sendall(b"HTTP/1.1 " + begin)
+            until = time.monotonic() + 3
+            while time.monotonic() < until:
+                peer.sendall(part)
+                time.sleep(0.05)
+        except OSError:
+            pass  # perp has gone
+        peer.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as slow:
+        teller = threading.Thread(target=talk)
+        teller.start()
+        said = perp.run("time", "--url", f"http://127.0.0.1:{slow.getsockname()[1]}",
+                        "--timeout-ms", "400", code=4).stderr
+        teller.join()
+    check("within 400 ms" in said, said)
+
+
+# The longest wait is that for the whole answer, however it comes.
+drip(b"200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n", b" ")
+drip(b"200 OK\r\n", b"A: b\r\n")
+drip(b"100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n")
+
+def is_loud(said):
+    return any(ord(x) < 32 and x != "\n" or 127 <= ord(x) < 160 for x in said)
+
+
+# No text of an answer commands the terminal, escaped or not, in whichever form it is shown.
+LOUD = "\x1b]0;x\x07\u009b2J\r\n\x7f \u00e9"
+for text in (json.dumps({"state": LOUD, LOUD: [LOUD]}),
+             json.dumps({"state": LOUD[3:]}, ensure_ascii=False).replace("\\r\\n", ""), LOUD):
+    exchange.answers["/api/v1/status"] = (200, text.encode())
+    for form in ("json", "table"):
+        said = perp.run("status", "--url", exchange.url, "-o", form).stdout
+        check("]0;x" in said or "2J" in said, said)
+        check(not is_loud(said) and "\\u001b" not in said, said)
+        check("\u00e9" in said or "\\u00e9" in said, said)
+answered(*problem(400, "bad" + LOUD, field=LOUD))
+said = perp.run(*order, code=3).stderr
+check("2J" in said and not is_loud(said), said)
 
 # 2 local mistakes: nothing is sent.
 count = len(exchange.seen)

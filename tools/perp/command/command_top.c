@@ -92,7 +92,8 @@ static void take_ticker(struct top *top, json_t *ticker, bool is_first)
 {
     const char *name = text_of(ticker, "market");
     struct top_market *market = find_market(top, name);
-    if (market == NULL && is_first && top->market_count < MARKETS_MAX) {
+    bool fits = strlen(name) < sizeof market->name; /* else it is no market of perpd's */
+    if (market == NULL && is_first && fits && top->market_count < MARKETS_MAX) {
         market = top->markets + top->market_count++;
         snprintf(market->name, sizeof market->name, "%s", name);
         market->state = "-";

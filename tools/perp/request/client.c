@@ -12,7 +12,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "perp/request/client_tls.h"
+#include "perp/request/instant.h"
+#include "perp/request/plain_text.h"
 
 enum { READ_BYTES = 65536, SWITCHING = 101 };
 
@@ -298,9 +301,19 @@ static int receive_some(struct client *client)
     return 1;
 }
 
-/* One turn of sending and receiving. 0 or -errno. */
-static int pump(struct client *client)
+/* ms until then, rounded up; 0: it has come. */
+static uint32_t left_ms(uint64_t until_ns)
 {
+    uint64_t now_ns = instant_monotonic_ns();
+    return now_ns >= until_ns ? 0 : (uint32_t)((until_ns - now_ns + 999999) / 1000000);
+}
+
+/* One turn of sending and receiving, until then at most. 0 or -errno. */
+static int pump(struct client *client, uint64_t until_ns)
+{
+    uint32_t wait_ms = left_ms(until_ns);
+    if (wait_ms == 0)
+        return -ETIMEDOUT;
     bool unsent = client->out.begin < client->out.end;
     if (unsent) {
         int error = send_some(client);
@@ -314,7 +327,7 @@ static int pump(struct client *client)
     int received = receive_some(client);
     if (received != 0)
         return received < 0 ? received : 0;
-    return await(client->fd, (short)(POLLIN | (unsent ? POLLOUT : 0)), client->timeout_ms);
+    return await(client->fd, (short)(POLLIN | (unsent ? POLLOUT : 0)), wait_ms);
 }
 
 /* Reads a decimal header value; false when it is none. */
@@ -376,7 +389,8 @@ static bool read_header(struct head *head, const char *line, size_t count)
         (void)header_number(value, value_count, &head->answer.retry_after);
     else if (header_is(line, name_count, "X-Staleness-Ms"))
         head->answer.is_replica = true;
-    else if (header_is(line, name_count, "X-Leader") && value_count < CLIENT_LEADER_MAX)
+    else if (header_is(line, name_count, "X-Leader") && value_count < CLIENT_LEADER_MAX &&
+             !text_has_control(value, value_count))
         memcpy(head->answer.leader, value, value_count);
     else if (header_is(line, name_count, "Sec-WebSocket-Accept") && value_count < CLIENT_ACCEPT_MAX)
         memcpy(head->answer.accept, value, value_count);
@@ -427,7 +441,10 @@ static int read_answer(struct client *client, struct head *head)
     size_t whole = head->head_count + head->body_count;
     if (client->in.end - client->in.begin < whole)
         return 0;
-    head->answer.body = (const char *)client->in.bytes + client->in.begin + head->head_count;
+    char *body = (char *)client->in.bytes + client->in.begin + head->head_count;
+    if (!head->answer.is_binary)
+        plain_text_make(body, head->body_count);
+    head->answer.body = body;
     head->answer.body_count = head->body_count;
     client->taken = whole;
     return 1;
@@ -439,7 +456,8 @@ int client_read(struct client *client, struct client_answer *answer)
     client->in.begin += client->taken;
     client->taken = 0;
     int error = client_connect(client);
-    for (; error == 0; error = pump(client)) {
+    uint64_t until_ns = instant_monotonic_ns() + (uint64_t)client->timeout_ms * 1000000;
+    for (; error == 0; error = pump(client, until_ns)) {
         struct head head;
         int state = read_answer(client, &head);
         if (state == 1) {

@@ -7,8 +7,10 @@
  * up against a server that stops reading until its answers are read.
  *
  * Owner. One thread. An answer's pointers live until the next client_read or client_close.
- * Wait.  At most timeout_ms without progress.
+ * Wait.  At most timeout_ms for a connection, its TLS, and an answer, each from its beginning to
+ *        its end.
  * Bound. CLIENT_ANSWER_MAX bytes an answer; answers with Content-Length only, as perpd writes them.
+ *        Texts hold no control character but line ends (plain_text.h).
  */
 #ifndef PERP_REQUEST_CLIENT_H
 #define PERP_REQUEST_CLIENT_H

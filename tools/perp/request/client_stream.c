@@ -8,6 +8,7 @@
 #include <wslay/wslay.h>
 
 #include "base/base64.h"
+#include "perp/request/plain_text.h"
 
 enum { KEY_BYTES = 16, CODE_BYTES = 2 };
 
@@ -87,6 +88,7 @@ static void keep_close(struct client_stream *stream,
         return;
     snprintf(stream->close_reason, sizeof stream->close_reason, "%.*s",
              (int)(message->msg_length - CODE_BYTES), (const char *)message->msg + CODE_BYTES);
+    plain_text_make(stream->close_reason, strlen(stream->close_reason));
 }
 
 static void on_message(wslay_event_context_ptr frames,
@@ -107,6 +109,7 @@ static void on_message(wslay_event_context_ptr frames,
         return;
     memcpy(stream->text, message->msg, message->msg_length);
     stream->text[message->msg_length] = '\0';
+    plain_text_make(stream->text, message->msg_length);
     stream->count = message->msg_length;
 }
 

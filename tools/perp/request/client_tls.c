@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "perp/request/instant.h"
+
 enum { NAMES_MAX = 120 };
 
 struct client_tls {
@@ -186,6 +188,7 @@ static bool explain(struct client_tls *tls, const struct client_tls_peer *peer,
 static bool handshake(struct client_tls *tls, int fd, const struct client_tls_peer *peer,
                       char error[CLIENT_TLS_ERROR_MAX])
 {
+    uint64_t until_ns = instant_monotonic_ns() + (uint64_t)peer->timeout_ms * 1000000;
     for (;;) {
         ERR_clear_error();
         int returned = SSL_connect(tls->session);
@@ -196,7 +199,9 @@ static bool handshake(struct client_tls *tls, int fd, const struct client_tls_pe
             return explain(tls, peer, error);
         struct pollfd poll_fd = { .fd = fd,
                                   .events = wanted == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT };
-        int ready = poll(&poll_fd, 1, (int)peer->timeout_ms);
+        uint64_t now_ns = instant_monotonic_ns();
+        uint64_t left_ms = now_ns < until_ns ? (until_ns - now_ns + 999999) / 1000000 : 0;
+        int ready = left_ms != 0 ? poll(&poll_fd, 1, (int)left_ms) : 0;
         if (ready > 0 || (ready < 0 && errno == EINTR))
             continue;
         snprintf(error, CLIENT_TLS_ERROR_MAX, "%.100s did not complete a TLS handshake in %u ms",
