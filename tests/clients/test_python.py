@@ -32,8 +32,11 @@ from perpd import _wire_gen as wire  # noqa: E402
 from perpd import binary, binary_private, ed25519, secp256k1, sign, sync, typed_data  # noqa: E402
 from perpd.book import Book, Fault  # noqa: E402
 from perpd.buckets import Bucket  # noqa: E402
+from perpd.errors import Lost  # noqa: E402
+from perpd.http import Answer, problem_of  # noqa: E402
 from perpd.keccak import keccak_256  # noqa: E402
 from perpd.ids import Ids, following_id, id_time_ms, is_v7  # noqa: E402
+from perpd.stream import read_object  # noqa: E402
 from perpd.trading import Trading  # noqa: E402
 
 suite = Suite("client python")
@@ -414,6 +417,17 @@ def rates(_):
     now[0] += 60
     left += [bucket.wait_s(4)]
     table.same("waits", [round(one, 6) for one in left], [0, 0.1, 0.4, 0, 0.6, 2.0, 0])
+    return table.wrong
+
+
+@suite.case
+def no_answers(_):
+    """JSON that is nested beyond all reason is like any other text: no answer of the exchange."""
+    table = Table()
+    deep = Answer(400, {}, b"[" * 1_000_000, 0, 1)
+    table.true("lost", raises(Lost, deep.json))
+    table.same("problem", problem_of(deep).http, 400)
+    table.true("stream", raises(ValueError, lambda: read_object(deep.body.decode())))
     return table.wrong
 
 

@@ -1,7 +1,9 @@
 // typescript.mjs DIST VECTORS - clients/ts as it was compiled into DIST, against VECTORS, a folder
 // of vectors. Prints what is wrong, one line each; the last line counts what was looked at.
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { pathToFileURL } from "node:url";
 
 const [dist, folder] = process.argv.slice(2);
@@ -189,6 +191,29 @@ same("a sequence", typeof parsed.sequence, "bigint");
 same("a text", parsed.label, '1234567890123456789 "9007199254740993');
 same("narrow", parsed.list[1], 5);
 same("and back", perpd.formatJson(parsed), json);
+same("fractions", perpd.parseJson("[0.12345678901234567,1234567890123456.5,12345678901234567e1]"),
+  [0.12345678901234567, 1234567890123456.5, 12345678901234567e1]);
+// What takes a time that grows with the square of its length would not end here.
+for (const hostile of [`${"7".repeat(2e6)}.`, '"\\'.repeat(1e6), "[".repeat(2e6)]) {
+  refused("hostile JSON", Error, () => perpd.parseJson(hostile));
+}
+
+// An answer that never ends is given up when it is longer than any may be.
+{
+  const { Http, Origin } = await import(pathToFileURL(`${dist}/http.js`).href);
+  const endless = createServer((_, response) => {
+    const go = () => { while (!response.destroyed && response.write(Buffer.alloc(1 << 20, " "))); };
+    response.on("drain", go);
+    go();
+  }).listen(0, "127.0.0.1");
+  await once(endless, "listening");
+  const far = new Http(new Origin(`http://127.0.0.1:${endless.address().port}`), 60_000,
+    () => undefined, () => performance.now());
+  const said = await far.request({ method: "GET", target: "/" }).then(() => "", String);
+  same("endless", said.includes("more than 64 MiB"), true);
+  endless.closeAllConnections();
+  endless.close();
+}
 
 // J9: 1,000 frames of a book, with gaps, wrong checksums, conflation and a lag (book_vectors.py).
 const { Book, Fault } = await import(pathToFileURL(`${dist}/book.js`).href);

@@ -4,7 +4,7 @@ import { Lost, PerpdError, Problem } from "./errors.js";
 import { parseJson } from "./json.js";
 
 const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
-const TEXT_MAX = 64 << 20; // characters of an answer
+const BODY_MAX = 64 << 20; // bytes of an answer
 // What fetch of Node names as the cause where no connection was made. A browser names none: there a
 // failed request counts as one that may have arrived.
 const NOT_ARRIVED: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN",
@@ -102,8 +102,7 @@ export class Http {
       if (response.type === "opaqueredirect" || isRedirection(response.status)) {
         throw new Lost("an answer that leads elsewhere", true);
       }
-      const text = await response.text();
-      if (text.length > TEXT_MAX) throw new Lost("an answer of more than 64 Mi characters", true);
+      const text = await textOf(response);
       const answer = { status: response.status, headers: response.headers, text, sentMs,
         gotMs: headMs };
       this.onAnswer(answer);
@@ -119,6 +118,22 @@ export class Http {
   /** Ends every request under way with Lost. */
   close(): void {
     this.#closing.abort();
+  }
+}
+
+/** The body, read no further than it may be long: an endless one would fill the memory. */
+async function textOf(response: Response): Promise<string> {
+  const [reader, decoder] = [response.body?.getReader(), new TextDecoder()];
+  let [text, bytes] = ["", 0];
+  for (;;) {
+    const part = await reader?.read();
+    if (part?.value === undefined) return text + decoder.decode();
+    bytes += part.value.byteLength;
+    if (bytes > BODY_MAX) {
+      await reader?.cancel();
+      throw new Lost("an answer of more than 64 MiB", true);
+    }
+    text += decoder.decode(part.value, { stream: true });
   }
 }
 

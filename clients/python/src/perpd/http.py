@@ -32,7 +32,7 @@ class Answer:
     def json(self) -> Any:
         """The body's JSON; Lost (arrived) when it is none: somebody else answered."""
         try:
-            return json.loads(self.body)
+            return read_json(self.body)
         except ValueError:
             raise Lost(f"an answer {self.status} that is no JSON", True) from None
 
@@ -43,10 +43,18 @@ class Answer:
         raise problem_of(self)
 
 
+def read_json(text: str | bytes) -> Any:
+    """The value of a JSON text; ValueError when it is none, or nested beyond all reason."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("JSON that is nested too deep") from None
+
+
 def problem_of(answer: Answer) -> Problem:
     """The problem object of the answer; one of its status alone when it has none."""
     try:
-        return Problem(answer.status, members_of(json.loads(answer.body)))
+        return Problem(answer.status, members_of(read_json(answer.body)))
     except ValueError:
         return Problem(answer.status, {})
 

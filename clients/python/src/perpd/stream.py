@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from .book import Fault
 from .errors import Lost, Problem
-from .http import Answer, Origin, members_of
+from .http import Answer, Origin, members_of, read_json
 from .sinks import Signal, Sink
 from .ws import WebSocket
 
@@ -33,7 +33,7 @@ Kind = Literal["live", "gap", "stale", "reconnecting", "epoch_changed", "resumed
 
 
 def read_object(text: str) -> dict[str, Any]:
-    message = json.loads(text)
+    message = read_json(text)
     if not isinstance(message, dict):
         raise ValueError("a message that is no object")
     return members_of(message)
