@@ -310,7 +310,10 @@ static bool load_file(struct config *config, const char *path)
     ini_stop_on_first_error = true;
     struct file_reader reader = { .config = config, .path = path };
     int line = ini_parse_file(file, read_file_line, &reader);
+    bool is_read = ferror(file) == 0; /* else what came is a part: of a folder, nothing */
     fclose(file);
+    if (!is_read)
+        return refuse(config, "%s cannot be read to its end", path);
     if (line == 0)
         return true;
     if (config->error[0] == '\0')

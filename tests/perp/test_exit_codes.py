@@ -140,6 +140,8 @@ rows = [
        "neither like 0.5% nor like 5000ppm")
       for text in ("1", "0%", "100%", "0.00001%", "0ppm", "1.5ppm", "ppm", "%", "-1%")],
     ([*order, "--ack", "all"], "none of full, binary, receipt"),
+    (["batch", "/", *common], "cannot read /: Is a directory"),
+    (["time", "--config", "/"], "cannot read /"),
     (["amend", "BTC-PERP", "x", *common], "what should change?"),
     (["amend", "BTC-PERP", "x", "--expected-remaining", "1", *common], "what should change?"),
     (["amend", "BTC-PERP", "x", "--reduce-by", "1", "--price", "2", *common], "leave it out"),

@@ -123,6 +123,7 @@ def refused_options(world):
         ("--exchange.markets=/nowhere/markets.json", "markets"),
         ("--net.credit_wait_ms", "net.credit_wait_ms"),
         ("--config=/nowhere/perpd.ini", "/nowhere/perpd.ini"),
+        ("--config=/", "/ cannot be read"),  # a read error is no end of the file
         ("--quiet", "quiet"),
         ("listen", "listen"),
     ]

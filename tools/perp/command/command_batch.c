@@ -190,6 +190,9 @@ static bool read_file(struct context *context, FILE *file, struct batch *batch)
             return false;
         batch->count++;
     }
+    if (ferror(file)) /* what was read is a part of the batch */
+        return context_fail(context, EXIT_CODE_usage, "cannot read %s: %s",
+                            context->arguments->words[0], strerror(errno));
     return batch->count != 0 ||
            context_fail(context, EXIT_CODE_usage, "%s holds no item", context->arguments->words[0]);
 }

@@ -99,10 +99,14 @@ static bool read_file(struct settings *settings, bool may_lack_file, bool may_la
 {
     char wrong[SETTINGS_ERROR_MAX] = "";
     struct reader reader = { .settings = settings, .error = wrong };
-    int line = ini_parse(settings->config_path, parse_line, &reader);
-    if (line == -1 && may_lack_file)
+    FILE *file = fopen(settings->config_path, "re");
+    if (file == NULL && may_lack_file)
         return true;
-    if (line == -1)
+    int line = file != NULL ? ini_parse_file(file, parse_line, &reader) : -1;
+    bool is_read = file != NULL && ferror(file) == 0;
+    if (file != NULL)
+        fclose(file);
+    if (!is_read)
         snprintf(error, SETTINGS_ERROR_MAX, "cannot read %s", settings->config_path);
     else if (line != 0)
         snprintf(error, SETTINGS_ERROR_MAX, "%.4096s:%d: %.600s", settings->config_path,
@@ -205,7 +209,7 @@ bool settings_save(const struct settings *settings, enum setting setting, const 
     FILE *in = fopen(settings->config_path, "re");
     bool good = text != NULL && (in != NULL || errno == ENOENT);
     if (good && in != NULL)
-        good = fread(text, 1, FILE_MAX - 1, in) < FILE_MAX - 1;
+        good = fread(text, 1, FILE_MAX - 1, in) < FILE_MAX - 1 && ferror(in) == 0;
     if (in != NULL)
         fclose(in);
     int fd = good ? mkostemp(draft, O_CLOEXEC) : -1;
