@@ -117,9 +117,9 @@ static void fetch_ahead(const struct engine *engine)
     if (far >= run->row_count)
         return;
     const struct portfolio *portfolio = &portfolios[run->rows[near].portfolio];
-    prefetch_lines(&portfolios[run->rows[far].portfolio], offsetof(struct portfolio, name));
+    prefetch_portfolio(&portfolios[run->rows[far].portfolio]);
     prefetch_lines(&engine->holdings.rows[portfolio->holding_head], sizeof(struct holding));
-    prefetch_lines(&engine->accounts.rows[portfolio->account], offsetof(struct account, label));
+    CC_PREFETCH(&engine->accounts.rows[portfolio->account]);
 }
 
 /* The next of the ranked gives what it can. Gives the units of it. */

@@ -24,35 +24,35 @@ enum { ACCOUNT_LABEL_BYTES = 32, ACCOUNT_VOLUME_DAYS = 14, ACCOUNT_TIER_BY_VOLUM
 /* FREE: nobody's, until another account gets the slot (account_give_back). */
 enum account_status { ACCOUNT_ACTIVE, ACCOUNT_CLOSED, ACCOUNT_FREE };
 
-/* The first line is what orders and fills touch. */
+/* The first line is what orders and fills touch, but for the day's bucket of `volume`. */
 struct account {
-    uint32_t volume_day; /* UTC day of the newest bucket; 0: none yet */
+    uint32_t volume_day;   /* UTC day of the newest bucket; 0: none yet */
+    uint8_t status;        /* enum account_status */
+    uint8_t fee_tier;      /* in force: tier_override, or the volume's */
+    uint8_t volume_tier;   /* that the volume made */
+    uint8_t tier_override; /* of operator 1009, ACCOUNT_TIER_BY_VOLUME: none */
+    bool suspended;        /* by operator 1005 */
+    bool cancel_queued;    /* its cancellation list is in the queue (account_list.h) ... */
+    uint8_t share_class;   /* enum share_class */
+    bool has_many;         /* it has had more than one portfolio */
+    uint32_t generation;   /* of its slot, of which others may have had it (account_id.h) */
+    int128 cash;           /* of its portfolios */
+    uint64_t private_seq;  /* of its newest private event (W9, private_event.h) */
+    uint32_t signer_hint;  /* credential that signed last: tried before the map */
+    uint32_t portfolio_head;
+    uint32_t counts[SHARE_TABLE_COUNT]; /* its rows in each table (share.h), dead orders too */
+    uint16_t cancel_market;             /* ... for this market, or ACCOUNT_MARKETS_ALL; ... */
+    uint8_t zero[2];
+    uint64_t walk_paid_ns; /* until then it pays for refused walks (walk_debt.h); of account 0:
+                                 all unfunded accounts together */
     uint32_t subaccount_count;
     uint32_t api_key_count;   /* live */
     uint32_t credential_head; /* its sessions and API keys, all live ones (credential.h) */
-    uint32_t portfolio_head;
     uint32_t portfolio_tail;  /* portfolios in order of creation */
-    uint32_t signer_hint;     /* credential that signed last: tried before the map */
     uint32_t subaccount_head; /* its subaccount 0 (subaccount.h) */
-    uint8_t status;           /* enum account_status */
-    uint8_t fee_tier;         /* in force: tier_override, or the volume's */
-    uint8_t volume_tier;      /* that the volume made */
-    uint8_t tier_override;    /* of operator 1009, ACCOUNT_TIER_BY_VOLUME: none */
-    bool suspended;           /* by operator 1005 */
-    bool cancel_queued;       /* its cancellation list is in the queue (account_list.h) ... */
-    uint16_t cancel_market;   /* ... for this market, or ACCOUNT_MARKETS_ALL; ... */
-    uint64_t walk_paid_ns;    /* until then it pays for refused walks (walk_debt.h); of account 0:
-                                 all unfunded accounts together */
     uint32_t master_head;     /* its live master keys, oldest first (credential.h) */
-    uint32_t counts[SHARE_TABLE_COUNT]; /* its rows in each table (share.h), dead orders too */
-    uint8_t share_class;                /* enum share_class */
-    bool has_many;                      /* it has had more than one portfolio */
-    uint8_t zero[2];
-    uint32_t generation;   /* of its slot, of which others may have had it (account_id.h) */
-    uint64_t private_seq;  /* of its newest private event (W9, private_event.h) */
-    int128 cash;           /* of its portfolios */
-    uint64_t faucet_ns;    /* t of the first credit of the faucet's 24 h (W7), 0: none */
-    int64_t faucet_amount; /* credited since then */
+    uint64_t faucet_ns;       /* t of the first credit of the faucet's 24 h (W7), 0: none */
+    int64_t faucet_amount;    /* credited since then */
     uint64_t volume[ACCOUNT_VOLUME_DAYS]; /* by UTC day mod 14 (R6) */
     uint64_t created_sequence;
     uint64_t created_ns;
@@ -69,6 +69,8 @@ struct account {
 };
 
 static_assert(sizeof(struct account) == 6 * CC_CACHE_LINE, "rows stay on lines");
+static_assert(offsetof(struct account, counts[SHARE_orders + 1]) == CC_CACHE_LINE,
+              "orders and fills touch one line");
 
 /* clang-format off */
 #define ACCOUNT_FIELDS(X) \

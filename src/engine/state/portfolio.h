@@ -43,7 +43,7 @@ static const uint64_t portfolio_moves = 0
 #undef X
 #undef TO
 
-/* Four lines: what every fill reads; what else happens to it; the sums of margin; the rest. */
+/* Four lines: what every fill reads; what is rarely read; the sums of margin; slacks and others. */
 struct portfolio {
     int64_t cash;
     uint64_t cancel_sequence; /* stamp: older orders are dead (R3, cancellation list) */
@@ -66,7 +66,15 @@ struct portfolio {
     uint64_t liquidation_ns;   /* t of its last L1 action (R7), 0: none yet */
     uint64_t created_sequence; /* of the command that gave it its row */
     uint64_t release_ns;       /* while it is CLOSED: its row is looked at then (portfolio_row.h) */
-    uint32_t funding_count;    /* of engine.funding_count when its funding was last settled */
+    uint64_t liquidation_wake_ns; /* timer of its liquidation's pauses (R7), 0: none */
+    uint8_t name[PORTFOLIO_NAME_BYTES];
+    int128 value;             /* sums of its holdings' figures (margin.h): E - cash, ... */
+    int128 maintenance;       /* ... MM, ... */
+    int128 initial;           /* ... IM, ... */
+    int128 loose;             /* ... by how much IM may be too high */
+    int128 slack_maintenance; /* E - MM of the last exact check, less moves since (R7) */
+    int128 slack_initial;     /* E - IM, likewise */
+    uint32_t funding_count;   /* of engine.funding_count when its funding was last settled */
     uint32_t portfolio_index;
     uint32_t account_next;     /* next portfolio of the account, PORTFOLIO_NONE: last */
     uint32_t subaccount;       /* its subaccount's record (subaccount.h) */
@@ -77,14 +85,6 @@ struct portfolio {
     bool liquidation_queued; /* its liquidation is in the queue (work.h) */
     bool moved;              /* in a market that a run ranks, and not looked at since (risk.h) */
     bool reopened;           /* it had a row before this one */
-    uint64_t liquidation_wake_ns; /* timer of its liquidation's pauses (R7), 0: none */
-    int128 value;                 /* sums of its holdings' figures (margin.h): E - cash, ... */
-    int128 maintenance;           /* ... MM, ... */
-    int128 initial;               /* ... IM, ... */
-    int128 loose;                 /* ... by how much IM may be too high */
-    int128 slack_maintenance;     /* E - MM of the last exact check, less moves since (R7) */
-    int128 slack_initial;         /* E - IM, likewise */
-    uint8_t name[PORTFOLIO_NAME_BYTES];
 };
 
 static_assert(sizeof(struct portfolio) == 4 * CC_CACHE_LINE, "rows stay on lines");

@@ -177,28 +177,39 @@ static void fetch_for_walk(const struct engine *engine, uint32_t at, bool whole)
         CC_PREFETCH(&engine->orders.cold[second]);
     if (CC_UNLIKELY(whole)) {
         prefetch_lines(holding, sizeof *holding);
-        prefetch_lines(portfolio, offsetof(struct portfolio, name));
+        prefetch_portfolio(portfolio);
     }
+}
+
+/* The position that the last walk's fills leave. */
+static int64_t walk_leaves(const struct engine *engine, const struct holding *holding)
+{
+    bool walked = holding->walk_stamp == engine->recheck.walk_count;
+
+    return holding->size + (walked ? holding->walk_quantity : 0);
 }
 
 /* Prefetches for an act, which writes nearly every line of a maker and knows the path of the walk:
  * the line of the order eight ahead, the records of the order four ahead, and the portfolio of the
- * order two ahead. */
-static void fetch_for_act(const struct engine *engine, uint32_t met)
+ * order two ahead. `bucket`: of today in an account's volumes. A line that is not needed is as dear
+ * as one that is. */
+static void fetch_for_act(const struct engine *engine, uint32_t met, ptrdiff_t bucket)
 {
     const struct order *hot = engine->orders.hot;
     const uint32_t *path = &engine->path.orders[met];
     uint32_t far = path[STATE_PATH_AHEAD], middle = path[STATE_PATH_AHEAD / 2], near = path[2];
     const struct holding *holding = &engine->holdings.rows[hot[near].holding];
+    const struct account *owner = &engine->accounts.rows[hot[middle].account];
 
     CC_PREFETCH(&hot[far]);
     CC_PREFETCH(&engine->orders.cold[middle]);
     order_map_prefetch_slot(&engine->order_map, &hot[middle]);
     prefetch_lines(&engine->holdings.rows[hot[middle].holding], sizeof(struct holding));
-    prefetch_lines(&engine->accounts.rows[hot[middle].account], offsetof(struct account, label));
-    prefetch_lines(&engine->portfolios.rows[holding->portfolio], offsetof(struct portfolio, name));
-    if (holding->order_head == holding->order_tail) /* it may be freed */
-        holding_prefetch_slot(&engine->holdings, holding);
+    CC_PREFETCH(owner);
+    CC_PREFETCH(&owner->volume[bucket]);
+    prefetch_portfolio(&engine->portfolios.rows[holding->portfolio]);
+    if (holding->order_head == holding->order_tail && walk_leaves(engine, holding) == 0)
+        holding_prefetch_slot(&engine->holdings, holding); /* it may be freed */
 }
 
 /* Notes a maker in the path. */
@@ -437,12 +448,13 @@ void match_act(struct engine *engine, const struct match_taker *taker, const str
     if (match->makers == 0)
         return;
     struct fill_party party = fill_party_of(engine, order, LIQUIDITY_TAKER);
+    ptrdiff_t bucket = party.volume - party.owner->volume;
     for (uint32_t met = 0; met < match->makers; met++) {
         uint32_t tick = book_best(&market->book, other);
         INVARIANT(tick <= taker->limit_tick);
         uint32_t at = book_head(&market->book, other, tick);
         if (match->makers > MATCH_LONG && met < STATE_PATH_MAX)
-            fetch_for_act(engine, met);
+            fetch_for_act(engine, met, bucket);
         filled += act_maker(engine, taker, match, &house, &party, at);
         if (CC_LIKELY(match->refused == 0))
             risk_flush_until(engine, last);

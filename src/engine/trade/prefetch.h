@@ -8,7 +8,7 @@
 #ifndef ENGINE_TRADE_PREFETCH_H
 #define ENGINE_TRADE_PREFETCH_H
 
-#include "base/compiler.h"
+#include "engine/state/portfolio.h"
 
 struct engine;
 struct command;
@@ -18,6 +18,17 @@ static inline void prefetch_lines(const void *record, size_t bytes)
 {
     for (size_t line = 0; line < bytes; line += CC_CACHE_LINE)
         CC_PREFETCH((const char *)record + line);
+}
+
+/* Prefetches all of a portfolio but the line of what is rarely read. */
+static inline void prefetch_portfolio(const struct portfolio *portfolio)
+{
+    static_assert(offsetof(struct portfolio, value) == 2 * CC_CACHE_LINE &&
+                      offsetof(struct portfolio, slack_maintenance) == 3 * CC_CACHE_LINE,
+                  "the line between is not needed");
+    CC_PREFETCH(portfolio);
+    CC_PREFETCH(&portfolio->value);
+    CC_PREFETCH(&portfolio->slack_maintenance);
 }
 
 /* Prefetches the command's buckets of the duplicate set and of the order-id map. */
