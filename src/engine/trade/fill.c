@@ -285,6 +285,7 @@ struct fill {
     const struct fill_party *taker;
     uint64_t price;
     uint64_t quantity;
+    uint64_t maker_filled; /* in all */
     uint32_t market_index;
     uint8_t kind; /* enum fill_kind */
 };
@@ -313,7 +314,7 @@ FILL_INLINE void emit_all(struct engine *engine, struct effects_rows *rows, cons
     uint32_t mmp = maker->holding->mmp;
     if (CC_UNLIKELY(mmp != MMP_NONE))
         mmp_count(engine, mmp, maker->quantity);
-    resting_emit_state_into(engine, rows, market, maker->order_index, price);
+    resting_emit_state_into(engine, rows, market, maker->order_index, price, fill->maker_filled);
     resting_emit_book_into(engine, rows, market, maker->order_index, price, BOOK_EXECUTE, quantity);
 }
 
@@ -339,16 +340,25 @@ void fill_execute(struct engine *engine, uint32_t maker_index, struct fill_party
     maker.fee = fee_amount(notional, maker.fee_ppm);
     if (CC_UNLIKELY(house->kind != FILL_TRADE))
         set_house_fees(engine, house, &maker, taker, price, notional);
-    bool filled = resting_fill(engine, market, maker_index, quantity, price);
+    bool unseen =
+        CC_LIKELY(house->kind == FILL_TRADE) && effects_are_ignored(engine, FILL_EFFECTS) &&
+        maker.holding->portfolio != FUND_PORTFOLIO && taker->holding->portfolio != FUND_PORTFOLIO;
+    struct fill fill = { .market = market,
+                         .maker = &maker,
+                         .taker = taker,
+                         .price = price,
+                         .quantity = quantity,
+                         .maker_filled = order_filled(&engine->orders, maker_index) + quantity,
+                         .market_index = market_index,
+                         .kind = house->kind };
+    bool filled = resting_fill(engine, market, maker_index, quantity, price, unseen);
     taker->order->remaining -= quantity;
     (void)order_add_fill_inline(&engine->orders, taker->order_index, quantity, notional);
     move_position(engine, market, &maker, price);
     move_position(engine, market, taker, price);
     count_volume(house, notional, &maker, taker);
 
-    struct fill fill = { market, &maker, taker, price, quantity, market_index, house->kind };
-    if (CC_LIKELY(house->kind == FILL_TRADE) && effects_are_ignored(engine, FILL_EFFECTS) &&
-        maker.holding->portfolio != FUND_PORTFOLIO && taker->holding->portfolio != FUND_PORTFOLIO) {
+    if (CC_LIKELY(unseen)) {
         struct effects_rows rows;
         effects_rows_begin(engine, &rows);
         emit_all(engine, &rows, &fill);

@@ -8,7 +8,8 @@
 static void emit_state(struct engine *engine, const struct market *market, uint32_t index,
                        uint64_t price)
 {
-    resting_emit_state_into(engine, NULL, market, index, price);
+    resting_emit_state_into(engine, NULL, market, index, price,
+                            order_filled(&engine->orders, index));
 }
 
 void resting_emit_state(struct engine *engine, uint32_t index)
@@ -31,7 +32,8 @@ static void emit(struct engine *engine, struct market *market, uint32_t index, u
 {
     if (action == BOOK_ADD) /* the seq of the 2107 that follows; 2101 shows it already */
         engine->orders.cold[index].handle = market->book_seq + 1;
-    resting_emit_state_into(engine, NULL, market, index, price);
+    resting_emit_state_into(engine, NULL, market, index, price,
+                            order_filled(&engine->orders, index));
     resting_emit_book_into(engine, NULL, market, index, price, action, quantity);
 }
 
@@ -243,15 +245,19 @@ void resting_reduce(struct engine *engine, uint32_t index, uint64_t quantity)
 }
 
 bool resting_fill(struct engine *engine, struct market *market, uint32_t index, uint64_t quantity,
-                  uint64_t price)
+                  uint64_t price, bool unseen)
 {
-    const struct order *order = &engine->orders.hot[index];
+    struct order *order = &engine->orders.hot[index];
     bool filled = book_fill(&market->book, index, quantity);
 
     resting_subtract_sums(state_holding(engine, order->holding), order, price, quantity, filled);
-    struct order_extra *extra =
-        order_add_fill_inline(&engine->orders, index, quantity, quantity * price);
-    extra->updated_ns = engine->t_ns;
+    if (filled && unseen && !order->has_extra && index != engine->applying.resting) {
+        order_move(order, quantity, ORDER_FILLED); /* nobody reads what it has filled */
+    } else {
+        struct order_extra *extra =
+            order_add_fill_inline(&engine->orders, index, quantity, quantity * price);
+        extra->updated_ns = engine->t_ns;
+    }
     if (filled)
         unlink_order(engine, index);
     return filled;

@@ -61,9 +61,10 @@ void resting_drop(struct engine *engine, uint32_t order);
 void resting_reduce(struct engine *engine, uint32_t order, uint64_t quantity);
 
 /* Applies a fill to a resting order of the market: book, sums and state. True when nothing is left.
- * The caller emits it (resting_emit_inline.h) and frees an order that is filled. */
+ * The caller emits it (resting_emit_inline.h) and frees an order that is filled. `unseen`: no sink
+ * gets an effect of the fill, so that an order of one fill goes without extras. */
 bool resting_fill(struct engine *engine, struct market *market, uint32_t order, uint64_t quantity,
-                  uint64_t price);
+                  uint64_t price, bool unseen);
 
 /* Adds the order's remaining quantity at this raw price to the holding's sums of R4 and R1. */
 void resting_add_sums(struct holding *holding, const struct order *order, uint64_t price);

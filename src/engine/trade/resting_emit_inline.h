@@ -11,16 +11,17 @@
 #include "engine/state/private_event.h"
 #include "engine/trade/resting.h"
 
-/* 2101 of an order whose price is this raw one. */
+/* 2101 of an order whose price is this raw one, and of which this quantity is filled. */
 static inline __attribute__((always_inline)) void
 resting_emit_state_into(struct engine *engine, struct effects_rows *rows,
-                        const struct market *market, uint32_t index, uint64_t price)
+                        const struct market *market, uint32_t index, uint64_t price,
+                        uint64_t filled)
 {
     const struct order *order = &engine->orders.hot[index];
     uint16_t asset_id = market->record.asset_id;
     struct effect_order_state body = {
         .remaining = order->remaining,
-        .filled = order_filled(&engine->orders, index),
+        .filled = filled,
         .price = order_type_is_market(order->order_type) ? 0 : price,
     };
     uint32_t codes = (uint32_t)order->state | (uint32_t)order->reason << 8 |
