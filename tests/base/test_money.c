@@ -37,9 +37,22 @@ static void test_clamp(void)
 static void test_ppm(void)
 {
     static const uint64_t notionals[] = {
-        0,         1,        2221,       2222,       999999,           1000000,
-        1000001,   12345678, 1ull << 43, 1ull << 50, (1ull << 50) + 1, (1ull << 60) - 1,
-        1ull << 60
+        0,
+        1,
+        2221,
+        2222,
+        999999,
+        1000000,
+        1000001,
+        12345678,
+        1ull << 43,
+        1ull << 50,
+        (1ull << 50) + 1,
+        (1ull << 60) - 1,
+        1ull << 60,
+        (1ull << 42) - 1,
+        1ull << 42,
+        1ull << 45,
     };
     static const uint32_t rates[] = { 0, 1, 20, 150, 450, 10000, 333333, 999999, 1000000, 1500000 };
 
