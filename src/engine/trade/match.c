@@ -10,7 +10,17 @@
 #define MATCH_VALUE_MAX (UINT64_C(1) << 60)                       /* R1: N */
 #define MATCH_CASH_MAX  (PORTFOLIO_CASH_MAX - (INT64_C(1) << 54)) /* room for one command's PnL */
 
-enum { MATCH_LONG = 8 }; /* from so many makers on, prefetching pays */
+enum {
+    MATCH_LONG = 8, /* from so many makers on, prefetching pays */
+    LOOKAHEAD = 4,  /* orders that a long walk knows before it meets them; a power of two */
+};
+#define LOOKAHEAD_NONE UINT32_MAX
+
+/* The next orders of the level that a long walk is in. */
+struct lookahead {
+    uint32_t turn; /* which of them is the nearest, LOOKAHEAD_NONE: they are of another level */
+    uint32_t orders[LOOKAHEAD];
+};
 
 /* A walk in progress. */
 struct walk {
@@ -24,6 +34,7 @@ struct walk {
     int128 equity;           /* E of a house taker before the walk */
     uint32_t day;            /* of t: what a fee tier goes by */
     uint8_t fee_tier;        /* of the taker */
+    struct lookahead ahead;
 };
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -155,26 +166,40 @@ static bool walk_is_over(struct walk *walk)
     return true;
 }
 
-/* Prefetches for a long walk, which memory latency limits: the line of the order three ahead, the
- * holding and account of the order two ahead, and the portfolio of the order one ahead, as far as
- * the walk reads them. `whole`: all of a record, because the walk refreshes its figures. `at` and
- * the two orders after it are in the cache by then. */
-static void fetch_for_walk(const struct engine *engine, uint32_t at, bool whole)
+/* Notes the next orders of the level after `at`; behind its last, any. */
+static void look_ahead(const struct engine *engine, struct lookahead *ahead, uint32_t at)
 {
+    for (uint32_t i = 0; i < LOOKAHEAD; i++)
+        ahead->orders[i] = at = engine->orders.hot[at].next;
+    ahead->turn = 0;
+}
+
+/* Prefetches for a long walk, which memory latency limits: the line of the order five ahead, the
+ * holding and account of the order four ahead, and the portfolio of the order two ahead, as far as
+ * the walk reads them. `whole`: all of a record, because the walk refreshes its figures. */
+static inline void fetch_for_walk(const struct engine *engine, struct lookahead *ahead, uint32_t at,
+                                  bool whole)
+{
+    if (ahead->turn == LOOKAHEAD_NONE)
+        look_ahead(engine, ahead, at);
+
     const struct order *hot = engine->orders.hot;
-    uint32_t first = hot[at].next, second = hot[first].next;
-    const struct holding *holding = &engine->holdings.rows[hot[second].holding];
-    uint32_t owner = engine->holdings.rows[hot[first].holding].portfolio;
+    uint32_t turn = ahead->turn++ % LOOKAHEAD;
+    uint32_t far = ahead->orders[(turn + LOOKAHEAD - 1) % LOOKAHEAD];
+    uint32_t near = ahead->orders[(turn + 1) % LOOKAHEAD];
+    const struct holding *holding = &engine->holdings.rows[hot[far].holding];
+    uint32_t owner = engine->holdings.rows[hot[near].holding].portfolio;
     const struct portfolio *portfolio = &engine->portfolios.rows[owner];
 
-    CC_PREFETCH(&hot[hot[second].next]);
+    ahead->orders[turn] = hot[far].next;
+    CC_PREFETCH(&hot[hot[far].next]);
     CC_PREFETCH(holding);
-    CC_PREFETCH(&holding->sides[hot[second].side].cancel_sequence);
-    CC_PREFETCH(&engine->accounts.rows[hot[second].account]);
+    CC_PREFETCH(&holding->sides[hot[far].side].cancel_sequence);
+    CC_PREFETCH(&engine->accounts.rows[hot[far].account]);
     CC_PREFETCH(portfolio);
     CC_PREFETCH(&portfolio->slack_maintenance);
-    if (CC_UNLIKELY(order_tif(&hot[second]) == ORDER_GTT))
-        CC_PREFETCH(&engine->orders.cold[second]);
+    if (CC_UNLIKELY(order_tif(&hot[far]) == ORDER_GTT))
+        CC_PREFETCH(&engine->orders.cold[far]);
     if (CC_UNLIKELY(whole)) {
         prefetch_lines(holding, sizeof *holding);
         prefetch_portfolio(portfolio);
@@ -234,6 +259,7 @@ static bool must_refresh(const struct engine *engine, const struct portfolio *po
 /* Walks the orders of one level in their queue. True when the walk ends here. */
 static bool walk_level(struct engine *engine, struct walk *walk, uint32_t head, uint64_t price)
 {
+    walk->ahead.turn = LOOKAHEAD_NONE;
     for (uint32_t at = head; at != ORDER_NONE;) {
         const struct order *maker = &engine->orders.hot[at];
         struct holding *holding = state_holding(engine, maker->holding);
@@ -244,7 +270,7 @@ static bool walk_level(struct engine *engine, struct walk *walk, uint32_t head, 
             return true;
         bool is_behind = must_refresh(engine, portfolio);
         if (walk->match->makers++ >= MATCH_LONG)
-            fetch_for_walk(engine, at, is_behind);
+            fetch_for_walk(engine, &walk->ahead, at, is_behind);
         else
             CC_PREFETCH(&engine->orders.hot[maker->next]);
         note_maker(engine, at);
@@ -331,6 +357,7 @@ uint64_t match_best_live(const struct engine *engine, uint32_t market, enum orde
 
 bool match_crosses(struct engine *engine, const struct match_taker *taker, struct match *match)
 {
+    struct lookahead ahead;
     const struct market *market = state_market(engine, taker->market);
     enum order_side other = book_opposite((enum order_side)taker->side);
     uint32_t tick = book_best(&market->book, other);
@@ -340,6 +367,7 @@ bool match_crosses(struct engine *engine, const struct match_taker *taker, struc
     for (; tick <= taker->limit_tick && tick != BOOK_TICK_NONE;
          tick = book_next(&market->book, other, tick)) {
         uint32_t at = book_head(&market->book, other, tick);
+        ahead.turn = LOOKAHEAD_NONE;
         for (; at != ORDER_NONE; at = engine->orders.hot[at].next) {
             const struct order *maker = &engine->orders.hot[at];
             const struct holding *holding = state_holding(engine, maker->holding);
@@ -349,7 +377,7 @@ bool match_crosses(struct engine *engine, const struct match_taker *taker, struc
             if (match->makers == taker->makers_most)
                 return true;
             if (match->makers++ >= MATCH_LONG)
-                fetch_for_walk(engine, at, false);
+                fetch_for_walk(engine, &ahead, at, false);
             note_maker(engine, at);
         }
     }
