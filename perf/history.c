@@ -22,6 +22,7 @@
 #include "base/histogram.h"
 #include "base/version.h"
 #include "store/history_file.h"
+#include "store/history_folder.h"
 
 enum {
     COMMIT_ROWS = 65536,
@@ -259,6 +260,6 @@ int main(int count, char **words)
     print_reads("alone", &alone);
     printf("}\n");
     history_file_close(run.file);
-    must(history_file_remove(run.folder) == 0, "the file cannot be removed");
+    must(history_folder_remove(run.folder) == 0, "the file cannot be removed");
     return 0;
 }

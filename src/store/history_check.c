@@ -9,95 +9,38 @@
 
 #include "base/crc32c.h"
 
-/* LMDB 0.9's format; numbers in the machine's order. A page of 4,096 bytes begins with
- *   number u64[0] pad u16[8] flags u16[10] lower u16[12] upper u16[14]
- * then at 16 come the offsets of its nodes, u16 each; an overflow page has the count of its pages
- * u32[12]. A node is
- *   low u16[0] high u16[2] flags u16[4] key_bytes u16[6] key[8] data
- * where low and high are the bytes of data, in a branch page with `flags` the child's number.
- * A tree is
- *   pad u32[0] flags u16[4] depth u16[6] branches u64[8] leaves u64[16] overflows u64[24]
- *   entries u64[32] root u64[40]
- * and a meta page, from 16 on
- *   magic u32[0] version u32[4] address u64[8] map u64[16] free tree[24] main tree[72]
- *   last page u64[120] transaction u64[128] */
-enum {
-    PAGE_BYTES = 4096,
-    HEAD_BYTES = 16,
-    NODE_BYTES = 8,
-    TREE_BYTES = 48,
-    META_BYTES = 136,
-    META_PAGES = 2,
-    DEPTH_MAX = 16,
-    KEY_MAX = 64,
-    PAGE_BRANCH = 1,
-    PAGE_LEAF = 2,
-    PAGE_OVERFLOW = 4,
-    PAGE_META = 8,
-    PAGE_FLAGS = 0x3FFF, /* the other two are of no meaning in a file */
-    NODE_BIG = 1,        /* data: the number of the first of its overflow pages */
-    NODE_TREE = 2,       /* data: a tree */
-    TREE_INTEGERS = 8,   /* keys are u64 */
-};
-
-#define META_MAGIC   UINT32_C(0xBEEFC0DE)
-#define META_VERSION 1
-#define ROOT_NONE    UINT64_MAX
-
-const char *const history_check_table_names[HISTORY_TABLES] = {
-    "fills",        "trades",  "payments", "rates",     "fund",    "fees",
-    "liquidations", "cash",    "orders",   "refusals",  "minutes", "hours",
-    "withdrawals",  "private", "requests", "order_ids",
-};
-
-struct tree {
-    uint16_t flags, depth;
-    uint64_t branches, leaves, overflows, entries, root;
-};
-
-struct meta {
-    struct tree free, main;
-    uint64_t last_page, transaction;
-};
-
-struct node {
-    const uint8_t *key, *data;
-    uint32_t key_bytes, data_bytes;
-    uint16_t flags;
-    uint64_t child; /* of a branch page */
-};
-
 struct level {
     uint32_t count, next;
-    uint8_t page[PAGE_BYTES];
+    uint8_t page[HISTORY_PAGE_BYTES];
 };
 
 /* A walk over the file. */
 struct check {
     int file;
-    struct meta meta;
+    struct history_meta meta;
     uint64_t pages;
-    uint8_t *seen; /* a bit for each page */
+    uint8_t *seen;                /* a bit for each page */
+    struct history_sums *learned; /* NULL: nobody learns the pages */
     struct history_head head;
     bool has_head;
     bool has_table[HISTORY_TABLES];
-    struct tree tables[HISTORY_TABLES], head_tree;
+    struct history_tree tables[HISTORY_TABLES], head_tree;
     uint64_t rows[HISTORY_TABLES], sums[HISTORY_TABLES], newest;
 };
 
 /* A walk over one tree. */
 struct walk {
     struct check *check;
-    const struct tree *tree;
-    int (*check_node)(struct walk *walk, const struct node *node);
+    const struct history_tree *tree;
+    int (*check_node)(struct walk *walk, const struct history_node *node);
     enum history_table table;
     uint64_t branches, leaves, overflows, entries;
-    uint8_t last[KEY_MAX]; /* the key before, if `has_last` */
+    uint8_t last[HISTORY_KEY_MAX]; /* the key before, if `has_last` */
     uint32_t last_bytes;
     bool has_last;
     bool last_is_floor; /* of a branch page: the next key may be the same */
     uint32_t depth;
-    struct level levels[DEPTH_MAX];
+    struct level levels[HISTORY_DEPTH_MAX];
 };
 
 uint32_t history_check_row_crc(enum history_table table, const uint8_t *key, const void *row,
@@ -119,17 +62,20 @@ uint32_t history_check_head_crc(const struct history_head *head)
 
 static int read_page(const struct check *check, uint64_t number, uint8_t *page)
 {
-    ssize_t got = pread(check->file, page, PAGE_BYTES, (off_t)(number * PAGE_BYTES));
+    ssize_t got =
+        pread(check->file, page, HISTORY_PAGE_BYTES, (off_t)(number * HISTORY_PAGE_BYTES));
 
     if (got < 0)
         return errno == EIO ? -EBADMSG : -errno;
-    return got == PAGE_BYTES ? 0 : -EBADMSG;
+    if (got != HISTORY_PAGE_BYTES)
+        return -EBADMSG;
+    return check->learned != NULL ? history_sums_learn(check->learned, number, page) : 0;
 }
 
 /* A page belongs to one thing only. */
 static int mark(const struct check *check, uint64_t number)
 {
-    if (number < META_PAGES || number > check->meta.last_page)
+    if (number < HISTORY_META_PAGES || number > check->meta.last_page)
         return -EBADMSG;
     uint8_t bit = (uint8_t)(1 << (number & 7));
     if ((check->seen[number / 8] & bit) != 0)
@@ -138,54 +84,11 @@ static int mark(const struct check *check, uint64_t number)
     return 0;
 }
 
-/* Node k of a page whose offsets were counted. */
-static bool load_node(const uint8_t *page, uint32_t k, struct node *node)
-{
-    bool is_branch = (cc_load16(page + 10) & PAGE_BRANCH) != 0;
-    uint32_t place = cc_load16(page + HEAD_BYTES + 2 * k), upper = cc_load16(page + 14);
-
-    if (place < upper || place % 2 != 0 || place + NODE_BYTES > PAGE_BYTES)
-        return false;
-    const uint8_t *at = page + place;
-    uint32_t low = cc_load16(at), high = cc_load16(at + 2);
-    node->flags = cc_load16(at + 4);
-    node->key_bytes = cc_load16(at + 6);
-    node->key = at + NODE_BYTES;
-    node->data = node->key + node->key_bytes;
-    node->data_bytes = is_branch ? 0 : low | high << 16;
-    node->child = low | (uint64_t)high << 16 | (uint64_t)node->flags << 32;
-    bool is_big = !is_branch && (node->flags & NODE_BIG) != 0;
-    uint64_t held = is_big ? sizeof(uint64_t) : node->data_bytes;
-    return node->key_bytes <= KEY_MAX && place + NODE_BYTES + node->key_bytes + held <= PAGE_BYTES;
-}
-
-/* The nodes fill the page from `upper` to its end. */
-static bool is_page_sound(const uint8_t *page, uint64_t number)
-{
-    uint32_t flags = cc_load16(page + 10) & PAGE_FLAGS;
-    uint32_t lower = cc_load16(page + 12), upper = cc_load16(page + 14), bytes = 0;
-    struct node node;
-
-    if (cc_load64(page) != number || (flags != PAGE_BRANCH && flags != PAGE_LEAF))
-        return false;
-    if (lower < HEAD_BYTES || lower % 2 != 0 || lower > upper || upper > PAGE_BYTES)
-        return false;
-    uint32_t count = (lower - HEAD_BYTES) / 2;
-    for (uint32_t k = 0; k < count; k++) {
-        if (!load_node(page, k, &node))
-            return false;
-        bool is_big = flags == PAGE_LEAF && (node.flags & NODE_BIG) != 0;
-        uint32_t held = is_big ? (uint32_t)sizeof(uint64_t) : node.data_bytes;
-        bytes += (NODE_BYTES + node.key_bytes + held + 1) & ~1u;
-    }
-    return count >= (flags == PAGE_BRANCH ? 2u : 1u) && bytes == PAGE_BYTES - upper;
-}
-
 /* ---- a tree ---------------------------------------------------------------------------------- */
 
-static int compare(const struct walk *walk, const struct node *node)
+static int compare(const struct walk *walk, const struct history_node *node)
 {
-    if (walk->tree->flags == TREE_INTEGERS) {
+    if (walk->tree->flags == HISTORY_TREE_INTEGERS) {
         uint64_t a = cc_load64(node->key), b = cc_load64(walk->last);
         return (a > b) - (a < b);
     }
@@ -194,9 +97,9 @@ static int compare(const struct walk *walk, const struct node *node)
     return order != 0 ? order : (int)node->key_bytes - (int)walk->last_bytes;
 }
 
-static int pass_key(struct walk *walk, const struct node *node, bool is_floor)
+static int pass_key(struct walk *walk, const struct history_node *node, bool is_floor)
 {
-    if (walk->tree->flags == TREE_INTEGERS && node->key_bytes != sizeof(uint64_t))
+    if (walk->tree->flags == HISTORY_TREE_INTEGERS && node->key_bytes != sizeof(uint64_t))
         return -EBADMSG;
     if (node->key_bytes == 0)
         return -EBADMSG;
@@ -218,12 +121,12 @@ static int enter(struct walk *walk, uint64_t number)
     int failed = mark(walk->check, number);
     if (failed == 0)
         failed = read_page(walk->check, number, level->page);
-    if (failed == 0 && !is_page_sound(level->page, number))
+    if (failed == 0 && !history_page_is_sound(level->page, number))
         failed = -EBADMSG;
     if (failed != 0)
         return failed;
-    bool is_leaf = (cc_load16(level->page + 10) & PAGE_LEAF) != 0;
-    level->count = (cc_load16(level->page + 12) - HEAD_BYTES) / 2u;
+    bool is_leaf = history_page_is_leaf(level->page);
+    level->count = history_page_count(level->page);
     level->next = 0;
     walk->depth++;
     walk->leaves += is_leaf;
@@ -235,13 +138,13 @@ static int enter(struct walk *walk, uint64_t number)
 static int step(struct walk *walk)
 {
     struct level *level = &walk->levels[walk->depth - 1];
-    struct node node;
+    struct history_node node;
 
     if (level->next == level->count) {
         walk->depth--;
         return 0;
     }
-    if (!load_node(level->page, level->next, &node))
+    if (!history_page_node(level->page, level->next, &node))
         return -EBADMSG;
     bool is_first = level->next++ == 0;
     if (walk->depth == walk->tree->depth) {
@@ -253,16 +156,16 @@ static int step(struct walk *walk)
     return failed != 0 ? failed : enter(walk, node.child);
 }
 
-static int walk_tree(struct check *check, const struct tree *tree, enum history_table table,
-                     int (*check_node)(struct walk *walk, const struct node *node))
+static int walk_tree(struct check *check, const struct history_tree *tree, enum history_table table,
+                     int (*check_node)(struct walk *walk, const struct history_node *node))
 {
     struct walk *walk = calloc(1, sizeof *walk);
 
     if (walk == NULL)
         return -ENOMEM;
     *walk = (struct walk){ .check = check, .tree = tree, .check_node = check_node, .table = table };
-    bool is_empty = tree->root == ROOT_NONE;
-    int failed = tree->depth > DEPTH_MAX || is_empty != (tree->depth == 0) ? -EBADMSG : 0;
+    bool is_empty = tree->root == HISTORY_ROOT_NONE;
+    int failed = tree->depth > HISTORY_DEPTH_MAX || is_empty != (tree->depth == 0) ? -EBADMSG : 0;
     if (failed == 0 && !is_empty)
         failed = enter(walk, tree->root);
     while (failed == 0 && walk->depth != 0)
@@ -272,19 +175,6 @@ static int walk_tree(struct check *check, const struct tree *tree, enum history_
         failed = -EBADMSG;
     free(walk);
     return failed;
-}
-
-static struct tree load_tree(const uint8_t *at)
-{
-    return (struct tree){
-        .flags = cc_load16(at + 4),
-        .depth = cc_load16(at + 6),
-        .branches = cc_load64(at + 8),
-        .leaves = cc_load64(at + 16),
-        .overflows = cc_load64(at + 24),
-        .entries = cc_load64(at + 32),
-        .root = cc_load64(at + 40),
-    };
 }
 
 /* ---- free pages ------------------------------------------------------------------------------ */
@@ -310,61 +200,55 @@ static int check_list(const struct check *check, const uint8_t *list, uint64_t b
 static int check_big(struct walk *walk, uint64_t first, uint64_t bytes)
 {
     const struct check *check = walk->check;
-    uint64_t count = (HEAD_BYTES - 1 + bytes) / PAGE_BYTES + 1;
+    uint64_t count = history_page_overflows(bytes);
 
     if (first > check->meta.last_page || count > check->meta.last_page)
         return -EBADMSG;
-    uint8_t *pages = malloc(count * PAGE_BYTES);
+    uint8_t *pages = malloc(count * HISTORY_PAGE_BYTES);
     if (pages == NULL)
         return -ENOMEM;
     int failed = 0;
     for (uint64_t k = 0; k < count && failed == 0; k++) {
         failed = mark(check, first + k);
         if (failed == 0)
-            failed = read_page(check, first + k, pages + k * PAGE_BYTES);
+            failed = read_page(check, first + k, pages + k * HISTORY_PAGE_BYTES);
     }
-    if (failed == 0 && (cc_load64(pages) != first || cc_load16(pages + 10) != PAGE_OVERFLOW ||
-                        cc_load32(pages + 12) != count))
+    if (failed == 0 && !history_page_is_overflow(pages, first, count))
         failed = -EBADMSG;
     walk->overflows += count;
     if (failed == 0)
-        failed = check_list(check, pages + HEAD_BYTES, bytes);
+        failed = check_list(check, pages + HISTORY_PAGE_HEAD_BYTES, bytes);
     free(pages);
     return failed;
 }
 
-static int check_free(struct walk *walk, const struct node *node)
+static int check_free(struct walk *walk, const struct history_node *node)
 {
     if (cc_load64(node->key) > walk->check->meta.transaction)
         return -EBADMSG;
-    if (node->flags == NODE_BIG)
+    if (node->flags == HISTORY_NODE_BIG)
         return check_big(walk, cc_load64(node->data), node->data_bytes);
     return node->flags == 0 ? check_list(walk->check, node->data, node->data_bytes) : -EBADMSG;
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static bool is_named(const struct node *node, const char *name)
-{
-    return node->key_bytes == strlen(name) && memcmp(node->key, name, node->key_bytes) == 0;
-}
-
-static int check_table(struct walk *walk, const struct node *node)
+static int check_table(struct walk *walk, const struct history_node *node)
 {
     struct check *check = walk->check;
 
-    if (node->flags != NODE_TREE || node->data_bytes != TREE_BYTES)
+    if (node->flags != HISTORY_NODE_TREE || node->data_bytes != HISTORY_TREE_BYTES)
         return -EBADMSG;
-    struct tree tree = load_tree(node->data);
+    struct history_tree tree = history_page_tree(node->data);
     if (tree.flags != 0)
         return -EBADMSG;
-    if (is_named(node, "head")) {
+    if (history_page_is_named(node, "head")) {
         check->head_tree = tree;
         check->has_head = true;
         return 0;
     }
     for (int i = 0; i < HISTORY_TABLES; i++)
-        if (is_named(node, history_check_table_names[i])) {
+        if (history_page_is_named(node, history_page_table_names[i])) {
             check->tables[i] = tree;
             check->has_table[i] = true;
             return 0;
@@ -372,17 +256,18 @@ static int check_table(struct walk *walk, const struct node *node)
     return -EBADMSG;
 }
 
-static int check_head(struct walk *walk, const struct node *node)
+static int check_head(struct walk *walk, const struct history_node *node)
 {
     struct check *check = walk->check;
 
-    if (node->flags != 0 || !is_named(node, "head") || node->data_bytes != sizeof check->head)
+    if (node->flags != 0 || !history_page_is_named(node, "head") ||
+        node->data_bytes != sizeof check->head)
         return -EBADMSG;
     memcpy(&check->head, node->data, sizeof check->head);
     return check->head.crc == history_check_head_crc(&check->head) ? 0 : -EBADMSG;
 }
 
-static int check_row(struct walk *walk, const struct node *node)
+static int check_row(struct walk *walk, const struct history_node *node)
 {
     struct check *check = walk->check;
 
@@ -433,35 +318,17 @@ static int check_tables(struct check *check)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static bool load_meta(const uint8_t *page, uint32_t number, struct meta *meta)
-{
-    const uint8_t *at = page + HEAD_BYTES;
-
-    *meta = (struct meta){
-        .free = load_tree(at + 24),
-        .main = load_tree(at + 72),
-        .last_page = cc_load64(at + 120),
-        .transaction = cc_load64(at + 128),
-    };
-    /* A commit goes to the page of its transaction's parity; a new file has two of number 0. */
-    bool is_in_place = meta->transaction % META_PAGES == number || meta->transaction == 0;
-    return cc_load64(page) == number && cc_load16(page + 10) == PAGE_META &&
-           cc_load32(at) == META_MAGIC && cc_load32(at + 4) == META_VERSION && is_in_place &&
-           cc_load32(at + 24) == PAGE_BYTES && meta->free.flags == TREE_INTEGERS &&
-           meta->main.flags == 0;
-}
-
 /* The newer of two; LMDB reads both. */
 static int choose_meta(struct check *check)
 {
-    uint8_t page[PAGE_BYTES];
-    struct meta metas[META_PAGES];
+    uint8_t page[HISTORY_PAGE_BYTES];
+    struct history_meta metas[HISTORY_META_PAGES];
 
-    for (uint32_t i = 0; i < META_PAGES; i++) {
+    for (uint32_t i = 0; i < HISTORY_META_PAGES; i++) {
         int failed = read_page(check, i, page);
         if (failed != 0)
             return failed;
-        if (!load_meta(page, i, &metas[i]))
+        if (!history_page_meta(page, i, &metas[i]))
             return -EBADMSG;
     }
     check->meta = metas[metas[1].transaction > metas[0].transaction];
@@ -478,7 +345,7 @@ static int check_file(struct check *check)
         return -EBADMSG;
     if (status.st_size == 0)
         return 0; /* LMDB begins it */
-    check->pages = (uint64_t)status.st_size / PAGE_BYTES;
+    check->pages = (uint64_t)status.st_size / HISTORY_PAGE_BYTES;
     int failed = choose_meta(check);
     if (failed != 0)
         return failed;
@@ -502,12 +369,13 @@ static void sum_totals(const struct check *check, struct history_totals *totals)
         totals->file_bytes = (uint64_t)status.st_size;
 }
 
-int history_check(const char *path, struct history_totals *totals)
+int history_check(const char *path, struct history_totals *totals, struct history_sums *sums)
 {
     struct check *check = calloc(1, sizeof *check);
 
     if (check == NULL)
         return -ENOMEM;
+    check->learned = sums;
     check->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     int failed = check->file < 0 ? -errno : check_file(check);
     if (failed == -ENOENT)

@@ -15,6 +15,7 @@
 
 #include "base/hash_vote.h"
 #include "store/history_file.h"
+#include "store/history_sums.h"
 
 enum {
     HISTORY_LIST_KEY_BYTES = 20,
@@ -66,8 +67,6 @@ CC_MUST_USE uint32_t history_check_row_crc(enum history_table table, const uint8
                                            const void *row, size_t bytes);
 CC_MUST_USE uint32_t history_check_head_crc(const struct history_head *head);
 
-extern const char *const history_check_table_names[HISTORY_TABLES];
-
 /* What a check has passed over. */
 struct history_totals {
     struct history_head head;       /* all 0: a file without a commit, or none */
@@ -76,7 +75,9 @@ struct history_totals {
     bool is_there;
 };
 
-/* Checks the file at `path`. Fills *totals, which may be NULL, if it is whole. */
-CC_MUST_USE int history_check(const char *path, struct history_totals *totals);
+/* Checks the file at `path`. Fills *totals, if it is whole, and learns its pages into *sums; both
+ * may be NULL. */
+CC_MUST_USE int history_check(const char *path, struct history_totals *totals,
+                              struct history_sums *sums);
 
 #endif

@@ -2,14 +2,14 @@
 
 #include <errno.h>
 #include <lmdb.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "store/history_check.h"
+#include "store/history_folder.h"
+#include "store/history_trees.h"
 
 /* A row's key, its numbers most significant byte first:
  *   key u64[0] sequence u64[8] index u32[16]; of a table by id the id comes first:
@@ -21,7 +21,6 @@ enum {
     PLACE_BYTES = 12, /* of sequence and index */
     CRC_BYTES = HISTORY_CRC_BYTES,
     FORMAT = 9,
-    PATH_BYTES = 4096,
     READERS = 16,
     LIMIT_PARTS = 10,
 };
@@ -38,14 +37,19 @@ struct history_file {
     MDB_dbi head_table;
     struct history_head head; /* as committed */
     struct history_head next; /* of the write */
+    struct history_sums sums;
+    struct history_trees trees;
+    bool is_unknown; /* a commit was not followed: there is no other */
 };
 
+/* LMDB alone knows which pages a commit may write into: `read` keeps it from those that the roots
+ * reach. Of the commit that it names they are, or of the one before, whose pages it keeps too. */
 struct history_cursor {
-    struct history_file *file;
-    MDB_txn *read; /* reset while not `active` */
-    MDB_cursor *tables[HISTORY_TABLES];
+    const struct history_file *file;
+    MDB_txn *read; /* NULL before the first view; reset while not `active` */
     bool active;
-    bool renewed[HISTORY_TABLES];
+    struct history_roots roots;
+    struct history_cache cache;
 };
 
 /* LMDB's own numbers mean a damaged file, but for those that name a lack of room. */
@@ -55,12 +59,6 @@ static int error_of(int code)
         return -code;
     return code == MDB_MAP_FULL || code == MDB_TXN_FULL || code == MDB_READERS_FULL ? -ENOSPC
                                                                                     : -EBADMSG;
-}
-
-static bool path_in(char path[PATH_BYTES], const char *folder, const char *name)
-{
-    int count = snprintf(path, PATH_BYTES, "%s/%s", folder, name);
-    return count > 0 && count < PATH_BYTES;
 }
 
 static void store_big64(uint8_t *bytes, uint64_t value)
@@ -101,8 +99,7 @@ static int open_tables(struct history_file *file)
     int code = mdb_txn_begin(file->environment, NULL, 0, &file->write);
 
     for (int i = 0; i < HISTORY_TABLES && code == 0; i++)
-        code =
-            mdb_dbi_open(file->write, history_check_table_names[i], MDB_CREATE, &file->tables[i]);
+        code = mdb_dbi_open(file->write, history_page_table_names[i], MDB_CREATE, &file->tables[i]);
     if (code == 0)
         code = mdb_dbi_open(file->write, "head", MDB_CREATE, &file->head_table);
     return error_of(code);
@@ -142,16 +139,30 @@ static size_t map_bytes(void)
     return limit.rlim_cur / LIMIT_PARTS & ~(size_t)((1 << 20) - 1);
 }
 
+/* The sums of the pages, of as many as the map or the file has. */
+static int check_pages(struct history_file *file, const char *path)
+{
+    struct stat status;
+    uint64_t bytes = map_bytes();
+
+    if (stat(path, &status) == 0 && (uint64_t)status.st_size > bytes)
+        bytes = (uint64_t)status.st_size;
+    int failed = history_sums_init(&file->sums, bytes / HISTORY_PAGE_BYTES);
+    if (failed == 0)
+        failed = history_trees_init(&file->trees, &file->sums);
+    return failed != 0 ? failed : history_check(path, NULL, &file->sums);
+}
+
 static int open_in(struct history_file *file, const char *folder, const uint8_t *exchange_id)
 {
-    char path[PATH_BYTES];
+    char path[HISTORY_PATH_BYTES];
     int stale = 0;
 
-    if (!path_in(path, folder, "data.mdb"))
+    if (!history_folder_path(path, folder, "data.mdb"))
         return -ENAMETOOLONG;
     if (mkdir(folder, 0700) != 0 && errno != EEXIST)
         return -errno;
-    int failed = history_check(path, NULL);
+    int failed = check_pages(file, path);
     if (failed != 0)
         return failed;
     int code = mdb_env_create(&file->environment);
@@ -165,7 +176,9 @@ static int open_in(struct history_file *file, const char *folder, const uint8_t 
     if (code != 0)
         return error_of(code);
     mdb_reader_check(file->environment, &stale); /* those of a process that was killed */
-    failed = open_tables(file);
+    failed = history_sums_open(&file->sums, path);
+    if (failed == 0)
+        failed = open_tables(file);
     if (failed == 0)
         failed = load_head(file, exchange_id);
     if (failed == 0)
@@ -195,54 +208,9 @@ void history_file_close(struct history_file *file)
     history_file_cancel(file);
     if (file->environment != NULL)
         mdb_env_close(file->environment);
+    history_trees_free(&file->trees);
+    history_sums_free(&file->sums);
     free(file);
-}
-
-int history_file_set_aside(const char *folder)
-{
-    char path[PATH_BYTES], aside[PATH_BYTES];
-
-    if (!path_in(path, folder, "data.mdb") || !path_in(aside, folder, "data.mdb.damaged"))
-        return -ENAMETOOLONG;
-    if (rename(path, aside) != 0)
-        return -errno;
-    if (!path_in(path, folder, "lock.mdb"))
-        return -ENAMETOOLONG;
-    return unlink(path) == 0 || errno == ENOENT ? 0 : -errno;
-}
-
-static int remove_in(const char *folder, const char *name)
-{
-    char path[PATH_BYTES];
-
-    if (!path_in(path, folder, name))
-        return -ENAMETOOLONG;
-    return unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
-}
-
-int history_file_remove(const char *folder)
-{
-    int failed = remove_in(folder, "data.mdb");
-
-    if (failed == 0)
-        failed = remove_in(folder, "lock.mdb");
-    if (failed != 0)
-        return failed;
-    return rmdir(folder) == 0 || errno == ENOENT ? 0 : -errno;
-}
-
-int history_file_replace(const char *folder, const char *from)
-{
-    char path[PATH_BYTES], made[PATH_BYTES];
-
-    if (!path_in(path, folder, "data.mdb") || !path_in(made, from, "data.mdb"))
-        return -ENAMETOOLONG;
-    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-        return -errno;
-    int failed = remove_in(folder, "lock.mdb");
-    if (failed == 0 && rename(made, path) != 0)
-        failed = -errno;
-    return failed != 0 ? failed : history_file_remove(from);
 }
 
 uint64_t history_file_applied(const struct history_file *file)
@@ -270,6 +238,9 @@ uint64_t history_file_gap_accounts(const struct history_file *file)
 int history_file_begin(struct history_file *file)
 {
     INVARIANT(file->write == NULL);
+    int failed = file->is_unknown ? -EBADMSG : history_trees_begin(&file->trees);
+    if (failed != 0)
+        return failed;
     file->next = file->head;
     return error_of(mdb_txn_begin(file->environment, NULL, 0, &file->write));
 }
@@ -303,6 +274,9 @@ static int put(struct history_file *file, const struct history_location *locatio
 
     INVARIANT(bytes <= HISTORY_ROW_BYTES_MAX && location->table < HISTORY_TABLES);
     size_t key_size = key_of(location, key_bytes);
+    int failed = history_trees_touch(&file->trees, location->table, key_bytes, key_size);
+    if (failed != 0)
+        return failed;
     memcpy(value_bytes, row, bytes);
     uint32_t crc = history_check_row_crc(location->table, key_bytes, value_bytes, bytes);
     cc_store32(value_bytes + bytes, crc);
@@ -330,6 +304,9 @@ static int ends_gap(struct history_file *file, const struct history_location *lo
     gap.index = GAP_INDEX;
     key.mv_size = key_of(&gap, key_bytes);
     key.mv_data = key_bytes;
+    int failed = history_trees_touch(&file->trees, location->table, key_bytes, key.mv_size);
+    if (failed != 0)
+        return failed;
     int code = mdb_get(file->write, file->tables[location->table], &key, &value);
     if (code == MDB_NOTFOUND)
         return 0;
@@ -403,19 +380,25 @@ int history_file_drop(struct history_file *file, enum history_table table, uint6
     INVARIANT(table < HISTORY_LISTS);
     size_t key_bytes = key_of(&oldest, wanted);
     MDB_val at = { .mv_size = key_bytes, .mv_data = wanted }, value;
+    int failed = history_trees_touch_wide(&file->trees, table, wanted, key_bytes);
+    if (failed != 0)
+        return failed;
     int code = mdb_cursor_open(file->write, file->tables[table], &cursor);
     if (code != 0)
         return error_of(code);
     code = mdb_cursor_get(cursor, &at, &value, MDB_SET_RANGE);
     while (code == 0 && most-- != 0 && load_big64(at.mv_data) == key &&
            sequence_of(&at) < sequence) {
+        failed = history_trees_touch_wide(&file->trees, table, at.mv_data, at.mv_size);
+        if (failed != 0)
+            break;
         uncount(file, table, &value);
         code = mdb_cursor_del(cursor, 0);
         if (code == 0)
             code = mdb_cursor_get(cursor, &at, &value, MDB_NEXT);
     }
     mdb_cursor_close(cursor);
-    return code == MDB_NOTFOUND ? 0 : error_of(code);
+    return failed != 0 ? failed : code == MDB_NOTFOUND ? 0 : error_of(code);
 }
 
 static int cut_table(struct history_file *file, enum history_table table, uint64_t sequence)
@@ -438,6 +421,10 @@ static int cut_table(struct history_file *file, enum history_table table, uint64
 
 int history_file_cut(struct history_file *file, uint64_t sequence)
 {
+    int damaged = history_trees_touch_all(&file->trees);
+
+    if (damaged != 0)
+        return damaged;
     if (file->next.from > sequence + 1)
         file->next.from = sequence + 1;
     if (file->next.mark.sequence > sequence)
@@ -468,11 +455,15 @@ int history_file_commit(struct history_file *file, uint64_t applied)
         history_file_cancel(file);
         return error_of(code);
     }
+    uint64_t transaction = mdb_txn_id(file->write);
     code = mdb_txn_commit(file->write); /* frees it, whatever comes */
     file->write = NULL;
-    if (code == 0)
-        file->head = file->next;
-    return error_of(code);
+    if (code != 0)
+        return error_of(code);
+    file->head = file->next;
+    int failed = history_trees_follow(&file->trees, transaction);
+    file->is_unknown = failed != 0;
+    return failed;
 }
 
 int history_file_sync(struct history_file *file)
@@ -489,13 +480,8 @@ struct history_cursor *history_file_cursor_create(struct history_file *file)
     if (cursor == NULL)
         return NULL;
     cursor->file = file;
-    int code = mdb_txn_begin(file->environment, NULL, MDB_RDONLY, &cursor->read);
-    for (int i = 0; i < HISTORY_TABLES && code == 0; i++)
-        code = mdb_cursor_open(cursor->read, file->tables[i], &cursor->tables[i]);
-    if (code == 0) {
-        mdb_txn_reset(cursor->read);
+    if (history_cache_init(&cursor->cache, &file->sums) == 0)
         return cursor;
-    }
     history_file_cursor_destroy(cursor);
     return NULL;
 }
@@ -504,11 +490,9 @@ void history_file_cursor_destroy(struct history_cursor *cursor)
 {
     if (cursor == NULL)
         return;
-    for (int i = 0; i < HISTORY_TABLES; i++)
-        if (cursor->tables[i] != NULL)
-            mdb_cursor_close(cursor->tables[i]);
     if (cursor->read != NULL)
         mdb_txn_abort(cursor->read);
+    history_cache_free(&cursor->cache);
     free(cursor);
 }
 
@@ -518,82 +502,92 @@ void history_file_cursor_end(struct history_cursor *cursor)
         return;
     mdb_txn_reset(cursor->read);
     cursor->active = false;
-    memset(cursor->renewed, 0, sizeof cursor->renewed);
 }
 
-/* The table's cursor in this commit. */
-static int renew(struct history_cursor *cursor, enum history_table table)
+/* Begins the view of one commit, unless it has begun. */
+static int view(struct history_cursor *cursor)
 {
-    int code = 0;
+    struct stat status;
 
-    if (!cursor->active)
-        code = mdb_txn_renew(cursor->read);
-    cursor->active = code == 0;
-    if (code == 0 && !cursor->renewed[table])
-        code = mdb_cursor_renew(cursor->read, cursor->tables[table]);
-    cursor->renewed[table] = code == 0;
-    return code;
+    if (cursor->active)
+        return 0;
+    if (fstat(cursor->file->sums.file, &status) != 0)
+        return -errno;
+    if (status.st_size < HISTORY_META_PAGES * HISTORY_PAGE_BYTES)
+        return -EBADMSG; /* LMDB looks at them where they are mapped */
+    int code = cursor->read != NULL
+                   ? mdb_txn_renew(cursor->read)
+                   : mdb_txn_begin(cursor->file->environment, NULL, MDB_RDONLY, &cursor->read);
+    if (code != 0)
+        return error_of(code);
+    history_trees_roots(&cursor->file->trees, &cursor->roots);
+    cursor->active = true;
+    return 0;
 }
 
-static int decode_row(const MDB_val *key, const MDB_val *value, struct history_location *location,
-                      void *row, size_t *bytes)
+static int decode_row(const struct history_node *node, struct history_location *location, void *row,
+                      size_t *bytes)
 {
-    const uint8_t *from = value->mv_data;
+    size_t key_bytes = history_check_key_bytes(location->table);
 
-    if (key->mv_size != history_check_key_bytes(location->table) || value->mv_size < CRC_BYTES ||
-        value->mv_size > HISTORY_ROW_BYTES_MAX + CRC_BYTES)
+    if (node->flags != 0 || node->data_bytes < CRC_BYTES ||
+        node->data_bytes > HISTORY_ROW_BYTES_MAX + CRC_BYTES)
         return -EBADMSG;
-    *bytes = value->mv_size - CRC_BYTES;
-    if (history_check_row_crc(location->table, key->mv_data, from, *bytes) !=
-        cc_load32(from + *bytes))
+    *bytes = node->data_bytes - CRC_BYTES;
+    if (history_check_row_crc(location->table, node->key, node->data, *bytes) !=
+        cc_load32(node->data + *bytes))
         return -EBADMSG;
-    memcpy(row, from, *bytes);
-    const uint8_t *key_bytes = key->mv_data;
-    location->sequence = sequence_of(key);
-    location->index = __builtin_bswap32(cc_load32(key_bytes + key->mv_size - 4));
+    memcpy(row, node->data, *bytes);
+    location->sequence = load_big64(node->key + key_bytes - PLACE_BYTES);
+    location->index = __builtin_bswap32(cc_load32(node->key + key_bytes - 4));
     return 1;
 }
 
 /* Whether an entry is one of the table, key and id whose location `wanted` is. */
-static bool is_of(const MDB_val *key, const uint8_t *wanted, size_t bytes)
+static bool is_of(const struct history_node *node, const uint8_t *wanted, size_t bytes)
 {
-    return key->mv_size == bytes && memcmp(key->mv_data, wanted, bytes - PLACE_BYTES) == 0;
+    return node->key_bytes == bytes && memcmp(node->key, wanted, bytes - PLACE_BYTES) == 0;
 }
 
-/* Whether a gap has rows below `wanted`, which is at or below the gap. */
-static bool covers(const MDB_val *value, const struct history_location *wanted)
+/* Whether the entry at `wanted`, or the first above it, is a gap that has rows below `wanted`. */
+static bool covers(const struct history_node *node, const uint8_t *wanted, size_t bytes,
+                   const struct history_location *location)
 {
-    uint64_t first = cc_load64(value->mv_data) + 1; /* sequence of a row that may be lost */
-    return wanted->sequence > first || (wanted->sequence == first && wanted->index != 0);
+    if (!is_of(node, wanted, bytes) || cc_load32(node->key + bytes - 4) != GAP_INDEX ||
+        node->data_bytes < sizeof(uint64_t))
+        return false;
+    uint64_t first = cc_load64(node->data) + 1; /* sequence of a row that may be lost */
+    return location->sequence > first || (location->sequence == first && location->index != 0);
 }
 
 int history_file_cursor_below(struct history_cursor *cursor, struct history_location *location,
                               void *row, size_t *bytes)
 {
+    struct history_path path = { .cache = &cursor->cache }, above;
     uint8_t wanted[KEY_BYTES_MAX];
-    MDB_val key, value;
+    struct history_node node;
 
     INVARIANT(location->table < HISTORY_TABLES);
-    int code = renew(cursor, location->table);
-    if (code != 0)
-        return error_of(code);
+    int failed = view(cursor);
+    if (failed != 0)
+        return failed;
     size_t key_bytes = key_of(location, wanted);
-    key = (MDB_val){ .mv_size = key_bytes, .mv_data = wanted };
-    MDB_cursor *at = cursor->tables[location->table];
-    code = mdb_cursor_get(at, &key, &value, MDB_SET_RANGE);
-    if (code == 0) {
-        if (!is_of(&key, wanted, key_bytes) || !is_gap(&key) || !covers(&value, location))
-            code = mdb_cursor_get(at, &key, &value, MDB_PREV);
-    } else if (code == MDB_NOTFOUND) {
-        code = mdb_cursor_get(at, &key, &value, MDB_LAST);
+    failed = history_path_find(&path, cursor->roots.page[location->table],
+                               cursor->roots.depth[location->table], wanted, key_bytes);
+    if (failed != 0)
+        return failed;
+    above = path;
+    int got = history_path_entry(&above, &node);
+    if (got == 0 || (got > 0 && !covers(&node, wanted, key_bytes, location))) {
+        got = history_path_back(&path);
+        if (got > 0)
+            got = history_path_entry(&path, &node);
     }
-    if (code == MDB_NOTFOUND)
+    if (got <= 0)
+        return got;
+    if (!is_of(&node, wanted, key_bytes))
         return 0;
-    if (code != 0)
-        return error_of(code);
-    if (!is_of(&key, wanted, key_bytes))
-        return 0;
-    int got = decode_row(&key, &value, location, row, bytes);
+    got = decode_row(&node, location, row, bytes);
     if (got > 0 && location->index == GAP_INDEX)
         *bytes = 0;
     return got;

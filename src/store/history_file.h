@@ -65,20 +65,10 @@ struct history_location {
 
 /* Checks (history_check.h) and opens the file in `folder`, or makes both. `exchange_id` has
  * HISTORY_ID_BYTES. After -EBADMSG the
- * caller may call history_file_set_aside and open again. */
+ * caller may call history_folder_set_aside and open again. */
 CC_MUST_USE int history_file_open(struct history_file **file, const char *folder,
                                   const uint8_t *exchange_id);
 void history_file_close(struct history_file *file);
-
-/* Puts the file of folder `from`, which is not open, in the place of the file of `folder`, or makes
- * that folder, and removes `from`. */
-CC_MUST_USE int history_file_replace(const char *folder, const char *from);
-
-/* Removes the file of `folder`, which is not open, and the folder. 0 if there is none. */
-CC_MUST_USE int history_file_remove(const char *folder);
-
-/* Renames the file in `folder`, replacing what was set aside before. */
-CC_MUST_USE int history_file_set_aside(const char *folder);
 
 /* The sequence up to which every row is in the file, but for gaps. The writer's thread. */
 uint64_t history_file_applied(const struct history_file *file);

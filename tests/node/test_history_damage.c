@@ -1,82 +1,275 @@
-/* A commit that meets a damaged page of the history is the last one of its run (journal.md,
- * History): who went on in such pages would end with them. */
+/* Pages of the history that are damaged under a running perpd (journal.md, History): each read
+ * answers as before or is refused, no commit takes the damage along, and one that meets it is the
+ * last of its run. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/account_id.h"
+#include "base/crc32c.h"
 #include "check.h"
+#include "engine/view/read.h"
 #include "exchange_random.h"
+#include "store/history_check.h"
 
-enum { ACCOUNTS = 3, CAPACITY = 1024, COMMANDS = 20, PAGE_BYTES = 4096, HEAD_PAGES = 2 };
+enum { ACCOUNTS = 3, CAPACITY = 1024, COMMANDS = 20, PAGE_BYTES = 4096, ROWS = 1 << 14 };
+enum { FLIPS = 3, PAGES_MAX = 120 };
+
+struct seen {
+    struct history_location place;
+    uint32_t crc;
+};
 
 static struct exchange exchange;
 static struct history_file *file;
-static char folder[] = "/tmp/perpd-damage-XXXXXX";
+static struct history_keep *keep;
+static char folder[] = "/dev/shm/perpd-damage-XXXXXX", path[64]; /* commits wait for no disk */
+static struct seen rows[ROWS];
+static uint32_t row_count;
+static uint64_t seed = 7;
+
+static uint32_t below(uint32_t bound)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((seed >> 33) % bound);
+}
 
 static void open_all(void)
 {
     static const uint8_t id[HISTORY_ID_BYTES] = { 1 };
 
     CHECK(mkdtemp(folder) != NULL && history_file_open(&file, folder, id) == 0);
+    snprintf(path, sizeof path, "%s/data.mdb", folder);
     exchange_open(&exchange, CAPACITY, ACCOUNTS);
     exchange.seed = 43;
     exchange.rich = true;
     history_destroy(exchange.sink.history);
     exchange.sink.history = history_create(CAPACITY, ACCOUNTS + 2, exchange.host.key);
     CHECK(exchange.sink.history != NULL && history_attach(exchange.sink.history, file) == 0);
+    keep = &exchange.sink.history->keep;
 }
 
 static void close_all(void)
 {
     static const char *const names[] = { "data.mdb", "lock.mdb" };
-    char path[64];
+    char name[64];
 
     exchange_close(&exchange);
     history_file_close(file);
     for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        CHECK(unlink(path) == 0);
+        snprintf(name, sizeof name, "%s/%s", folder, names[i]);
+        CHECK(unlink(name) == 0);
     }
     CHECK(rmdir(folder) == 0);
 }
 
-/* Every page but the two heads becomes zeros. */
-static void damage(void)
+static void publish_more(uint32_t commands)
 {
-    static const uint8_t zeros[PAGE_BYTES];
-    char path[64];
-
-    snprintf(path, sizeof path, "%s/data.mdb", folder);
-    int disk = open(path, O_WRONLY);
-    off_t end = disk < 0 ? -1 : lseek(disk, 0, SEEK_END);
-    CHECK(end > (HEAD_PAGES + 1) * PAGE_BYTES);
-    for (off_t at = HEAD_PAGES * PAGE_BYTES; at < end; at += PAGE_BYTES)
-        CHECK(pwrite(disk, zeros, sizeof zeros, at) == (ssize_t)sizeof zeros);
-    CHECK(close(disk) == 0);
-}
-
-static void publish_more(struct history_keep *keep)
-{
-    exchange_random_run(&exchange, COMMANDS);
+    exchange_random_run(&exchange, commands);
     history_keep_publish(keep, engine_sequence(exchange.host.engine));
 }
 
-int main(void)
+/* ---- what reads show ------------------------------------------------------------------------- */
+
+/* Every key that rows may have, once: an asset id's, 0, an account's. */
+static bool key_at(uint32_t i, uint64_t *key)
 {
-    open_all();
-    struct history_keep *keep = &exchange.sink.history->keep;
-    publish_more(keep);
-    CHECK(history_keep_flush(keep, true) >= 0);
-    uint64_t applied = history_file_applied(file);
+    enum { ASSETS = 16 };
+
+    *key = i;
+    if (i < ASSETS)
+        return true;
+    bool is_there = read_account_at(exchange.host.engine, i - ASSETS, key);
+    if (is_there && *key < ASSETS)
+        *key = UINT64_MAX - *key; /* it was */
+    return is_there;
+}
+
+static void note_row(const struct history_location *place, uint32_t crc)
+{
+    CHECK(row_count < ROWS);
+    rows[row_count++] = (struct seen){ .place = *place, .crc = crc };
+}
+
+static bool is_equal(const struct seen *seen, const struct history_location *place, uint32_t crc)
+{
+    return seen->place.table == place->table && seen->place.key == place->key &&
+           seen->place.sequence == place->sequence && seen->place.index == place->index &&
+           seen->crc == crc;
+}
+
+/* Reads every list from its end by a cursor that has read nothing yet. With is_first it notes what
+ * is there; else each read shows the same or is refused, and a list goes on below the row that was
+ * refused. Returns the refusals. */
+static uint32_t read_all(bool is_first)
+{
+    struct history_cursor *cursor = history_file_cursor_create(file);
+    uint8_t row[HISTORY_ROW_BYTES_MAX];
+    uint32_t refused = 0, at = 0;
+    uint64_t key;
+
+    CHECK(cursor != NULL);
+    if (is_first)
+        row_count = 0;
+    for (int table = 0; table < HISTORY_LISTS; table++)
+        for (uint32_t i = 0; key_at(i, &key); i++) {
+            struct history_location place = { .table = (enum history_table)table,
+                                              .key = key,
+                                              .sequence = UINT64_MAX };
+            for (;;) {
+                size_t bytes = 0;
+                int got = history_file_cursor_below(cursor, &place, row, &bytes);
+                bool is_known = at < row_count && (int)rows[at].place.table == table &&
+                                rows[at].place.key == key;
+                CHECK(got == 1 || got == 0 || (got == -EBADMSG && !is_first));
+                refused += got < 0;
+                if (got < 0 && is_known)
+                    place = rows[at++].place;
+                else if (got == 1 && is_first)
+                    note_row(&place, crc32c(row, bytes)), at++;
+                else if (got == 1)
+                    CHECK(is_known && is_equal(&rows[at++], &place, crc32c(row, bytes)));
+                else
+                    break;
+            }
+            CHECK(at == row_count || (int)rows[at].place.table != table ||
+                  rows[at].place.key != key);
+        }
+    history_file_cursor_destroy(cursor);
+    return refused;
+}
+
+/* ---- a changed bit --------------------------------------------------------------------------- */
+
+static void page_io(bool is_write, uint32_t number, uint8_t page[PAGE_BYTES])
+{
+    int disk = open(path, is_write ? O_WRONLY : O_RDONLY);
+    off_t at = (off_t)number * PAGE_BYTES;
+
+    CHECK(disk >= 0);
+    CHECK((is_write ? pwrite(disk, page, PAGE_BYTES, at) : pread(disk, page, PAGE_BYTES, at)) ==
+          PAGE_BYTES);
+    CHECK(close(disk) == 0);
+}
+
+static uint32_t page_count(void)
+{
+    struct stat status;
+
+    CHECK(stat(path, &status) == 0);
+    return (uint32_t)(status.st_size / PAGE_BYTES);
+}
+
+struct flips {
+    uint32_t refused_reads, refused_commits, commits;
+};
+
+/* One bit of a page: of its head, of the places of its nodes, or any. */
+static void flip_once(uint32_t number, uint32_t where, struct flips *flips)
+{
+    uint8_t before[PAGE_BYTES], damaged[PAGE_BYTES], after[PAGE_BYTES];
+    uint32_t at = where == 0 ? below(16) : where == 1 ? 16 + below(64) : below(PAGE_BYTES);
+
+    page_io(false, number, before);
+    memcpy(damaged, before, sizeof damaged);
+    damaged[at] ^= (uint8_t)(1 << below(8));
+    page_io(true, number, damaged);
+    uint32_t refused = read_all(false);
+    flips->refused_reads += refused != 0;
+    publish_more(2);
+    int written = history_keep_flush(keep, false);
+    CHECK(written >= 0 || written == -EBADMSG);
+    CHECK(history_keep_is_written(keep) == (written >= 0));
+    flips->refused_commits += written < 0;
+    flips->commits += written >= 0;
+    atomic_store(&keep->is_stopped, false);
+    page_io(false, number, after);
+    if (memcmp(after, damaged, sizeof after) == 0)
+        page_io(true, number, before);
+    else
+        CHECK(written >= 0); /* a free page, which the commit took */
+    CHECK(history_keep_flush(keep, false) >= 0);
+    CHECK(read_all(true) == 0);
+}
+
+/* Each page in turn, while rows are read and written. What was damaged is in no commit: the file is
+ * whole when the pages are. */
+static void every_page(void)
+{
+    struct flips flips = { 0 };
+    struct history_totals totals;
+
+    CHECK(read_all(true) == 0 && row_count > 100);
+    for (uint32_t number = 0; number < page_count() && number < PAGES_MAX; number++)
+        for (uint32_t where = 0; where < FLIPS; where++)
+            flip_once(number, where, &flips);
+    CHECK(flips.refused_reads > 30 && flips.refused_commits > 30 && flips.commits > 30);
+    CHECK(history_check(path, &totals, NULL) == 0);
+    CHECK(totals.head.applied == engine_sequence(exchange.host.engine));
+}
+
+/* Half of the file is gone: nothing looks where it was mapped. */
+static void cut_short(void)
+{
+    uint32_t pages = page_count();
+    static uint8_t half[1 << 22];
+    off_t at = (off_t)(pages / 2) * PAGE_BYTES;
+    size_t bytes = (size_t)(pages - pages / 2) * PAGE_BYTES;
+    int disk = open(path, O_RDWR);
+
+    CHECK(disk >= 0 && bytes <= sizeof half);
+    for (off_t end = at; end >= 0; end = end == 0 ? -1 : 0) {
+        bytes = (size_t)((off_t)pages * PAGE_BYTES - end);
+        CHECK(bytes <= sizeof half && pread(disk, half, bytes, end) == (ssize_t)bytes);
+        CHECK(ftruncate(disk, end) == 0);
+        CHECK(read_all(false) != 0);
+        publish_more(2);
+        CHECK(history_keep_flush(keep, false) == -EBADMSG);
+        atomic_store(&keep->is_stopped, false);
+        CHECK(pwrite(disk, half, bytes, end) == (ssize_t)bytes);
+        CHECK(history_keep_flush(keep, false) >= 0 && read_all(true) == 0);
+    }
+    CHECK(close(disk) == 0);
+}
+
+/* ---- the end of a run ------------------------------------------------------------------------ */
+
+/* Every page but the two heads becomes zeros: the next read is an alarm, and the next commit the
+ * last. */
+static void zeros(void)
+{
+    static uint8_t page[PAGE_BYTES];
+    const struct history_link *row;
+    uint64_t lost, applied = history_file_applied(file);
+
     CHECK(applied == engine_sequence(exchange.host.engine) && history_keep_is_written(keep));
-    damage();
-    publish_more(keep);
+    for (uint32_t number = 2; number < page_count(); number++)
+        page_io(true, number, page);
+    CHECK(!atomic_load(&keep->is_damaged));
+    CHECK(history_keep_below(keep, HISTORY_FEES, 0, UINT64_MAX, 0, &row, &lost) ==
+          HISTORY_OLDER_LOST);
+    history_keep_end(keep);
+    CHECK(atomic_load(&keep->is_damaged) && history_keep_is_written(keep));
+    publish_more(COMMANDS);
     CHECK(engine_sequence(exchange.host.engine) > applied && !history_keep_is_full(keep));
     CHECK(history_keep_flush(keep, false) == -EBADMSG);
     CHECK(!history_keep_is_written(keep));
     CHECK(history_keep_flush(keep, false) == 0); /* nothing more is tried */
     CHECK(history_file_applied(file) == applied);
+}
+
+int main(void)
+{
+    open_all();
+    for (int i = 0; i < 20; i++) {
+        publish_more(COMMANDS);
+        CHECK(history_keep_flush(keep, true) >= 0);
+    }
+    every_page();
+    cut_short();
+    zeros();
     close_all();
     return 0;
 }

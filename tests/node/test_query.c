@@ -8,6 +8,7 @@
 #include "engine/rig.h"
 #include "engine/table/order_state.h"
 #include "exchange_random.h"
+#include "store/history_folder.h"
 
 enum {
     ACCOUNTS = 4,
@@ -564,7 +565,7 @@ static void close_file(void)
 {
     history_file_close(file);
     file = NULL;
-    CHECK(history_file_remove(folder) == 0);
+    CHECK(history_folder_remove(folder) == 0);
 }
 
 int main(void)

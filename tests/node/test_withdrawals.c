@@ -10,6 +10,7 @@
 #include "engine/rig.h"
 #include "engine/state/withdrawal.h"
 #include "exchange.h"
+#include "store/history_folder.h"
 
 enum { ACCOUNTS = 3, CAPACITY = 16, COUNT = 40, STARTS = 6, ROUNDS = 12, MORE = 3 };
 enum { SETTLED, REVERTED }; /* W3a, 1004 */
@@ -362,7 +363,7 @@ int main(void)
     test_file();
     exchange_close(&exchange);
     history_file_close(file);
-    CHECK(history_file_remove(folder) == 0);
+    CHECK(history_folder_remove(folder) == 0);
     adl_rank_destroy(ranks);
     free(memory);
     return 0;

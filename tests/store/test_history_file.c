@@ -11,6 +11,7 @@
 
 #include "check.h"
 #include "store/history_check.h"
+#include "store/history_folder.h"
 
 enum { KEYS = 3, SEQUENCES = 400, KILLS = 6, ROWS_A_COMMIT = 20, COMMITS = 30, ACCEPTED_MAX = 400 };
 
@@ -330,7 +331,7 @@ static void check_damage(void)
     CHECK(stat(path, &status) == 0);
     CHECK(truncate(path, status.st_size / 2 / 4096 * 4096) == 0);
     check_refused(exchange_id);
-    CHECK(history_file_set_aside(folder) == 0);
+    CHECK(history_folder_set_aside(folder) == 0);
     struct history_file *file = open_it(); /* another one begins */
     CHECK(history_file_applied(file) == 0);
     history_file_close(file);
@@ -338,8 +339,8 @@ static void check_damage(void)
     CHECK(fd >= 0 && pwrite(fd, zeros, sizeof zeros, 0) == (ssize_t)sizeof zeros);
     close(fd);
     check_refused(exchange_id);
-    CHECK(history_file_set_aside(folder) == 0);
-    CHECK(history_file_set_aside(folder) == -ENOENT);
+    CHECK(history_folder_set_aside(folder) == 0);
+    CHECK(history_folder_set_aside(folder) == -ENOENT);
 }
 
 /* ---- damaged pages --------------------------------------------------------------------------- */
@@ -412,7 +413,7 @@ static void make_whole(void)
 /* The file is refused, or its rows are those of a commit, and the next commit is added to them. */
 static bool is_refused_or_right(void)
 {
-    int failed = history_check(path, NULL);
+    int failed = history_check(path, NULL, NULL);
 
     CHECK(failed == 0 || failed == -EBADMSG);
     if (failed != 0)
@@ -437,7 +438,7 @@ static void check_flipped_pages(void)
             size_t at = i < CC_COUNT(places) ? head + places[i] : last - 1 - below(1000);
             uint8_t bits = (uint8_t)(1 << below(8));
             flip(at, bits);
-            bool is_refused = history_check(path, NULL) == -EBADMSG;
+            bool is_refused = history_check(path, NULL, NULL) == -EBADMSG;
             if (is_refused) {
                 refused++;
                 flip(at, bits);

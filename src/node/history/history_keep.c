@@ -104,11 +104,6 @@ bool history_keep_is_written(const struct history_keep *keep)
     return keep->file != NULL && !atomic_load_explicit(&keep->is_stopped, memory_order_relaxed);
 }
 
-static bool is_stopped(const struct history_keep *keep)
-{
-    return !history_keep_is_written(keep);
-}
-
 static void stop(struct history_keep *keep, const char *what, int failed)
 {
     atomic_store_explicit(&keep->is_stopped, true, memory_order_relaxed);
@@ -195,9 +190,9 @@ void history_keep_forget(struct history_keep *keep, const struct engine *engine,
 {
     uint64_t sequence = engine_sequence(engine);
 
-    if (is_stopped(keep))
+    if (!history_keep_is_written(keep))
         show_rings(keep);
-    if (is_stopped(keep) || history_file_applied(keep->file) >= sequence)
+    if (!history_keep_is_written(keep) || history_file_applied(keep->file) >= sequence)
         return;
     log_line(LOG_WARN, "history",
              "history/ ends with sequence %lu and the state begins with %lu: reads of the time "
@@ -214,7 +209,7 @@ void history_keep_forget(struct history_keep *keep, const struct engine *engine,
 
 void history_keep_cut(struct history_keep *keep, uint64_t sequence)
 {
-    if (is_stopped(keep) || history_file_applied(keep->file) <= sequence)
+    if (!history_keep_is_written(keep) || history_file_applied(keep->file) <= sequence)
         return;
     log_line(LOG_WARN, "history",
              "history/ has sequence %lu and the journal ends with %lu: cut; if it is not of this "
@@ -232,7 +227,7 @@ void history_keep_cut(struct history_keep *keep, uint64_t sequence)
 
 void history_keep_publish(struct history_keep *keep, uint64_t sequence)
 {
-    if (is_stopped(keep))
+    if (!history_keep_is_written(keep))
         show_rings(keep);
     if (keep->file == NULL)
         return;
@@ -248,7 +243,7 @@ void history_keep_publish(struct history_keep *keep, uint64_t sequence)
 
 bool history_keep_has(struct history_keep *keep, uint64_t sequence)
 {
-    if (is_stopped(keep) || published_get(&keep->applied) >= sequence)
+    if (!history_keep_is_written(keep) || published_get(&keep->applied) >= sequence)
         return true;
     /* relaxed: a number; nothing is ordered by it (pairs: history_keep_step). */
     atomic_store_explicit(&keep->wanted, sequence, memory_order_relaxed);
@@ -264,7 +259,7 @@ static uint64_t pending(const struct history_keep *keep, int table)
 
 bool history_keep_is_full(const struct history_keep *keep)
 {
-    if (is_stopped(keep))
+    if (!history_keep_is_written(keep))
         return false;
     for (int i = 0; i < HISTORY_TABLES; i++)
         if (pending(keep, i) >= keep->pending_max)
@@ -470,7 +465,7 @@ static int commit(struct history_keep *keep, uint64_t sequence, const struct has
 
 int history_keep_flush(struct history_keep *keep, bool durable)
 {
-    if (is_stopped(keep))
+    if (!history_keep_is_written(keep))
         return 0;
     struct hash_point mark = history_keep_marked(keep); /* first: it is of no later sequence */
     uint64_t sequence = atomic_load_explicit(&keep->sequence, memory_order_acquire);
@@ -492,7 +487,7 @@ int history_keep_step(struct history_keep *keep, uint64_t now_ns)
     uint64_t rows = 0;
     bool is_due = history_keep_is_full(keep);
 
-    if (is_stopped(keep))
+    if (!history_keep_is_written(keep))
         return 0;
     for (int i = 0; i < HISTORY_TABLES; i++)
         rows += pending(keep, i);
@@ -510,7 +505,7 @@ void history_keep_make_room(struct history_keep *keep)
 {
     int written = history_keep_is_full(keep) ? history_keep_flush(keep, false) : 0;
 
-    if (written < 0 && !is_stopped(keep))
+    if (written < 0 && history_keep_is_written(keep))
         stop(keep, "a commit", written);
 }
 
@@ -545,7 +540,7 @@ enum history_older history_keep_load(struct history_keep *keep, struct history_l
                                                        : 0;
     size_t most = least + more;
 
-    if (is_stopped(keep))
+    if (!history_keep_is_written(keep))
         return HISTORY_OLDER_LOST;
     (void)history_keep_view(keep, location->table);
     int got = history_file_cursor_below(keep->cursor, location, found->bytes, bytes);
@@ -555,6 +550,8 @@ enum history_older history_keep_load(struct history_keep *keep, struct history_l
         *lost = location->sequence;
     if (got > 0 && *bytes != 0 && (*bytes < least || *bytes > most))
         got = -EBADMSG;
+    if (got == -EBADMSG && atomic_exchange_explicit(&keep->is_damaged, true, memory_order_relaxed))
+        return HISTORY_OLDER_LOST; /* relaxed: a flag, of which the first log line tells */
     if (got < 0)
         log_line(LOG_ERROR, "history", "a row of history/ cannot be read: %s", strerror(-got));
     if (got < 0 || *bytes == 0)

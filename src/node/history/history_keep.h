@@ -46,6 +46,7 @@ struct history_keep {
     uint64_t seen[HISTORY_TABLES]; /* positions: the view has every row below them */
     uint64_t seen_sequence;        /* that the view reaches, at least */
     bool is_viewing;               /* a view of one commit has begun */
+    _Atomic bool is_damaged;       /* a read met a page that is not as it was written */
     /* The follower's. */
     _Atomic uint64_t sequence;
     _Atomic uint64_t added[HISTORY_TABLES]; /* positions */

@@ -64,6 +64,7 @@ static void state_alarms(struct page *page, struct node *node)
     alarm_line(page, "short", atomic_load_explicit(&exchange->solvency, memory_order_relaxed) < 0);
     alarm_line(page, "history",
                node->core.history_was_damaged ||
+                   atomic_load_explicit(&keep->is_damaged, memory_order_relaxed) ||
                    atomic_load_explicit(&keep->is_stopped, memory_order_relaxed));
     alarm_line(page, "restart", published_get(&node->core.matcher.staged_restart.doubts) != 0);
     alarm_line(page, "scrub", published_get(&node->core.scrub.counters.faults) != 0);

@@ -7,6 +7,7 @@
 #include "node/recover/fold.h"
 #include "node/run/rotation.h"
 #include "store/era.h"
+#include "store/history_folder.h"
 
 enum {
     BOOT_BODY_BYTES = 24,
@@ -171,8 +172,7 @@ static enum refusal_kind recover_both(struct core *core, struct refusal *refusal
     return kind;
 }
 
-/* Opens the history's file. A damaged one is set aside, and another begins. Without
- * the file, as on a full disk, a start goes on: rows are kept in memory only. */
+/* Opens the history's file. A damaged one is set aside. A start goes on without one: full disk. */
 static void open_history(struct core *core)
 {
     const char *folder = core->config.history_folder;
@@ -183,13 +183,13 @@ static void open_history(struct core *core)
     if (failed == -EBADMSG) {
         log_line(LOG_ERROR, "history", "history/data.mdb is damaged: it is now data.mdb.damaged");
         core->history_was_damaged = true;
-        failed = history_file_set_aside(folder);
+        failed = history_folder_set_aside(folder);
         if (failed == 0)
             failed = history_file_open(&core->history_file, folder, core->exchange.exchange_id);
     }
     if (failed != 0)
-        log_line(LOG_ERROR, "history",
-                 "history/ cannot be opened: %s; this run keeps rows in memory", strerror(-failed));
+        log_line(LOG_ERROR, "history", "history/ is not opened: %s: rows stay in memory",
+                 strerror(-failed));
 }
 
 enum refusal_kind core_recover(struct core *core, struct refusal *refusal)

@@ -266,8 +266,10 @@ static void history_lines(struct page *page, const struct core *core)
 
     metric(page, "history_from_sequence", "gauge", "Rows from this sequence on are all kept.",
            published_get(&keep->from));
-    metric(page, "history_damaged", "gauge", "1: this start set a damaged history/ aside.",
-           core->history_was_damaged);
+    metric(page, "history_damaged", "gauge",
+           "1: this start set a damaged history/ aside, or a read has met damage since.",
+           core->history_was_damaged ||
+               atomic_load_explicit(&keep->is_damaged, memory_order_relaxed));
     metric(page, "history_applied_sequence", "gauge", "Last sequence whose rows are in history/.",
            published_get(&keep->applied));
     metric(page, "history_rows_total", "counter", "Rows written to history/.",

@@ -15,6 +15,7 @@
 #include "perp/invocation/exit_code.h"
 #include "perp/print/report.h"
 #include "store/history_check.h"
+#include "store/history_folder.h"
 
 enum {
     PATH_BYTES = 4096,
@@ -61,7 +62,7 @@ static bool check(struct context *context, const struct data_directory *director
 
     if (!path_of(context, directory, name, path))
         return false;
-    int error = history_check(path, totals);
+    int error = history_check(path, totals, NULL);
     if (error == -EBADMSG)
         return context_fail(context, EXIT_CODE_rejected, "%s is damaged", path);
     if (error == 0 && !totals->is_there)
@@ -94,10 +95,10 @@ static void show_tables(const struct context *context, const struct history_tota
     INVARIANT(tables != NULL);
     for (int i = 0; i < HISTORY_TABLES; i++) {
         uint64_t rows = totals->head.rows[i], bytes = totals->pages[i] * PAGE_BYTES;
-        json_t *table = json_pack(
-            "{s:s, s:I, s:I, s:I, s:I}", "table", history_check_table_names[i], "rows",
-            (json_int_t)rows, "bytes", (json_int_t)bytes, "bytes_a_row",
-            (json_int_t)(rows == 0 ? 0 : bytes / rows), "sum", (json_int_t)totals->head.sums[i]);
+        json_t *table = json_pack("{s:s, s:I, s:I, s:I, s:I}", "table", history_page_table_names[i],
+                                  "rows", (json_int_t)rows, "bytes", (json_int_t)bytes,
+                                  "bytes_a_row", (json_int_t)(rows == 0 ? 0 : bytes / rows), "sum",
+                                  (json_int_t)totals->head.sums[i]);
         INVARIANT(table != NULL);
         (void)json_array_append_new(tables, table);
     }
@@ -164,7 +165,7 @@ static void begin(struct rebuilding *rebuilding)
 
     end(rebuilding);
     rebuilding->seen = 0;
-    rebuilding->error = history_file_remove(rebuilding->folder);
+    rebuilding->error = history_folder_remove(rebuilding->folder);
     if (rebuilding->error == 0)
         rebuilding->error =
             history_file_open(&rebuilding->file, rebuilding->folder, exchange->exchange_id);
@@ -287,8 +288,8 @@ int command_history_rebuild(struct context *context)
             prove_chain(context, &directory, &last) && replay(context, &rebuilding, last);
         end(&rebuilding);
         is_made = is_made && check(context, &directory, "history.new/data.mdb", &totals);
-        int error = is_made ? history_file_replace(place, rebuilding.folder)
-                            : history_file_remove(rebuilding.folder);
+        int error = is_made ? history_folder_replace(place, rebuilding.folder)
+                            : history_folder_remove(rebuilding.folder);
         if (error != 0)
             (void)failed(context, place, error);
         else if (is_made)
