@@ -15,7 +15,7 @@
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
-#include "base/compiler.h"
+#include "base/hash.h"
 #include "base/mix.h"
 #include "base/option.h"
 #include "engine/state/effects.h"
@@ -78,8 +78,14 @@ uint64_t engine_next_needed(const struct engine *engine);
 /* True if deferred work is queued: without other commands the node authors 2000 of kind 1. */
 bool engine_has_work(const struct engine *engine);
 
-/* Copies the state of effects_hash. The recorded value is BLAKE2b-256 of these 64 bytes. */
+/* Copies the state of effects_hash. */
 void engine_effects_lanes(const struct engine *engine, uint64_t lanes[EFFECT_LANES]);
+
+/* The value that records, snapshots and heads name: BLAKE2b-256 of such a copy's 64 bytes. */
+void engine_lanes_hash(const uint64_t lanes[EFFECT_LANES], uint8_t hash[HASH_BYTES]);
+
+/* The same of the state now. */
+void engine_effects_hash(const struct engine *engine, uint8_t hash[HASH_BYTES]);
 
 /* Writes the canonical image of the whole state through the sink (image.h). */
 void engine_image(struct engine *engine, struct image_sink *sink);

@@ -1,7 +1,5 @@
 #include "node/match/sequencer.h"
 
-#include "base/hash.h"
-
 enum { MARKET_STATE_BODY_BYTES = 8, MARKET_STATE_AT = 4 }; /* W3a: 1002 */
 
 void sequencer_init(struct sequencer *sequencer, struct engine *engine, struct journal *journal,
@@ -70,11 +68,8 @@ bool sequencer_hash_is_due(const struct sequencer *sequencer)
 
 void sequencer_hash_point(const struct engine *engine, struct hash_point *point)
 {
-    uint64_t lanes[8];
-
-    engine_effects_lanes(engine, lanes);
     point->sequence = engine_sequence(engine);
-    hash_blake2b256(point->hash, lanes, sizeof lanes);
+    engine_effects_hash(engine, point->hash);
 }
 
 /* A 2015 of the sequence now. */

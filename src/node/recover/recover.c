@@ -179,13 +179,11 @@ static enum refusal_kind load_snapshot(struct recover_engines *engines,
 static bool is_of_history(const struct recovering *recovering)
 {
     const struct engine *engine = recovering->engines->primary;
-    uint64_t lanes[EFFECT_LANES];
     uint8_t hash[HASH_BYTES];
 
     if (CC_LIKELY(recovering->mark.sequence != engine_sequence(engine)))
         return true;
-    engine_effects_lanes(engine, lanes);
-    hash_blake2b256(hash, lanes, sizeof lanes);
+    engine_effects_hash(engine, hash);
     return recovering->mark.sequence == 0 || memcmp(hash, recovering->mark.hash, sizeof hash) == 0;
 }
 

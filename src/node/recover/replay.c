@@ -1,7 +1,5 @@
 #include "node/recover/replay.h"
 
-#include "base/hash.h"
-
 enum { BOOT_BODY_BYTES = 24, RULES_VERSION_AT = 8, HASH_RECORD_BYTES = 40 };
 
 /* The engine options that determine the layout of memory. */
@@ -33,7 +31,6 @@ bool replay_raise_layout(struct option_engine *layout, const struct option_engin
 
 bool replay_hash_agrees(const struct engine *engine, const struct command *command)
 {
-    uint64_t lanes[EFFECT_LANES];
     uint8_t hash[HASH_BYTES];
 
     if (command->code != REQUEST_effects_hash)
@@ -42,8 +39,7 @@ bool replay_hash_agrees(const struct engine *engine, const struct command *comma
     if (command_body_bytes(command) != HASH_RECORD_BYTES ||
         cc_load64(body) != engine_sequence(engine))
         return false;
-    engine_effects_lanes(engine, lanes);
-    hash_blake2b256(hash, lanes, sizeof lanes);
+    engine_effects_hash(engine, hash);
     return memcmp(hash, body + sizeof(uint64_t), sizeof hash) == 0;
 }
 

@@ -26,10 +26,8 @@ struct snapshot_head snapshot_image_head(const struct engine *engine, uint64_t n
                                   .t_ns = engine_time(engine),
                                   .boot = boot,
                                   .rules_version = ENGINE_RULES_VERSION };
-    uint64_t lanes[EFFECT_LANES];
 
-    engine_effects_lanes(engine, lanes);
-    hash_blake2b256(head.effects_hash, lanes, sizeof lanes);
+    engine_effects_hash(engine, head.effects_hash);
     memcpy(head.frame_hash, frame_hash, HASH_BYTES);
     return head;
 }

@@ -135,7 +135,7 @@ int head_keeper_add(struct head_keeper *keeper, const struct head_draft *draft)
     memcpy(head.exchange_id, keeper->exchange->exchange_id, sizeof head.exchange_id);
     memcpy(head.journal_id, keeper->exchange->journal_id, sizeof head.journal_id);
     memcpy(head.frame_hash, draft->frame.hash, sizeof head.frame_hash);
-    hash_blake2b256(head.effects_hash, draft->lanes, sizeof draft->lanes);
+    engine_lanes_hash(draft->lanes, head.effects_hash);
     attest_head_sign(&head, keeper->signer, bytes);
     int error = append(keeper, bytes);
     if (error == 0)

@@ -145,10 +145,8 @@ static void set_hex(json_t *object, const char *name, const uint8_t hash[HASH_BY
 
 static void set_hashes(json_t *object, struct engine *engine)
 {
-    uint64_t lanes[EFFECT_LANES];
     uint8_t hash[HASH_BYTES];
-    engine_effects_lanes(engine, lanes);
-    hash_blake2b256(hash, lanes, sizeof lanes);
+    engine_effects_hash(engine, hash);
     set_hex(object, "effects_hash", hash);
     fold_image_hash(engine, hash);
     set_hex(object, "image_hash", hash);

@@ -232,7 +232,6 @@ void chain_heads_rewind(struct chain_heads *heads)
 
 void chain_heads_effects(struct chain_heads *heads, uint64_t sequence, const struct engine *engine)
 {
-    uint64_t lanes[8];
     uint8_t hash[HASH_BYTES];
 
     while (heads->replayed < heads->count && heads->rows[heads->replayed].head.sequence < sequence)
@@ -242,8 +241,7 @@ void chain_heads_effects(struct chain_heads *heads, uint64_t sequence, const str
         const struct chain_head *row = &heads->rows[heads->replayed];
         if (!row->is_signed)
             continue;
-        engine_effects_lanes(engine, lanes);
-        hash_blake2b256(hash, lanes, sizeof lanes);
+        engine_effects_hash(engine, hash);
         heads->effects_compared++;
         if (memcmp(row->head.effects_hash, hash, sizeof hash) != 0)
             differs(heads, &row->head, "the replay has another effects hash");

@@ -334,7 +334,6 @@ bool sample_exchange_stop(struct sample_exchange *sample, struct sample_end *end
                           char error[SAMPLE_ERROR_MAX])
 {
     struct core *core = &sample->core;
-    uint64_t lanes[EFFECT_LANES];
     int failed = 0;
 
     if (!write_frame(sample, error))
@@ -351,8 +350,7 @@ bool sample_exchange_stop(struct sample_exchange *sample, struct sample_end *end
     end->sequence = engine_sequence(core->primary);
     end->frame = tail.number;
     memcpy(end->frame_hash, tail.hash, sizeof end->frame_hash);
-    engine_effects_lanes(core->primary, lanes);
-    hash_blake2b256(end->effects_hash, lanes, sizeof lanes);
+    engine_effects_hash(core->primary, end->effects_hash);
     fold_image_hash(core->primary, end->image_hash);
     return true;
 }
