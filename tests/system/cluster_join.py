@@ -70,6 +70,8 @@ def leaves(cluster, node, config):
         page = cluster.shown()
         return "problems" in page and (missed in page["problems"]) == expected
 
+    until(lambda: node.name in cluster.etcd.members(cluster.name),
+          lambda: f"{node.name} a member: {node.log()[-1000:]}")
     leave(1, f"{node.name} is there")
     node.kill()
     until(lambda: is_missed(True), lambda: f"{missed}: {cluster.shown()}")
