@@ -17,6 +17,7 @@ import warnings
 import zipfile
 from random import Random
 from types import SimpleNamespace
+from unittest import mock
 from uuid import UUID
 
 import binary_vectors
@@ -417,6 +418,20 @@ def rates(_):
     now[0] += 60
     left += [bucket.wait_s(4)]
     table.same("waits", [round(one, 6) for one in left], [0, 0.1, 0.4, 0, 0.6, 2.0, 0])
+    slept, looks = [], []
+
+    async def sleep(seconds):
+        slept.append(seconds)
+
+    async def look():
+        looks.append(len(looks))
+        if len(looks) == 3:
+            bucket.set(10.0, 4.0, 4)
+
+    bucket.refused(1e9)  # whoever said so: GET /limits is asked every five seconds
+    with mock.patch("asyncio.sleep", sleep):
+        asyncio.run(bucket.take(1, look))
+    table.same("looks again", slept, [5.0, 5.0, 0.0])
     return table.wrong
 
 

@@ -58,14 +58,15 @@ class Bucket {
     return Math.max(0, (Math.min(cost, this.#burst) - this.#left) / this.#rate);
   }
 
-  /** Takes the tokens, once they are there. `waits` is called when they are not. Closed. */
+  /** Takes the tokens, once they are there. While they are not `waits` is called, again and again: what
+   * an exchange refused may have been for another reason, and be over. Closed. */
   async take(cost: number, waits: () => Promise<void>, closing: AbortSignal): Promise<void> {
     const before = this.#turn;
     const turn = (async (): Promise<void> => {
       await before;
       for (let waitMs = this.#waitMs(cost); waitMs > 0; waitMs = this.#waitMs(cost)) {
         await waits();
-        await pause(Math.min(waitMs, this.#waitMs(cost)), closing);
+        await pause(Math.min(waitMs, this.#waitMs(cost), LOOK_MS), closing);
       }
       this.#left -= cost;
     })();

@@ -50,11 +50,12 @@ class Bucket:
         return max(0.0, (min(cost, self._burst) - self._left) / self._rate)
 
     async def take(self, cost: int, waits: Callable[[], Awaitable[None]]) -> None:
-        """Takes the tokens, once they are there. `waits` is called when they are not."""
+        """Takes the tokens, once they are there. While they are not `waits` is called, again and
+        again: what an exchange refused may have been for another reason, and be over."""
         async with self._turn:
             while (wait_s := self.wait_s(cost)) > 0:
                 await waits()
-                await asyncio.sleep(min(wait_s, self.wait_s(cost)))
+                await asyncio.sleep(min(wait_s, self.wait_s(cost), _LOOK_S))
             self._left -= cost
 
 
