@@ -8,7 +8,9 @@
 #include "base/status.h"
 #include "check.h"
 #include "net/fixture.h"
+#include "net/request/charge.h"
 #include "net/request/rate_limit.h"
+#include "net/stream_wire.h"
 
 #define ORDER_PATH  "/api/v1/trading/order/place/limit"
 #define ORACLE_PATH "/api/v1/operator"
@@ -506,6 +508,51 @@ static void before_recovery_is_through(void)
     end();
 }
 
+static unsigned pongs_in(const struct wire *wire)
+{
+    unsigned count = 0;
+    for (size_t i = 1; i < wire->count; i++)
+        count += (uint8_t)wire->text[i - 1] == 0x8A && wire->text[i] == 0;
+    return count;
+}
+
+/* What comes in one piece to a bucket of five, of which the handshake takes one: of pings, and of
+ * the pieces of a message after its first, four are paid and CHARGE_PATIENCE are not; then the
+ * stream waits, in the middle of a message too, and each second has one. */
+static void frames_of_one_piece(bool are_pings)
+{
+    enum { FRAMES = 100, ANSWERED = 4 + CHARGE_PATIENCE };
+    static const struct client_rate_limit limits[CLIENT_RATE_KINDS] = {
+        [CLIENT_RATE_PUBLIC] = { 1, 5 },
+        [CLIENT_RATE_SIGNATURE] = { 1, 1 },
+        [CLIENT_RATE_CREATION] = { 1, 1 },
+        [CLIENT_RATE_READ] = { 1, 1 },
+    };
+    uint8_t frames[FRAMES][6] = { { 0 } };
+    struct client_rate *rates;
+    struct wire stream;
+    begin(true);
+    const struct net_counters *counters = &protocol->context.metrics.counters;
+    CHECK(client_rate_create(&rates, limits, fixture.config.hash_key) == 0);
+    protocol->config.client_rates = rates;
+    open_stream(&stream, &fixture, protocol);
+    for (unsigned i = 0; i < FRAMES; i++) {
+        frames[i][0] = are_pings ? 0x89 : i == 0 ? 0x01 : 0x00;
+        frames[i][1] = 0x80;
+    }
+    wire_send(&stream, frames, sizeof frames, 0);
+    for (unsigned i = 0; i < 5; i++) {
+        CHECK(pongs_in(&stream) == (are_pings ? ANSWERED + i : 0));
+        CHECK(counters->rate_limited == CHARGE_PATIENCE);
+        clock_advance(&fixture.clock, 1000 * MS);
+        wire_turn(&stream);
+    }
+    wire_free(&stream);
+    protocol->config.client_rates = NULL;
+    client_rate_destroy(rates);
+    end();
+}
+
 static void off(void)
 {
     struct wire wire;
@@ -537,6 +584,8 @@ int main(void)
     none_is_left_waiting();
     before_recovery_is_through();
     accounts_pay();
+    frames_of_one_piece(true);
+    frames_of_one_piece(false);
     off();
     return 0;
 }

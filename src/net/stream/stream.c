@@ -89,12 +89,13 @@ bool stream_has_room(const struct stream *stream)
     return output_fits(&context->outputs, &stream->conn->output, STREAM_ANSWER_MAX);
 }
 
-/* Whether another message may be read, whatever it is: a signed request finds a slot. */
+/* Whether another message may be read, whatever it is: a signed request finds a slot, and the
+ * connection does not wait for a token. */
 static bool may_read(const struct stream *stream)
 {
     const struct job_table *jobs = stream->owner->jobs;
     const struct conn *conn = stream->conn;
-    return !stream_is_waiting(stream) && !conn->slow_job &&
+    return !stream_is_waiting(stream) && !conn->slow_job && conn->pause_ns == 0 &&
            conn->pending_count < CONN_PENDING_MAX && pending_available(&jobs->context->pendings) &&
            job_table_has_room(jobs) && job_queue_count(&jobs->slow) < JOBS_SLOW_MAX &&
            stream_has_room(stream);
@@ -107,7 +108,7 @@ static ssize_t on_read(wslay_event_context_ptr frames, uint8_t *bytes, size_t co
 {
     struct stream *stream = context;
     (void)flags;
-    if (stream->left == 0 || count == 0 || !may_read(stream)) {
+    if (stream->left == 0 || count == 0 || stream->has_message || !may_read(stream)) {
         wslay_event_set_error(frames, WSLAY_ERR_WOULDBLOCK);
         return -1;
     }
@@ -144,6 +145,7 @@ static void on_message(wslay_event_context_ptr frames,
 {
     struct stream *stream = context;
     (void)frames;
+    stream->has_message = true;
     if (message->opcode == WSLAY_CONNECTION_CLOSE)
         check_close(stream, message);
     else if (message->opcode == WSLAY_BINARY_FRAME && stream->is_binary)
@@ -184,6 +186,19 @@ static bool flush(struct stream *stream)
     return true;
 }
 
+/* Reads up to one message, as a connection of HTTP is read up to one request before others have
+ * their turn. wslay returns after each byte of a head. False: it cannot go on. */
+static bool read_frames(struct stream *stream)
+{
+    size_t before;
+    do {
+        before = stream->left;
+        if (wslay_event_recv(stream->frames) != 0)
+            return false;
+    } while (stream->left < before && wslay_event_want_read(stream->frames));
+    return true;
+}
+
 size_t stream_receive(struct stream *stream, const char *bytes, size_t count)
 {
     size_t given = count < RECEIVE_MAX ? count : RECEIVE_MAX;
@@ -201,7 +216,8 @@ size_t stream_receive(struct stream *stream, const char *bytes, size_t count)
     }
     stream->bytes = (const uint8_t *)bytes;
     stream->left = given;
-    if (wslay_event_recv(stream->frames) != 0)
+    stream->has_message = false;
+    if (!read_frames(stream))
         stream_end(stream, STREAM_CLOSE_PROTOCOL, ""); /* wslay's has no code */
     size_t used = given - stream->left;
     stream->bytes = NULL;

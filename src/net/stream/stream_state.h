@@ -115,6 +115,7 @@ struct stream {
     struct stream *previous, *next; /* of its net thread */
     const uint8_t *bytes;           /* received and not read yet, in stream_receive */
     size_t left;
+    bool has_message;   /* one is read, and no more is in this call of it */
     uint64_t at;        /* number of the next event that it gets */
     uint64_t orders_at; /* number of the next change of an order that it gets */
     uint64_t beat_ns;   /* of its next heartbeats */
