@@ -233,8 +233,11 @@ static void fetch_for_act(const struct engine *engine, uint32_t met, ptrdiff_t b
     CC_PREFETCH(owner);
     CC_PREFETCH(&owner->volume[bucket]);
     prefetch_portfolio(&engine->portfolios.rows[holding->portfolio]);
-    if (holding->order_head == holding->order_tail && walk_leaves(engine, holding) == 0)
-        holding_prefetch_slot(&engine->holdings, holding); /* it may be freed */
+    if (holding->order_head == holding->order_tail && walk_leaves(engine, holding) == 0) {
+        /* it may be freed */
+        holding_prefetch_slot(&engine->holdings, holding);
+        CC_PREFETCH(&engine->accounts.rows[hot[near].account].counts[SHARE_positions]);
+    }
 }
 
 /* Notes a maker in the path. */
