@@ -29,7 +29,7 @@ PIN(sizeof(struct reply), 128);
 /* Hot structures (docs/performance.md). */
 PIN(sizeof(struct order), 64);
 PIN(sizeof(struct order_cold), 28);
-PIN(sizeof(struct order_extra), 40);
+PIN(sizeof(struct order_extra), 48);
 PIN(sizeof(struct book_level), 16);
 PIN(sizeof(struct hash_index_bucket), 64);
 PIN(sizeof(struct duplicate_row), 40); /* wire.md, W5 */

@@ -12,9 +12,9 @@ enum { COMMANDS = 20000 };
 
 static_assert(ENGINE_RULES_VERSION == 7, "the hashes below are those of this version");
 
-static const char image_hash[] = "7a284c30a161f691b68994d50641b5702bddea0368e1801d1a5a4cf6c102105c";
+static const char image_hash[] = "57932632b77e4ab6d55ca7b0744941f73a12a2df264498769f9e70fc712c2557";
 static const char effects_hash[] =
-    "b0d503224382e1347cee7d63eb2c9c7b24afbb0d288b537b6b1072653d281f28";
+    "faba6fbf3424d9027aaf39ec3810e90a401dc93f9cd994e178fd86380d1bc885";
 
 static struct traffic traffic;
 

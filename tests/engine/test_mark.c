@@ -230,44 +230,85 @@ static void test_median(void)
  * gives 10,000, the rest 10,000 / 99,900 = 0.1001001 BTC: average 20,000 / 0.2001001 =
  * 99,949.9749..., down to 99,949.9. Asks 0.1 at 100,100 and 0.15 at 100,200: 10,010, then
  * 9,990 / 100,200 = 0.0997006: 20,000 / 0.1997006 = 100,149.925..., up to 100,150.0. */
+static uint64_t impact(struct host *host, bool bids)
+{
+    host_tick(host, MARK_REST_NS + S / 1000); /* each order has rested by then */
+    return mark_impact(host->engine, 0, bids);
+}
+
 static void test_impact(void)
 {
     static struct host host;
 
     trade_open(&host, NULL);
     trade_rest(&host, 1, 10000, 1000000);
-    CHECK(mark_impact(host.engine, 0, true) == 0); /* not enough depth */
+    CHECK(impact(&host, true) == 0); /* not enough depth */
     trade_rest(&host, 1, 15000, 999000);
-    CHECK(mark_impact(host.engine, 0, true) == 999499);
-    CHECK(mark_impact(host.engine, 0, false) == 0);
+    CHECK(impact(&host, true) == 999499);
+    CHECK(impact(&host, false) == 0);
     trade_rest(&host, 2, -10000, 1001000);
     trade_rest(&host, 2, -15000, 1002000);
-    CHECK(mark_impact(host.engine, 0, false) == 1001500);
+    CHECK(impact(&host, false) == 1001500);
     /* exactly the notional at one price is that price */
     CHECK(host_cancel_all(&host, 1, HOST_BTC, 0) == TRADE_OK);
     trade_rest(&host, 1, 20000, 1000000);
-    CHECK(mark_impact(host.engine, 0, true) == 1000000);
-    /* a reduce-only bid of 10 BTC over a short of 0.001 adds 0.001: 100.05 USDC, the rest
-     * 19,899.95 / 100,000 = 0.1989995 BTC: average 20,000 / 0.1999995 = 100,000.25 */
+    CHECK(impact(&host, true) == 1000000);
+    /* reduce-only orders add nothing, nor one that was reduce-only in this place */
     CHECK(trade_tif(&host, 2, -100, 1000000, TRADE_IOC) == TRADE_OK);
-    CHECK(mark_impact(host.engine, 0, true) == 0); /* 0.199 BTC are left */
-    CHECK(trade_reduce(&host, 2, 1000000, 1000500, TRADE_GTC) == TRADE_OK);
-    CHECK(mark_impact(host.engine, 0, true) == 1000002);
-    CHECK(trade_reduce(&host, 2, 100, 1000600, TRADE_GTC) == TRADE_OK);
-    /* 0.001 once more: 200.11; 19,799.89 / 100,000 = 0.1979989: 20,000 / 0.1999989 = 100,000.55 */
-    CHECK(mark_impact(host.engine, 0, true) == 1000005);
+    CHECK(impact(&host, true) == 0); /* 0.199 BTC are left */
+    CHECK(trade_reduce(&host, 2, 1000000, 1000000, TRADE_GTC) == TRADE_OK);
+    struct trade_id turned = trade_last_id(&host);
+    CHECK(impact(&host, true) == 0);
+    struct host_order plain = { .price = 1000000, .quantity = 1000000, .expiry = TRADE_GTC };
+    CHECK(trade_replace(&host, 2, turned, &plain, 0) == TRADE_OK);
+    CHECK(impact(&host, true) == 0);
+    plain.quantity = 1000100; /* it enters again */
+    CHECK(trade_replace(&host, 2, turned, &plain, 0) == TRADE_OK);
+    CHECK(impact(&host, true) == 1000000);
     host_close(&host);
 
-    /* within makers_max orders: two of 0.1 BTC suffice, the third does not count */
+    /* within makers_max orders: two of 0.1 BTC suffice, the third is not looked at */
     trade_open(&host, "engine.makers_max=2\n");
     trade_rest(&host, 1, 10000, 1000000);
     trade_rest(&host, 1, 9999, 1000000);
     trade_rest(&host, 1, 10000, 1000000);
+    CHECK(impact(&host, true) == 0);
+    trade_rest(&host, 2, -10000, 1001000);
+    trade_rest(&host, 2, -10000, 1001000);
+    trade_rest(&host, 2, -10000, 1001000);
+    CHECK(impact(&host, false) == 1001000);
+    /* of a level that has only young ones the first is looked at */
+    trade_rest(&host, 2, -10, 1000500);
+    trade_rest(&host, 2, -10, 1000500);
+    CHECK(mark_impact(host.engine, 0, false) == 0);
+    host_close(&host);
+}
+
+/* An order counts that has rested for 250 ms; a new price or a larger size begins anew, a smaller
+ * size does not, nor does a fill. */
+static void test_rest(void)
+{
+    static struct host host;
+    struct host_order bid = { .price = 1000000, .quantity = 30000, .expiry = TRADE_GTC };
+
+    trade_open(&host, NULL);
+    struct trade_id id = trade_rest(&host, 1, 30000, 999000);
+    uint64_t entered_ns = host.engine->t_ns;
+    host_tick(&host, entered_ns + MARK_REST_NS - 1 - host.clock_ns);
     CHECK(mark_impact(host.engine, 0, true) == 0);
-    trade_rest(&host, 2, -10000, 1001000);
-    trade_rest(&host, 2, -10000, 1001000);
-    trade_rest(&host, 2, -10000, 1001000);
-    CHECK(mark_impact(host.engine, 0, false) == 1001000);
+    host_tick(&host, 1);
+    CHECK(host.engine->t_ns == entered_ns + MARK_REST_NS);
+    CHECK(mark_impact(host.engine, 0, true) == 999000);
+    CHECK(trade_cut(&host, 1, id, 5000, 0) == TRADE_OK);
+    CHECK(trade_tif(&host, 2, -1000, 999000, TRADE_IOC) == TRADE_OK);
+    CHECK(mark_impact(host.engine, 0, true) == 999000);
+    CHECK(trade_replace(&host, 1, id, &bid, 0) == TRADE_OK);
+    CHECK(mark_impact(host.engine, 0, true) == 0);
+    CHECK(impact(&host, true) == 1000000);
+    bid.quantity++; /* a lot more */
+    CHECK(trade_replace(&host, 1, id, &bid, 0) == TRADE_OK);
+    CHECK(mark_impact(host.engine, 0, true) == 0);
+    CHECK(impact(&host, true) == 1000000);
     host_close(&host);
 }
 
@@ -409,6 +450,7 @@ int main(void)
     test_hold_of_halted();
     test_median();
     test_impact();
+    test_rest();
     test_book_bound();
     test_ema();
     test_bound();

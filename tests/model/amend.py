@@ -250,7 +250,7 @@ def keep(exchange, old, new):
     if new.reduce_only > old.reduce_only and old.stamp < old.holding.list_stamp:
         note(exchange, 2, "reduce-only behind an older list")
     release_covered(exchange, old, new)
-    due = old.expiry
+    due, old.was_reducing = old.expiry, old.was_reducing or old.reduce_only
     change_in_place(exchange, old, new.remaining, **{name: getattr(new, name) for name in flags})
     if old.expiry not in (due, GTC):
         exchange.work.add_expiry(old)

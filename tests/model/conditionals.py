@@ -280,6 +280,7 @@ class Conditionals:
         """The place path: rows 10, 16, 17b, 19 to 22, 24 and 26 to 34. Gives the makers met."""
         exchange, quantity = self.exchange, order.side * order.remaining
         order.expiry, order.stamp = LIVE_TIF[order.live_tif], exchange.take_stamp()
+        order.entered = exchange.t
         self.forget(order)
         if order.post_only and exchange.protection.frozen(order.owner, order.market):
             exchange.counts["fired into a freeze"] += 1

@@ -103,7 +103,8 @@ REQUIRED.update(dict.fromkeys(
      "status master_key_rejected_last_key", "row 24 beyond the position",
      "needs margin for reduce-only orders", "reduce-only excess",
      "reduce-only orders behind others", "code 1 leaves dust reduce-only",
-     "row 24 behind one", "reduce-only orders behind one", "premium that nobody could meet"],
+     "row 24 behind one", "reduce-only orders behind one", "premium that nobody could meet",
+     "impact price without a young order", "impact price without a reduce-only order"],
     1000))
 REQUIRED.update({"code 2 row 24 beyond the position": 3, "fired row 24 beyond the position": 3,
                  "excess that a plan does not pay for": 300})

@@ -10,9 +10,9 @@ SAMPLES_NEEDED = 360
 BASE_PPB, CLAMP_PPB = 100000, 500000       # of eight hours
 
 
-def premium(market, makers_max):
+def premium(market, exchange):
     """max(0, impact bid - index) - max(0, index - impact ask), ppb of the index."""
-    below, above = market.impact(market.bids, makers_max), market.impact(market.asks, makers_max)
+    below, above = market.impact(market.bids, exchange), market.impact(market.asks, exchange)
     if not below or not above:
         return 0
     over = max(0, below[0] // below[1] - market.index)
@@ -43,7 +43,7 @@ def sample(exchange, market):
         return
     market.premium_slot = slot
     if market.state not in (HALTED, CLOSED) and market.index_valid(exchange.t, exchange.max_age):
-        market.premium = premium(market, exchange.makers_max)
+        market.premium = premium(market, exchange)
         if market.premium and not market.matches_state():
             exchange.counts["premium that nobody could meet"] += 1
             market.premium = 0

@@ -10,6 +10,7 @@ from wire import ACTIVE, CLOSED, HALTED, REDUCE_ONLY
 
 PPM = 1000000
 SECOND = 1000000000
+REST = SECOND // 4  # an order counts in the impact prices that has rested so long
 CLOSING_S = 1800
 CLOSING_FROM = CLOSING_S * SECOND  # behind the announcement
 
@@ -34,7 +35,7 @@ def decimal(text, decimals):
 class Order:
     __slots__ = ("id", "owner", "holding", "market", "side", "price", "remaining", "filled",
                  "expiry", "reduce_only", "post_only", "stp", "stamp", "level", "type",
-                 "value", "placed", "status", "lists", "handle")
+                 "value", "placed", "status", "lists", "handle", "entered", "was_reducing")
 
 
 class Level:
@@ -217,38 +218,40 @@ class Market:
         """Prices within the band of a mark: (lowest, highest), R3."""
         return (max(1, cdiv(mark * (PPM - self.band), PPM)), mark * (PPM + self.band) // PPM)
 
-    def impact(self, side, makers_max):
+    def impact(self, side, exchange):
         """Numerator and denominator of the average price of impact_notional, or None (R5)."""
         notional = size = met = 0
-        for key in side.keys:
-            level = side.levels[-side.sign * key]
+        for level in side.all():
             for order in level.orders:
-                if met == makers_max:
+                if met == exchange.makers_max:
                     return None
                 met += 1
-                quantity = order.remaining
-                if order.reduce_only:  # what it could fill alone
-                    position = -order.side * order.holding.size
-                    quantity = min(quantity, max(0, position))
-                value = level.price * quantity
+                if exchange.t - order.entered < REST:  # and so are those behind it
+                    exchange.counts["impact price without a young order"] += 1
+                    break
+                if order.reduce_only or order.was_reducing:
+                    exchange.counts["impact price without a " + (
+                        "reduce-only order" if order.reduce_only else "turned order")] += 1
+                    continue
+                value = level.price * order.remaining
                 if notional + value >= self.impact_notional:
                     rest = self.impact_notional - notional
                     # quantity = size + rest / price, average = impact_notional / quantity
                     return self.impact_notional * level.price, size * level.price + rest
                 notional += value
-                size += quantity
+                size += order.remaining
         return None
 
     def matches_state(self):
         return self.state in (ACTIVE, REDUCE_ONLY)
 
-    def update_ema(self, makers_max):
+    def update_ema(self, exchange):
         """R5: the premium's moving average in Q20."""
         excess = 0
         below = above = None
         if self.matches_state() and self.book_ppm:
-            below = self.impact(self.bids, makers_max)
-            above = self.impact(self.asks, makers_max)
+            below = self.impact(self.bids, exchange)
+            above = self.impact(self.asks, exchange)
         if below and above:
             bound = self.index * self.book_ppm // PPM
             middle = (below[0] // below[1] + cdiv(above[0], above[1])) // 2

@@ -288,7 +288,7 @@ class Exchange:
     def second(self, market):
         """The full second of a market: ema, then mark (R5)."""
         if market.index_valid(self.t, self.max_age):
-            market.update_ema(self.makers_max)
+            market.update_ema(self)
             self.recompute(market)
             settlement.sample(self, market)
         elif market.shown_valid:

@@ -19,7 +19,7 @@ def new_order(exchange, order_id, portfolio, market, quantity, order=None):
     order.side = 1 if quantity >= 0 else -1
     order.remaining, order.filled = abs(quantity), 0
     order.type, order.post_only = LIMIT_TYPE, 0
-    order.stamp = exchange.take_stamp()
+    order.stamp, order.entered, order.was_reducing = exchange.take_stamp(), exchange.t, False
     order.placed, order.value = (exchange.sequence, exchange.t, exchange.item), 0
     order.level, order.lists, order.handle = None, {}, 0
     order.status = None

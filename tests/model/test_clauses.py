@@ -43,6 +43,8 @@ class Planted(unittest.TestCase):
 
     def test_wrong_prices(self):
         self.differs(market.Market, "reference", lambda market_, _: market_.index, "runs")
+        self.differs(market, "REST", 0, "calm")
+        self.differs(market, "REST", 10**12, "calm")
         self.differs(market.Market, "closing_mark", lambda market_, _: market_.index, "announced")
 
     def test_wrong_losses(self):

@@ -5,6 +5,7 @@ import base64
 import os
 import sys
 import unittest
+from types import SimpleNamespace
 
 import amend
 import evidence
@@ -164,12 +165,12 @@ class Marks(unittest.TestCase):
     def setUp(self):
         self.market = make_market()
         self.market.index, self.market.book_ppm = 1000, 50000
-        self.number = 0
+        self.exchange = SimpleNamespace(makers_max=4096, t=10**9, counts=heavy_model.Counter())
 
     def rest(self, side, price, quantity, reduce=0):
-        order, holding = Order(), Holding(None, self.market)  # of a position that it may close
+        order = Order()
         order.side, order.price, order.remaining, order.reduce_only = side, price, quantity, reduce
-        order.holding, holding.size = holding, -side * reduce
+        order.entered, order.was_reducing = 0, False
         self.market.side(side).insert(order)
 
     def test_median(self):
@@ -192,32 +193,31 @@ class Marks(unittest.TestCase):
     def test_ema(self):
         self.market.impact_notional = 1000
         self.rest(1, 1010, 1)
-        self.market.update_ema(4096)
+        self.market.update_ema(self.exchange)
         self.assertEqual(self.market.ema, 0)  # no asks: 0 goes to 0
         self.rest(-1, 1021, 1)
-        self.market.update_ema(4096)          # mid 1015: tdiv(15 << 20, 150)
+        self.market.update_ema(self.exchange)  # mid 1015: tdiv(15 << 20, 150)
         self.assertEqual(self.market.ema, 104857)
         self.market.ema, self.market.book_ppm = 0, 10000
-        self.market.update_ema(4096)          # at most 1 %: tdiv(10 << 20, 150)
+        self.market.update_ema(self.exchange)  # at most 1 %: tdiv(10 << 20, 150)
         self.assertEqual(self.market.ema, 69905)
         for change in ({"state": wire.CANCEL_ONLY}, {"book_ppm": 0}, {"impact_notional": 1011}):
             before = {name: getattr(self.market, name) for name in change}
             vars(self.market).update(change, ema=-1000)
-            self.market.update_ema(4096)
+            self.market.update_ema(self.exchange)
             self.assertEqual(self.market.ema, -994)  # tdiv(1000, 150) = 6
             vars(self.market).update(before)
 
     def test_impact(self):
-        for order in ((101, 1000, -7), (100, 9, 2), (100, 3), (90, 10)):  # reduce-only: 0 and 2
+        for order in ((101, 1000, 7), (100, 5), (90, 10)):  # reduce-only: nothing
             self.rest(1, *order)
         for notional, price in ((500, 100), (950, 95), (1400, 93)):  # 1400 / 15 = 93.3
             self.market.impact_notional = notional
-            above, below = self.market.impact(self.market.bids, 4096)
+            above, below = self.market.impact(self.market.bids, self.exchange)
             self.assertEqual(above // below, price)
         self.assertEqual(cdiv(above, below), 94)
-        self.assertIsNone(self.market.impact(self.market.bids, 3))  # not within three makers
-        self.market.impact_notional = 1401
-        self.assertIsNone(self.market.impact(self.market.bids, 4096))
+        for self.exchange.makers_max, self.market.impact_notional in ((2, 1400), (4096, 1401)):
+            self.assertIsNone(self.market.impact(self.market.bids, self.exchange))
 
     def test_divisions(self):
         self.assertEqual((tdiv(-7, 2), cdiv(-7, 2), cdiv(7, 2)), (-3, -3, 4))

@@ -9,6 +9,7 @@ import adl
 import forced
 import funding
 import liquidation
+import market
 import risk
 import settlement
 import streams
@@ -80,12 +81,14 @@ class Funding(RiskBench):
 
     def test_premium(self):
         self.place(1, 999000, 1000000)     # 999,000 USDC: the impact bid is below the index
-        self.assertEqual(funding.premium(self.exchange.markets[1], 4096), 0)
+        self.exchange.t += market.REST
+        self.assertEqual(funding.premium(self.exchange.markets[1], self.exchange), 0)
         self.place(2, 999500, -1000000)    # the impact ask too: -(1,000,000 - 999,500)
-        self.assertEqual(funding.premium(self.exchange.markets[1], 4096), -500000)
+        self.exchange.t += market.REST
+        self.assertEqual(funding.premium(self.exchange.markets[1], self.exchange), -500000)
         self.exchange.markets[1].index = 998000
         # (999,000 - 998,000) / 998,000 = 1,002,004.008 ppb
-        self.assertEqual(funding.premium(self.exchange.markets[1], 4096), 1002004)
+        self.assertEqual(funding.premium(self.exchange.markets[1], self.exchange), 1002004)
 
     def test_hour(self):
         # rate 12,500 ppb of 20,000,000 USDC: 250 USDC each way; of 3, -1 and -2 at index 7 the

@@ -222,11 +222,26 @@ class Index(Bench):
         self.oracle(BTC, 100000)
         market = self.exchange.markets[BTC]
         self.place(1, BTC, 100500, 1)
-        self.assertEqual(funding.premium(market, 4096), 0)
         self.place(2, BTC, 101000, -1)
-        self.assertEqual(funding.premium(market, 4096), 2500000)
+        self.assertEqual(funding.premium(market, self.exchange), 0)  # nobody could meet them yet
+        self.exchange.t += SECOND // 4
+        self.assertEqual(funding.premium(market, self.exchange), 2500000)
         self.assertEqual(funding.rate_of(720 * 2500000, 720, 20000), 250000)
         self.assertEqual(funding.rate_of(720 * 10**9, 720, 20000), 5000000)
+
+    def test_an_order_has_rested(self):
+        self.account(1, 10**7)
+        self.oracle(BTC, 100000)
+        market = self.exchange.markets[BTC]
+        self.place(1, BTC, 100500, 1)
+        self.place(1, BTC, 100600, 1)
+        order, = market.bids.levels[1006000].orders
+        self.exchange.t = order.entered + SECOND // 4 - 1
+        below, above = market.impact(market.bids, self.exchange)
+        self.assertEqual(below // above, 1005000)
+        self.exchange.t += 1
+        below, above = market.impact(market.bids, self.exchange)
+        self.assertEqual(below // above, 1006000)
 
     def test_14_closing(self):
         market = self.exchange.markets[BTC]

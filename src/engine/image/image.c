@@ -135,6 +135,7 @@ static void write_order(const struct engine *engine, struct image_sink *sink, ui
         IMAGE_ORDER_RECORD_FIELDS(IMAGE_FIELD)
     }
     image_u64(sink, engine->orders.cold[order].handle);
+    image_u64(sink, order_entered_ns(&engine->orders, order));
 }
 
 /* The side whose best tick the cursor is at. */

@@ -25,7 +25,7 @@ struct engine;
     X(credentials,       4, 1) /* by creation */ \
     X(portfolios,        5, 4) /* by creation number */ \
     X(holdings,          6, 2) /* by portfolio, market */ \
-    X(orders,            7, 3) /* by market, side, then queue order */ \
+    X(orders,            7, 4) /* by market, side, then queue order */ \
     X(markets,           8, 5) /* by definition */ \
     X(deposits,          9, 1) /* by crediting */ \
     X(duplicates,       10, 1) /* by id, account */ \

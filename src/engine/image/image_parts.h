@@ -47,6 +47,7 @@
     X(orders,         1,       order_load) \
     X(orders,         2,       order_load) \
     X(orders,         3,       order_load) \
+    X(orders,         4,       order_load) \
     X(conditionals,   1,       conditional_load) \
     X(deposits,       1,       deposit_load) \
     X(withdrawals,    1,       withdrawal_load) \

@@ -8,12 +8,13 @@
 
 #define ORDER_LOAD_NOTIONAL_MAX ((uint128)1 << 60)
 
-enum { ORDER_LOAD_RUNS = 32, ORDER_LOAD_FLAGS = (1 << (ORDER_TIF_SHIFT + 2)) - 1 };
+enum { ORDER_LOAD_RUNS = 32, ORDER_LOAD_FLAGS = ORDER_WAS_REDUCING * 2 - 1 };
 
 /* The position of the previous row in the books. */
 struct book_location {
     uint32_t market, side, tick;
     uint64_t stamp, handle;
+    uint64_t entered_ns;
     uint64_t market_rows; /* rows of the market so far */
 };
 
@@ -89,6 +90,29 @@ static const char *load_handle(struct image_read *read, struct engine *engine, u
     if (handle == 0 || handle > engine->markets.rows[order->market].book_seq)
         return "an order has a handle that its market has not given";
     return is_level && handle <= last->handle ? "the handles are not in the order of queues" : NULL;
+}
+
+/* Reads t of the last entry of a row whose record is put. Rows had none before version 4: then it
+ * is t of the last change if the order has entered again. */
+static const char *load_entry(struct image_read *read, struct engine *engine, uint32_t index,
+                              const struct book_location *last)
+{
+    const struct order *order = &engine->orders.hot[index];
+    uint64_t placed_ns = engine->orders.cold[index].placed_ns, entered_ns;
+    bool is_level =
+        order->market == last->market && order->side == last->side && order->tick == last->tick;
+
+    if (read->version < 4)
+        return NULL;
+    image_read_bytes(read, &entered_ns, sizeof entered_ns);
+    if (order_rank(&engine->orders, index) != order->stamp)
+        order_extra(&engine->orders, index)->entered_ns = entered_ns;
+    else if (entered_ns != placed_ns)
+        return "an order has entered when it was not placed";
+    if (entered_ns < placed_ns || entered_ns > engine->t_ns)
+        return "an order has entered before it was placed or after now";
+    return is_level && entered_ns < last->entered_ns ? "the entries are not in the order of queues"
+                                                     : NULL;
 }
 
 static const char *wrong_with(const struct engine *engine, uint32_t index, uint64_t portfolio,
@@ -247,7 +271,8 @@ static void load_row(struct image_read *read, struct order_table *orders, uint32
 
 static size_t row_bytes(const struct image_read *read)
 {
-    size_t words = read->version >= 3 ? 2 : 1; /* the portfolio, the handle */
+    /* the portfolio, the handle, the entry */
+    size_t words = read->version >= 4 ? 3 : read->version >= 3 ? 2 : 1;
     size_t bytes = words * sizeof(uint64_t);
     {
         const struct order *row;
@@ -282,6 +307,8 @@ bool order_load(struct engine *engine, struct image_read *read)
         if (wrong == NULL)
             wrong = load_handle(read, engine, index, &last);
         if (wrong == NULL)
+            wrong = load_entry(read, engine, index, &last);
+        if (wrong == NULL)
             wrong = enter(engine, index, portfolio);
         if (wrong != NULL)
             return image_read_refuse(read, wrong);
@@ -291,6 +318,7 @@ bool order_load(struct engine *engine, struct image_read *read)
                                     .tick = order->tick,
                                     .stamp = order->stamp,
                                     .handle = orders->cold[index].handle,
+                                    .entered_ns = order_entered_ns(orders, index),
                                     .market_rows =
                                         order->market == last.market ? last.market_rows + 1 : 1 };
     }

@@ -3,9 +3,9 @@
 #include "base/rule.h"
 #include "engine/price/funding.h"
 #include "engine/price/premium.h"
-#include "engine/risk/margin.h"
 #include "engine/state/access.h"
 #include "engine/state/trigger.h"
+#include "engine/table/order_record.h"
 
 #define MARK_FUTURE_NS MARKET_SECOND_NS /* the furthest a publish time may lie after t */
 #define MARK_VALUE_MAX ((uint128)1 << 60)
@@ -46,20 +46,31 @@ static int64_t best_price(const struct market *market, enum order_side side)
     return (int64_t)(book_price(&market->book, side, tick) * market->record.tick_size);
 }
 
-/* Returns the quantity of the first `most` orders of a level, at most a little above `enough`. A
- * reduce-only order may be larger than what it can ever fill: it adds what it could fill alone. */
-static uint64_t quantity_of_first(const struct engine *engine, const struct market *market,
-                                  enum order_side side, uint32_t tick, uint32_t most,
-                                  uint64_t enough)
+static bool has_rested(const struct engine *engine, uint32_t order)
 {
-    uint64_t quantity = 0;
-    uint32_t at = book_head(&market->book, side, tick);
+    return order_entered_ns(&engine->orders, order) + MARK_REST_NS <= engine->t_ns;
+}
 
-    for (uint32_t count = 0; count < most && at != ORDER_NONE && quantity < enough; count++) {
+/* Returns the quantity of the orders of a level that count (R5), at most a little above `enough`.
+ * Their times of entry rise: if the last has rested all have, and behind the first that has not
+ * there is none that has. Each look takes one from *left, which is not 0. */
+static uint64_t rested_quantity(const struct engine *engine, const struct book_level *level,
+                                uint32_t *left, uint64_t enough)
+{
+    bool all = has_rested(engine, level->tail);
+    uint32_t looks = *left, at = level->head;
+    uint64_t quantity = 0;
+
+    while (at != ORDER_NONE && looks != 0 && quantity < enough) {
         const struct order *order = &engine->orders.hot[at];
-        quantity += margin_usable(order, engine->holdings.rows[order->holding].size);
+        looks--;
+        if (!all && !has_rested(engine, at))
+            break;
+        if ((order->flags & (ORDER_REDUCE_ONLY | ORDER_WAS_REDUCING)) == 0)
+            quantity += order->remaining;
         at = order->next;
     }
+    *left = looks;
     return quantity;
 }
 
@@ -75,10 +86,9 @@ uint64_t mark_impact(const struct engine *engine, uint32_t market_index, bool bi
          tick != BOOK_TICK_NONE && wanted != 0 && left != 0;
          tick = book_next(&market->book, side, tick)) {
         uint64_t price = book_price(&market->book, side, tick) * market->record.tick_size;
-        uint32_t orders = book_order_count(&market->book, side, tick);
         uint64_t enough = (uint64_t)((wanted - notional + price - 1) / price);
-        uint64_t level = quantity_of_first(engine, market, side, tick, left, enough);
-        left -= orders <= left ? orders : left;
+        const struct book_level *at = book_level_at(&market->book.sides[side], tick);
+        uint64_t level = rested_quantity(engine, at, &left, enough);
         if (level >= enough) {
             /* average = wanted / (quantity + rest / price), in one fraction */
             uint128 above = wanted * price;

@@ -5,7 +5,7 @@
  *               └──> then a sample of R9 (samples.h), the hour (funding.h), the premium (premium.h)
  *
  * Units.  Prices raw, ema raw * 2^20, times unix ns.
- * Bound.  Impact prices read at most engine.makers_max orders. */
+ * Bound.  Impact prices look at engine.makers_max orders at most. */
 #ifndef ENGINE_PRICE_MARK_H
 #define ENGINE_PRICE_MARK_H
 
@@ -24,6 +24,7 @@ enum {
 #define MARK_HOLD_WITHIN_NS (60 * MARKET_SECOND_NS) /* holds in a row have one anchor */
 #define MARK_RUN_NS         (2 * MARKET_SECOND_NS)  /* a run is at least as long */
 #define MARK_CLOSING_NS     (MARK_CLOSING_SECONDS * MARKET_SECOND_NS)
+#define MARK_REST_NS        (MARKET_SECOND_NS / 4) /* an order counts that has rested so long */
 
 struct engine;
 struct command;
@@ -53,7 +54,8 @@ void mark_settle_at(struct engine *engine, uint32_t market, uint64_t price);
 void mark_emit(struct engine *engine, uint32_t market);
 
 /* Returns the average raw price to sell (bids) or buy (asks) the market's impact notional, rounded
- * against the taker, without reduce-only orders. 0: the book is too thin. */
+ * against the taker, by the orders that have rested for MARK_REST_NS at the engine's t and have not
+ * been reduce-only since they entered. 0: they are too few. */
 CC_MUST_USE uint64_t mark_impact(const struct engine *engine, uint32_t market, bool bids);
 
 /* Returns the third price of R5's median as the book is now: of best bid, best ask and last trade,

@@ -84,6 +84,7 @@ struct order_extra *order_extra(struct order_table *table, uint32_t index)
     table->extras[at] = (struct order_extra){
         .updated_ns = table->cold[index].placed_ns,
         .placed_rank = order->stamp,
+        .entered_ns = table->cold[index].placed_ns,
     };
     table->cold[index].extra = at;
     order->has_extra = true;

@@ -72,6 +72,7 @@ struct order_extra {
     uint64_t filled_notional; /* micro-USDC; average price = this / filled */
     uint64_t updated_ns;      /* t of its last change */
     uint64_t placed_rank;     /* order_rank; a later entry into a queue changes only the stamp */
+    uint64_t entered_ns;      /* t of its last entry into a queue (order_entered_ns) */
 };
 
 static_assert(sizeof(struct order) == CC_CACHE_LINE, "an order is one line");
@@ -107,8 +108,7 @@ CC_MUST_USE uint32_t order_alloc(struct order_table *table);
  * or NEW if the command refused it. */
 void order_release(struct order_table *table, uint32_t index);
 
-/* Returns the order's extras, valid until they are freed. If it has none, makes them from its stamp
- * and placed_ns, with no fills. It never refuses. */
+/* Returns the order's extras until they are freed; new ones are of its stamp and placed_ns. */
 struct order_extra *order_extra(struct order_table *table, uint32_t index);
 
 /* Frees the order's extras, if it has any. */

@@ -45,4 +45,12 @@ CC_MUST_USE struct order_record order_record_of(const struct order_table *table,
 CC_MUST_USE bool order_record_put(struct order_table *table, uint32_t index,
                                   const struct order_record *record);
 
+/* Returns t of the order's last entry into a queue: it rises with the stamps of a level. */
+static inline uint64_t order_entered_ns(const struct order_table *table, uint32_t index)
+{
+    const struct order_cold *cold = &table->cold[index];
+
+    return table->hot[index].has_extra ? table->extras[cold->extra].entered_ns : cold->placed_ns;
+}
+
 #endif

@@ -29,6 +29,7 @@ enum {
     ORDER_STP_SHIFT = 2, /* 2 bits: the wire's stp code */
     ORDER_TIF_SHIFT = 4, /* 2 bits: enum order_tif */
     ORDER_TIF_MASK = 3 << ORDER_TIF_SHIFT,
+    ORDER_WAS_REDUCING = 1 << 6, /* it was reduce-only before it changed in its place (R5) */
 };
 
 /* The wire's expiries that are no time. */

@@ -183,6 +183,9 @@ void amend_replace_act(struct engine *engine, const struct order_request *reques
                                    .flags = order_request_flags(request) };
 
     if (request->keeps_priority) {
+        terms.flags |= order->flags & ORDER_WAS_REDUCING;
+        if ((order->flags & ORDER_REDUCE_ONLY) != 0)
+            terms.flags |= ORDER_WAS_REDUCING;
         keep_priority(engine, request, &terms);
         evidence_of_order(engine, result, request->replaced);
         return;
@@ -192,6 +195,7 @@ void amend_replace_act(struct engine *engine, const struct order_request *reques
     order->tick = request->tick;
     order->remaining = request->quantity;
     order->stamp = state_next_stamp(engine);
+    order_extra(&engine->orders, request->replaced)->entered_ns = engine->t_ns;
     order_plan_act(engine, request, plan, request->replaced, 0, result);
 }
 

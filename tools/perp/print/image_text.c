@@ -57,6 +57,7 @@ static const struct image_field order_fields[] = {
     IMAGE_ORDER_RECORD_FIELDS(X)
 #undef X
     { "handle", 0, sizeof(uint64_t), KIND_UNSIGNED },
+    { "entered_ns", 0, sizeof(uint64_t), KIND_UNSIGNED },
 };
 #define X(field) ROW_FIELD(market, field)
 static const struct image_field market_fields[] = { MARKET_FIELDS(X) };
