@@ -320,13 +320,13 @@ static enum status check_reduce(struct engine *engine, struct check *check,
 static bool has_room(const struct engine *engine, const struct check *check,
                      const struct order_request *request)
 {
-    const struct book_pages *pages = &engine->markets.pages;
     bool is_new = request->replaced == ORDER_NONE;
 
     if (!is_new &&
         order_filled_notional(&engine->orders, request->replaced) > ORDER_PLAN_FILLED_MAX)
         return false;
-    return pages->limit - pages->used >= check->enter_count;
+    return resting_room(engine, request->market_index, (enum order_side)request->side,
+                        request->tick) >= check->enter_count;
 }
 
 static bool is_seen(const struct check *check, uint32_t number, const struct batch_item *item)

@@ -2,6 +2,7 @@
 
 #include "engine/risk/rests.h"
 #include "engine/risk/risk.h"
+#include "engine/state/market_price.h"
 #include "engine/table/order_fill_inline.h"
 #include "engine/trade/resting_emit_inline.h"
 
@@ -37,11 +38,25 @@ static void emit(struct engine *engine, struct market *market, uint32_t index, u
     resting_emit_book_into(engine, NULL, market, index, price, action, quantity);
 }
 
+uint32_t resting_room(const struct engine *engine, uint32_t market, enum order_side side,
+                      uint32_t tick)
+{
+    const struct market *row = &engine->markets.rows[market];
+    const struct book_pages *pages = row->book.pages;
+    uint64_t price = book_price(&row->book, side, tick) * row->record.tick_size;
+    bool is_near = price >= market_price_low(row) && price <= market_price_high(row);
+    uint32_t most = pages->limit - (is_near ? 0 : pages->limit / RESTING_NEAR_PART);
+
+    return most > pages->used ? most - pages->used : 0;
+}
+
 bool resting_fits(const struct engine *engine, uint32_t market, enum order_side side, uint32_t tick)
 {
     const struct book *book = &engine->markets.rows[market].book;
 
-    return CC_LIKELY(book->pages->used < book->pages->limit) || book_has_page(book, side, tick);
+    if (CC_LIKELY(book->pages->used < book->pages->limit - book->pages->limit / RESTING_NEAR_PART))
+        return true;
+    return book_has_page(book, side, tick) || resting_room(engine, market, side, tick) != 0;
 }
 
 void resting_add_sums(struct holding *holding, const struct order *order, uint64_t price)

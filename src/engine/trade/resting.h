@@ -20,6 +20,13 @@ struct resting_terms {
     uint8_t flags;
 };
 
+/* One in so many of the ladder's pages is for prices within the band of their market's mark. */
+enum { RESTING_NEAR_PART = 4 };
+
+/* Returns how many more ladder pages an order at this tick and others like it may take. */
+CC_MUST_USE uint32_t resting_room(const struct engine *engine, uint32_t market,
+                                  enum order_side side, uint32_t tick);
+
 /* True if an order can rest at this tick: its ladder page is in use, or another page is left. */
 CC_MUST_USE bool resting_fits(const struct engine *engine, uint32_t market, enum order_side side,
                               uint32_t tick);
