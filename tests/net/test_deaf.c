@@ -54,6 +54,11 @@ int main(void)
     CHECK(!visits(protocol) && !deaf->broken);
     context->now_ns++;
     output_append(&context->outputs, &deaf->wire, "x", 1, context->now_ns);
+    deaf->expected_bytes = 1; /* an answer is being made: others use up what is pipelined */
+    crowd_hear(&context->conns.crowd, deaf);
+    CHECK(!visits(protocol));
+    deaf->expected_bytes = 0;
+    crowd_hear(&context->conns.crowd, deaf);
     CHECK(visits(protocol) && deaf->broken);
     CHECK(!visits(protocol));
     for (int i = 0; i < CROWD; i++) {

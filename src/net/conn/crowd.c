@@ -202,7 +202,8 @@ enum crowd_kind crowd_kind_of(const struct conn *conn)
 {
     bool is_paused =
         conn->blocked && (conn->pause_ns != 0 || conn->output.bytes > CONN_OUTPUT_PAUSE);
-    bool is_held = conn->reads_held && conn->output.bytes > 0; /* until the peer reads */
+    /* Until the peer reads: no answer is being made. */
+    bool is_held = conn->reads_held && conn->output.bytes > 0 && conn->expected_bytes == 0;
     bool is_under_way = conn->pending_count > 0 || (conn->blocked && !is_paused);
     if ((is_under_way && !is_held) || conn->time == CONN_TIME_LINGER)
         return CROWD_BUSY;
