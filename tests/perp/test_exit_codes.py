@@ -120,6 +120,10 @@ for text in (json.dumps({"state": LOUD, LOUD: [LOUD]}),
         check("]0;x" in said or "2J" in said, said)
         check(not is_loud(said) and "\\u001b" not in said, said)
         check("\u00e9" in said or "\\u00e9" in said, said)
+# Nor a byte beyond ASCII that is of no character: a terminal of 8 bits knows commands of one byte.
+exchange.answers["/api/v1/status"] = (200, b"\x9b2J\xc3\xa9\xe2\x82\xf5\x80\xc3")
+check(perp.run("status", "--url", exchange.url, "-o", "json").stdout.strip() ==
+      "?2J\u00e9?????", "bytes")
 answered(*problem(400, "bad" + LOUD, field=LOUD))
 said = perp.run(*order, code=3).stderr
 check("2J" in said and not is_loud(said), said)
