@@ -127,6 +127,28 @@ static bool ask_snapshots(struct survey *survey, const char *cluster, struct etc
     return true;
 }
 
+static bool ask_images(struct survey *survey, const char *cluster, struct etcd *etcd)
+{
+    struct repl_key from = repl_key_of(cluster, "image/"), end = repl_key_of(cluster, "image/~");
+    struct etcd_done done;
+
+    if (etcd_ask_range(etcd, etcd_text(from.text), etcd_text(end.text), 0, SURVEY_WAIT_NS, &done) !=
+            0 ||
+        done.result != ETCD_OK)
+        return false;
+    survey->image_count = 0;
+    for (uint32_t i = 0; i < done.row_count && survey->image_count < SURVEY_NODES_MAX; i++) {
+        struct cluster_snapshot snapshot;
+        if (!cluster_row_snapshot_decode(&snapshot, done.rows[i].value))
+            continue;
+        struct survey_image *image = &survey->images[survey->image_count++];
+        image->sequence = snapshot.sequence;
+        memcpy(image->hash, snapshot.image_hash, sizeof image->hash);
+        memcpy(image->node, snapshot.node, sizeof image->node);
+    }
+    return true;
+}
+
 static struct survey_member *member_of(struct survey *survey, uint64_t id)
 {
     for (uint32_t i = 0; i < survey->member_count; i++)
@@ -183,7 +205,7 @@ void survey_keys(struct survey *survey, const char *cluster, struct etcd *etcd)
     survey->has_leader = false;
     survey->has_answer = ask_nodes(survey, cluster, etcd) && ask_joined(survey, cluster, etcd) &&
                          ask_leader(survey, cluster, etcd) && ask_vault(survey, cluster, etcd) &&
-                         ask_snapshots(survey, cluster, etcd);
+                         ask_snapshots(survey, cluster, etcd) && ask_images(survey, cluster, etcd);
 }
 
 uint32_t survey_used_percent(const struct survey *survey, uint64_t quota)
@@ -261,6 +283,24 @@ bool survey_is_full(const struct survey *survey)
         if (survey->members[i].is_full)
             return true;
     return false;
+}
+
+uint32_t survey_same_image(const struct survey *survey, const char *node, uint64_t sequence,
+                           const uint8_t hash[32], const char **other)
+{
+    uint32_t count = 0;
+
+    *other = NULL;
+    for (uint32_t i = 0; i < survey->image_count; i++) {
+        const struct survey_image *image = &survey->images[i];
+        if (image->sequence != sequence || strcmp(image->node, node) == 0)
+            continue;
+        bool is_same = memcmp(image->hash, hash, sizeof image->hash) == 0;
+        count += is_same;
+        if (!is_same && *other == NULL)
+            *other = image->node;
+    }
+    return count;
 }
 
 const char *survey_first_standby(const struct survey *survey)

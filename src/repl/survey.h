@@ -30,6 +30,13 @@ struct survey_member {
     bool is_full;    /* it knows of the alarm that the quota is used up */
 };
 
+/* What a node says of its newest snapshot. */
+struct survey_image {
+    uint64_t sequence;
+    uint8_t hash[32];
+    char node[CLUSTER_LABEL_BYTES + 1];
+};
+
 /* Without a pointer: it is published as words. */
 struct survey {
     uint64_t taken_ns;                                    /* node clock; 0: none was taken */
@@ -42,6 +49,8 @@ struct survey {
     uint32_t snapshot_count;                      /* in the vault, at most SURVEY_SNAPSHOTS ... */
     uint64_t snapshot_sequence[SURVEY_SNAPSHOTS]; /* ... the newest ones, newest first */
     struct cluster_snapshot snapshot;             /* the newest; of no use without any */
+    uint32_t image_count;
+    struct survey_image images[SURVEY_NODES_MAX]; /* of the nodes' own newest snapshots, by name */
     char leader[CLUSTER_LABEL_BYTES + 1];
     struct cluster_node nodes[SURVEY_NODES_MAX];            /* by name */
     char joined[SURVEY_NODES_MAX][CLUSTER_LABEL_BYTES + 1]; /* keys member/, by name */
@@ -82,6 +91,12 @@ CC_MUST_USE uint64_t survey_etcd_leader(const struct survey *survey);
 
 /* Whether etcd takes no puts and grants no leases, for the quota is used up. */
 CC_MUST_USE bool survey_is_full(const struct survey *survey);
+
+/* How many other nodes than `node` have a snapshot of this sequence and this image hash; *other is
+ * the first by name of those that have it with another hash, NULL: none. */
+CC_MUST_USE uint32_t survey_same_image(const struct survey *survey, const char *node,
+                                       uint64_t sequence, const uint8_t hash[32],
+                                       const char **other);
 
 /* The first node by name that is current and does not lead; NULL: there is none. */
 CC_MUST_USE const char *survey_first_standby(const struct survey *survey);

@@ -390,6 +390,33 @@ static void check_late(void)
     core_rig_free();
 }
 
+/* replication.md, Snapshots in the vault: in a cluster snapshots end with every third segment here,
+ * wherever a node's own beginning was. */
+static void check_common(void)
+{
+    uint64_t sequences[SEQUENCES_MAX];
+    struct snapshot_head head;
+    uint8_t next[FRAME_HEADER_BYTES];
+    char path[DISK_PATH_BYTES];
+
+    core_rig_make();
+    core_rig.tail_bytes = 3 * (uint64_t)CORE_RIG_SEGMENT_BYTES;
+    core_rig_start();
+    core_rig.core.snapshotter.config.is_common = true;
+    core_rig.core.snapshotter.above = 1; /* as behind a stop within segment 0 */
+    run_to(3);
+    CHECK(list(sequences) == 2);
+    for (int i = 0; i < 2; i++) {
+        CHECK(snapshot_read_head(core_rig.disk, &core_rig.core.exchange, sequences[i], &head,
+                                 NULL) == 0);
+        segment_path(path, i == 0 ? 9 : 6, true);
+        disk_sim_peek(core_rig.disk, path, SEGMENT_FRAMES_OFFSET, next, sizeof next);
+        CHECK(frame_claimed_number(next) == head.frame + 1);
+    }
+    core_rig_kill();
+    core_rig_free();
+}
+
 /* A clean stop: behind the closing frame, nothing is left to replay, the state is the same. */
 static void check_stop(void)
 {
@@ -475,6 +502,7 @@ int main(void)
     check_prune();
     check_segments_first();
     check_late();
+    check_common();
     check_stop();
     check_stop_failures();
     return 0;

@@ -142,6 +142,45 @@ static void snapshots(void)
     close_world();
 }
 
+static void put_image(const char *node, uint64_t sequence, uint8_t hash)
+{
+    struct cluster_snapshot snapshot = {
+        .sequence = sequence, .frame = 9, .next_segment = 1, .image_hash = { hash }
+    };
+    uint8_t value[CLUSTER_SNAPSHOT_BYTES];
+    char name[64];
+
+    snprintf(snapshot.node, sizeof snapshot.node, "%s", node);
+    snprintf(name, sizeof name, "image/%s", node);
+    struct repl_key key = repl_key_of("x", name);
+    cluster_row_snapshot_encode(value, &snapshot);
+    put(&key, value, sizeof value);
+}
+
+/* What other nodes have of the snapshot that one has. */
+static void images(void)
+{
+    struct survey survey = { 0 };
+    const uint8_t five[32] = { 5 };
+    const char *other;
+
+    open_world();
+    survey_keys(&survey, "x", etcd);
+    CHECK(survey_same_image(&survey, "a", 100, five, &other) == 0 && other == NULL);
+    put_image("a", 100, 5);
+    put_image("b", 100, 5);
+    put_image("c", 100, 6);
+    put_image("d", 100, 7);
+    put_image("e", 90, 5);
+    survey_keys(&survey, "x", etcd);
+    CHECK(survey.image_count == 5);
+    CHECK(survey_same_image(&survey, "a", 100, five, &other) == 1 && strcmp(other, "c") == 0);
+    CHECK(survey_same_image(&survey, "c", 100, five, &other) == 2 && strcmp(other, "d") == 0);
+    CHECK(survey_same_image(&survey, "a", 90, five, &other) == 1 && other == NULL);
+    CHECK(survey_same_image(&survey, "a", 80, five, &other) == 0 && other == NULL);
+    close_world();
+}
+
 static void more_nodes_than_are_shown(void)
 {
     struct survey survey = { 0 };
@@ -308,6 +347,7 @@ int main(void)
 {
     shows_the_keys();
     snapshots();
+    images();
     more_nodes_than_are_shown();
     who_has_joined();
     a_silent_etcd();

@@ -160,6 +160,14 @@ class Etcd:
         row = base64.b64decode(self.insist("/v3/kv/range", {"key": key})["kvs"][0]["value"])
         return int.from_bytes(row[48:56], "little")
 
+    def images(self, cluster):
+        """What each node has shown of its newest snapshot: its sequence and image hash."""
+        first, end = (base64.b64encode(f"perp/{cluster}/image/{text}".encode()).decode()
+                      for text in ("", "~"))
+        found = self.insist("/v3/kv/range", {"key": first, "range_end": end})
+        rows = [base64.b64decode(row["value"]) for row in found.get("kvs", [])]
+        return [(int.from_bytes(row[16:24], "little"), row[64:96]) for row in rows]
+
     def members(self, cluster):
         """The names of the nodes that belong to the cluster."""
         first, end = (base64.b64encode(f"perp/{cluster}/member/{text}".encode()).decode()

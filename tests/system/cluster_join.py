@@ -119,6 +119,10 @@ def joins_from(world, invite, config, node):
     files, problems = snapshot_files(world.cluster), []
     names = [int(path.name.split("-")[0]) for path in files]
     ends_first = world.cluster.etcd.segment_end(world.cluster.name, 0)
+    images = world.cluster.etcd.images(world.cluster.name)
+    hashes = [image for sequence, image in images if sequence == names[-1]]
+    if len(hashes) < 2 or len(set(hashes)) != 1:
+        problems.append(f"snapshot {names[-1]} was put when nodes had {images}")
 
     def join(what, sequence, refused, *words):
         shutil.rmtree(node.folder, ignore_errors=True)

@@ -116,34 +116,13 @@ static int find_kept(struct snapshotter *snapshotter, bool proven)
     return 0;
 }
 
-struct parts {
-    uint64_t sequences[LISTED_MAX];
-    int count;
-};
-
-static void see_part(void *context, const char *name, uint64_t bytes)
-{
-    struct parts *parts = context;
-    char *end = NULL;
-    uint64_t sequence = strtoull(name, &end, 10);
-    (void)bytes;
-    if (end != name && strcmp(end, ".snap.part") == 0 && parts->count < LISTED_MAX)
-        parts->sequences[parts->count++] = sequence;
-}
-
-/* Removes the unfinished file of a child that was killed. */
+/* Removes the unfinished file of a child that was killed: it only uses space. */
 static void drop_parts(struct snapshotter *snapshotter)
 {
-    struct parts parts = { .count = 0 };
+    int failed = snapshot_remove_parts(snapshotter->config.disk);
 
-    if (disk_list(snapshotter->config.disk, "snapshot", see_part, &parts) != 0)
-        return; /* it only uses space */
-    for (int i = 0; i < parts.count; i++) {
-        int failed = snapshot_remove_part(snapshotter->config.disk, parts.sequences[i]);
-        if (failed != 0)
-            log_line(LOG_WARN, "snapshot", "removing an unfinished one, sequence=%lu: %s",
-                     parts.sequences[i], strerror(-failed));
-    }
+    if (failed != 0 && failed != -ENOENT)
+        log_line(LOG_WARN, "snapshot", "removing an unfinished one: %s", strerror(-failed));
 }
 
 /* Reads a snapshot whole that this run has not: false, and it no longer counts. */
@@ -259,6 +238,15 @@ static bool competes(const struct snapshotter *snapshotter)
     return is_forced(snapshotter) || is_late(snapshotter);
 }
 
+/* The segment before which a snapshot ends that is begun now. */
+static uint64_t fold_end(const struct snapshotter *snapshotter)
+{
+    const struct snapshotter_config *config = &snapshotter->config;
+    uint64_t end = snapshotter->sealed_end, every = config->tail_bytes / config->segment_bytes;
+
+    return config->is_common && every != 0 && !is_late(snapshotter) ? end - end % every : end;
+}
+
 /* Whether the sealed segments are a tail that is due. What is late waits for one sealed segment at
  * most, and asks for it. */
 static bool is_due(struct snapshotter *snapshotter, uint64_t now_ns)
@@ -269,8 +257,9 @@ static bool is_due(struct snapshotter *snapshotter, uint64_t now_ns)
         snapshotter->seal_ns = now_ns + RETRY_NS;
         journal_seal(config->journal);
     }
-    return tail_of(snapshotter) != 0 &&
-           (tail_of(snapshotter) >= config->tail_bytes || is_late(snapshotter));
+    return fold_end(snapshotter) > snapshotter->above &&
+           (config->is_common || tail_of(snapshotter) >= config->tail_bytes ||
+            is_late(snapshotter));
 }
 
 /* Whether the history on disk has what a snapshot may end with: a start from it replays nothing of
@@ -313,7 +302,8 @@ static uint32_t begin(struct snapshotter *snapshotter, uint64_t now_ns)
         return 0;
     snapshotter->asked = 0;
     bool competing = competes(snapshotter);
-    int error = config->host.begin(config->host.context, snapshotter->sealed_end - 1, competing);
+    uint64_t last = fold_end(snapshotter) - 1;
+    int error = config->host.begin(config->host.context, last, competing);
     if (error != 0) {
         child_failed(snapshotter, now_ns, "no snapshot could be begun", error);
         return 0;
@@ -321,8 +311,8 @@ static uint32_t begin(struct snapshotter *snapshotter, uint64_t now_ns)
     snapshotter->child = true;
     snapshotter->child_forced = competing;
     published_set(&snapshotter->counters.running, 1);
-    log_line(LOG_INFO, "snapshot", "begun last_segment=%lu tail_bytes=%lu forced=%d",
-             snapshotter->sealed_end - 1, tail_of(snapshotter), competing);
+    log_line(LOG_INFO, "snapshot", "begun last_segment=%lu tail_bytes=%lu forced=%d", last,
+             tail_of(snapshotter), competing);
     return 1;
 }
 

@@ -65,6 +65,7 @@ struct snapshotter_config {
     const struct published *history_synced;
     struct history_keep *history;
     const struct published *is_late; /* not 0: a start would take too long. NULL: it never does */
+    bool is_common; /* snapshots end where those of the cluster's other nodes do, to be compared */
     uint32_t segment_bytes;
     uint64_t tail_bytes;
     uint64_t archive_keep_ns; /* 0: for ever */

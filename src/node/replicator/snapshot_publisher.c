@@ -62,9 +62,9 @@ static bool is_offered(const struct snapshot_publisher *publisher)
     return atomic_load_explicit(&publisher->steward->is_offered, memory_order_relaxed); /* a flag */
 }
 
-static bool offer(struct snapshot_publisher *publisher)
+static bool offer(struct snapshot_publisher *publisher, const struct vault_snapshot *put,
+                  bool is_in_vault)
 {
-    const struct vault_snapshot *put = &publisher->upload.snapshot;
     struct cluster_snapshot row = {
         .sequence = put->sequence,
         .frame = put->frame,
@@ -78,7 +78,37 @@ static bool offer(struct snapshot_publisher *publisher)
     memcpy(row.frame_hash, put->frame_hash, sizeof row.frame_hash);
     memcpy(row.file_hash, put->file_hash, sizeof row.file_hash);
     memcpy(row.node, publisher->vault->node, strnlen(publisher->vault->node, CLUSTER_LABEL_BYTES));
-    return steward_offer(publisher->steward, &row);
+    return steward_offer(publisher->steward, &row, is_in_vault);
+}
+
+/* Shows the hash of what was found, once. True: it is on its way. */
+static bool shows(struct snapshot_publisher *publisher)
+{
+    if (!publisher->is_found || publisher->shown == publisher->found.sequence ||
+        !offer(publisher, &publisher->found, false))
+        return false;
+    publisher->shown = publisher->found.sequence;
+    return true;
+}
+
+/* Whether another node has the same, or none has shown any for long. */
+static bool is_agreed(struct snapshot_publisher *publisher, const struct survey *survey,
+                      uint64_t now_ns)
+{
+    const struct vault_snapshot *found = &publisher->found;
+    const char *other;
+    uint32_t same = survey_same_image(survey, publisher->vault->node, found->sequence,
+                                      found->image_hash, &other);
+
+    if (other != NULL && publisher->differs != found->sequence) {
+        publisher->differs = found->sequence;
+        log_line(LOG_ERROR, "vault",
+                 "snapshot=%lu has another image hash than that of node %s, and %u other nodes "
+                 "have it: one of them is wrong, see perp snapshot and perp replay --diff",
+                 found->sequence, other, same);
+    }
+    return same != 0 ||
+           (other == NULL && now_ns - publisher->due_ns >= SNAPSHOT_PUBLISHER_ALONE_NS);
 }
 
 static uint32_t go_on(struct snapshot_publisher *publisher, uint64_t now_ns)
@@ -89,9 +119,10 @@ static uint32_t go_on(struct snapshot_publisher *publisher, uint64_t now_ns)
         return fail(publisher, now_ns, done);
     if (done == 0)
         return 1;
-    bool is_taken = offer(publisher); /* and the survey shows it within seconds */
+    /* The step before its beginning has seen that nothing is on its way. */
+    bool is_taken = offer(publisher, &publisher->upload.snapshot, true);
     INVARIANT(is_taken);
-    publisher->look_ns = now_ns + RETRY_NS;
+    publisher->look_ns = now_ns + RETRY_NS; /* the survey shows it within seconds */
     return 1;
 }
 
@@ -109,13 +140,15 @@ uint32_t snapshot_publisher_step(struct snapshot_publisher *publisher, uint64_t 
     int error = find(publisher);
     if (error != 0)
         return fail(publisher, now_ns, error);
+    if (shows(publisher))
+        return 1;
     if (!steward_survey(publisher->steward, &survey) || !is_due(publisher, &survey)) {
         publisher->due_ns = 0;
         return 0;
     }
     if (publisher->due_ns == 0)
         publisher->due_ns = now_ns;
-    if (!is_my_turn(publisher, &survey, now_ns))
+    if (!is_agreed(publisher, &survey, now_ns) || !is_my_turn(publisher, &survey, now_ns))
         return 0;
     if (survey.snapshot_count == SURVEY_SNAPSHOTS)
         error =

@@ -1,9 +1,12 @@
 /* snapshot_publisher.h - puts this node's snapshots into the vault, if it is the node that does so
  * (replication.md, Snapshots in the vault).
  *
- *   snapshot/ of this node ── newer than the vault's, of a segment that the vault has ──>
- *   vault_upload ──> steward_offer ──> key snapshot/<sequence>
+ *   snapshot/ of this node ──> key image/<node>: its hash, for the others
+ *        │ newer than the vault's, of a segment that the vault has, and another node has it so
+ *        └──> vault_upload ──> steward_offer ──> key snapshot/<sequence>
  *
+ * Order.  Image hashes of two nodes are equal before one puts it. Without another node's for 60 s
+ *         it goes alone; while another one's differs and none is equal it does not.
  * Who.    The first current standby by name. The leader, when for 30 s nobody has: it has other
  *         work.
  * Wait.   A step blocks for one piece of 1 MiB, for as long as the vault does.
@@ -16,6 +19,7 @@
 #include "store/vault_snapshot.h"
 
 #define SNAPSHOT_PUBLISHER_LEADER_NS UINT64_C(30000000000)
+#define SNAPSHOT_PUBLISHER_ALONE_NS  UINT64_C(60000000000)
 
 struct snapshot_publisher {
     const struct vault *vault; /* these outlive it */
@@ -26,6 +30,7 @@ struct snapshot_publisher {
     bool is_found;               /* `found` is that one, or an older one, that ends a segment */
     struct vault_snapshot found; /* kept until there is a newer one */
     uint64_t due_ns;             /* since when `found` is to be put; 0: it is not */
+    uint64_t shown, differs;     /* sequences: whose hash was shown, that was logged */
     struct vault_upload upload;
     struct published failures; /* attempts */
 };

@@ -181,36 +181,33 @@ static void join(struct steward *steward)
 
 /* ---- snapshots of the vault ------------------------------------------------------------------ */
 
-bool steward_offer(struct steward *steward, const struct cluster_snapshot *snapshot)
+bool steward_offer(struct steward *steward, const struct cluster_snapshot *snapshot,
+                   bool is_in_vault)
 {
-    /* Acquire: the step has read the one before (pairs: put_snapshot). */
+    /* Acquire: the step has read the one before (pairs: put_offer). */
     if (atomic_load_explicit(&steward->is_offered, memory_order_acquire))
         return false;
     steward->offer = *snapshot;
-    /* Release: the offer is whole (pairs: put_snapshot). */
+    steward->is_in_vault = is_in_vault;
+    /* Release: the offer is whole (pairs: put_offer). */
     atomic_store_explicit(&steward->is_offered, true, memory_order_release);
     return true;
 }
 
 /* A key that is there already says the same: another node was first. */
-static void put_snapshot(struct steward *steward)
+static bool put_snapshot(struct steward *steward, const struct etcd_bytes *row)
 {
     const struct survey *survey = &steward->survey;
     const char *cluster = steward->config.cluster;
-    uint8_t row[CLUSTER_SNAPSHOT_BYTES];
     struct etcd_done done;
-
-    if (!atomic_load_explicit(&steward->is_offered, memory_order_acquire))
-        return;
     bool is_more = survey->snapshot_count == SURVEY_SNAPSHOTS;
     struct repl_key key = repl_key_snapshot(cluster, steward->offer.sequence);
     struct repl_key from = repl_key_snapshot(cluster, 0);
     struct repl_key end =
         repl_key_snapshot(cluster, survey->snapshot_sequence[SURVEY_SNAPSHOTS - 2]);
     const struct etcd_compare is_new = { etcd_text(key.text), ETCD_CREATE_REVISION, 0 };
-    cluster_row_snapshot_encode(row, &steward->offer);
     const struct etcd_op changes[] = {
-        { .verb = ETCD_PUT, .key = etcd_text(key.text), .value = { row, sizeof row } },
+        { .verb = ETCD_PUT, .key = etcd_text(key.text), .value = *row },
         { .verb = ETCD_DELETE, .key = etcd_text(from.text), .end = etcd_text(end.text) }
     };
     const struct etcd_transaction transaction = {
@@ -218,11 +215,38 @@ static void put_snapshot(struct steward *steward)
     };
     int error = etcd_ask_transaction(steward->any, &transaction, SURVEY_WAIT_NS, &done);
     if (error != 0 || done.result != ETCD_OK)
-        return; /* asked again in the next step */
+        return false;
     if (done.succeeded)
         log_line(LOG_INFO, "vault", "snapshot=%lu frame=%lu bytes=%lu", steward->offer.sequence,
                  steward->offer.frame, steward->offer.bytes);
-    atomic_store_explicit(&steward->is_offered, false, memory_order_release);
+    return true;
+}
+
+static bool put_image(struct steward *steward, const struct etcd_bytes *row)
+{
+    char name[8 + CLUSTER_LABEL_BYTES];
+    struct etcd_done done;
+
+    snprintf(name, sizeof name, "image/%s", steward->config.node);
+    struct repl_key key = repl_key_of(steward->config.cluster, name);
+    const struct etcd_op put = { .verb = ETCD_PUT, .key = etcd_text(key.text), .value = *row };
+    const struct etcd_transaction transaction = { .then = &put, .then_count = 1 };
+    int error = etcd_ask_transaction(steward->any, &transaction, SURVEY_WAIT_NS, &done);
+    return error == 0 && done.result == ETCD_OK;
+}
+
+/* What was not put is put in the next step. */
+static void put_offer(struct steward *steward)
+{
+    uint8_t bytes[CLUSTER_SNAPSHOT_BYTES];
+    const struct etcd_bytes row = { bytes, sizeof bytes };
+
+    if (!atomic_load_explicit(&steward->is_offered, memory_order_acquire))
+        return;
+    cluster_row_snapshot_encode(bytes, &steward->offer);
+    bool is_put = steward->is_in_vault ? put_snapshot(steward, &row) : put_image(steward, &row);
+    if (is_put)
+        atomic_store_explicit(&steward->is_offered, false, memory_order_release);
 }
 
 /* ---- where etcd's leader is ------------------------------------------------------------------ */
@@ -339,7 +363,7 @@ uint32_t steward_step(struct steward *steward)
         watch_database(steward);
         reclaim(steward, now_ns);
         join(steward);
-        put_snapshot(steward);
+        put_offer(steward);
         place_leader(steward, now_ns);
     }
     steward->due_ns = clock_monotonic_ns(steward->config.clock) + STEWARD_STEP_NS;

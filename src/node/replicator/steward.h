@@ -3,7 +3,7 @@
  *
  *   survey_keys ── steward_step ──> words of the survey ──> any thread: steward_survey
  *                       ├── log lines, steward_used_percent
- *   steward_offer ────────┴── key snapshot/ of what the vault has
+ *   steward_offer ────────┴── keys snapshot/ of what the vault has, image/ of what this node has
  *
  * Order.  The survey is words with a version before and after them: a reader that saw another
  *         version reads again.
@@ -45,6 +45,7 @@ struct steward {
     uint64_t at[ETCD_MEMBERS_MAX]; /* the member at each address; 0: it never answered */
     uint64_t place_ns, reclaim_ns; /* no sooner etcd's leader is moved, a full etcd emptied */
     struct cluster_snapshot offer; /* the vault's thread's until is_offered */
+    bool is_in_vault;              /* the offer */
     _Atomic bool is_offered;
     _Atomic bool ends;    /* a step asks no more */
     _Atomic bool halves;  /* etcd's database is above STEWARD_HALF_PERCENT */
@@ -61,8 +62,10 @@ uint32_t steward_step(struct steward *steward);
 void steward_ask_end(struct steward *steward);
 
 /* The vault's thread: the vault has this snapshot, whose key is to be put; the oldest of more than
- * SURVEY_SNAPSHOTS lose theirs. False: the one before it is not through. */
-CC_MUST_USE bool steward_offer(struct steward *steward, const struct cluster_snapshot *snapshot);
+ * SURVEY_SNAPSHOTS lose theirs. Or this node alone has it, and shows its hash to the others. False:
+ * the one before it is not through. */
+CC_MUST_USE bool steward_offer(struct steward *steward, const struct cluster_snapshot *snapshot,
+                               bool is_in_vault);
 
 /* Ends its clients; any may be NULL. */
 void steward_end(struct steward *steward);

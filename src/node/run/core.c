@@ -39,9 +39,8 @@ bool core_configure(struct core *core, const uint8_t *body, uint32_t body_bytes)
 
 int core_make_keyring(struct core *core)
 {
-    /* Twice: a tombstone keeps its slot until its sequence is durable. */
     uint32_t credentials = (uint32_t)core->options.values[OPTION_engine_credentials];
-    core->keyring_places = 2 * credentials + KEYRING_ADDED_A_TURN;
+    core->keyring_places = 2 * credentials + KEYRING_ADDED_A_TURN; /* until durable: tombstones */
     return keyring_init(&core->keyring, core->keyring_places, core->exchange.hash_key);
 }
 
@@ -114,6 +113,7 @@ static int make_snapshotter(struct core *core)
         .fold = &core->follower.fold,
         .archive_copy = config->archive_copy,
         .is_late = &core->follower.bound.halvings,
+        .is_common = config->durability >= JOURNAL_REPLICATED,
         .is_kept = history_keep_has,
         .history = keep,
         .history_synced = &keep->synced,
