@@ -108,7 +108,10 @@ exchange.answers["/api/v1/markets/BTC-PERP/book"] = (200, {
     "bids": [["99999.9", "0.4"], ["99999.8", "1"]], "asks": [["100000", "0.2"], ["100001", "3"]]})
 lines = perp.run("book", "BTC-PERP", "--depth", "2").stdout.splitlines()
 check(exchange.last()[1].endswith("?depth=2"))
-check([line.split()[1] for line in lines[2:]] == ["100001", "100000", "99999.9", "99999.8"], lines)
+# All prices have the digits of the one that has most, and the spread stands between the sides.
+check([line.split()[:2] for line in lines[2:]] ==
+      [["ask", "100001.0"], ["ask", "100000.0"], ["spread", "0.1"], ["bid", "99999.9"],
+       ["bid", "99999.8"]], lines)
 check(json.loads(perp.run("book", "BTC-PERP", "-o", "json").stdout)["seq"] == 9001)
 check("limits.sessions" in perp.run("exchange").stdout)
 exchange.answers["/api/v1/portfolio/balance"] = problem(404, "portfolio_not_found")
