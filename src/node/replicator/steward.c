@@ -194,13 +194,30 @@ bool steward_offer(struct steward *steward, const struct cluster_snapshot *snaps
     return true;
 }
 
-/* A key that is there already says the same: another node was first. */
+/* False: it is asked again. What etcd refuses for good is not: whose
+ * offer it was makes another one. */
+static bool ask_offer(struct steward *steward, const struct etcd_transaction *transaction,
+                      bool *is_put)
+{
+    struct etcd_done done = { .text = "" };
+    int error = etcd_ask_transaction(steward->any, transaction, SURVEY_WAIT_NS, &done);
+
+    *is_put = error == 0 && done.result == ETCD_OK && done.succeeded;
+    if (error == 0 && (done.result == ETCD_REFUSED || done.result == ETCD_TOO_LARGE)) {
+        log_line(LOG_ERROR, "vault", "snapshot=%lu: etcd refuses its key: %s",
+                 steward->offer.sequence, done.text);
+        return true;
+    }
+    return error == 0 && done.result == ETCD_OK;
+}
+
+/* A key that is there already says the same: another node was first. One that is older than the
+ * newest helps nobody, and etcd refuses a put among the keys that are deleted with it. */
 static bool put_snapshot(struct steward *steward, const struct etcd_bytes *row)
 {
     const struct survey *survey = &steward->survey;
     const char *cluster = steward->config.cluster;
-    struct etcd_done done;
-    bool is_more = survey->snapshot_count == SURVEY_SNAPSHOTS;
+    bool is_put, is_more = survey->snapshot_count == SURVEY_SNAPSHOTS;
     struct repl_key key = repl_key_snapshot(cluster, steward->offer.sequence);
     struct repl_key from = repl_key_snapshot(cluster, 0);
     struct repl_key end =
@@ -213,29 +230,32 @@ static bool put_snapshot(struct steward *steward, const struct etcd_bytes *row)
     const struct etcd_transaction transaction = {
         .compares = &is_new, .compare_count = 1, .then = changes, .then_count = is_more ? 2 : 1
     };
-    int error = etcd_ask_transaction(steward->any, &transaction, SURVEY_WAIT_NS, &done);
-    if (error != 0 || done.result != ETCD_OK)
-        return false;
-    if (done.succeeded)
+
+    if (survey->snapshot_count != 0 && steward->offer.sequence <= survey->snapshot_sequence[0]) {
+        log_line(LOG_INFO, "vault", "snapshot=%lu has no key: the vault has snapshot=%lu",
+                 steward->offer.sequence, survey->snapshot_sequence[0]);
+        return true;
+    }
+    bool is_through = ask_offer(steward, &transaction, &is_put);
+    if (is_put)
         log_line(LOG_INFO, "vault", "snapshot=%lu frame=%lu bytes=%lu", steward->offer.sequence,
                  steward->offer.frame, steward->offer.bytes);
-    return true;
+    return is_through;
 }
 
 static bool put_image(struct steward *steward, const struct etcd_bytes *row)
 {
     char name[8 + CLUSTER_LABEL_BYTES];
-    struct etcd_done done;
+    bool is_put;
 
     snprintf(name, sizeof name, "image/%s", steward->config.node);
     struct repl_key key = repl_key_of(steward->config.cluster, name);
     const struct etcd_op put = { .verb = ETCD_PUT, .key = etcd_text(key.text), .value = *row };
     const struct etcd_transaction transaction = { .then = &put, .then_count = 1 };
-    int error = etcd_ask_transaction(steward->any, &transaction, SURVEY_WAIT_NS, &done);
-    return error == 0 && done.result == ETCD_OK;
+    return ask_offer(steward, &transaction, &is_put);
 }
 
-/* What was not put is put in the next step. */
+/* What etcd did not take is put in the next step. */
 static void put_offer(struct steward *steward)
 {
     uint8_t bytes[CLUSTER_SNAPSHOT_BYTES];
@@ -244,8 +264,8 @@ static void put_offer(struct steward *steward)
     if (!atomic_load_explicit(&steward->is_offered, memory_order_acquire))
         return;
     cluster_row_snapshot_encode(bytes, &steward->offer);
-    bool is_put = steward->is_in_vault ? put_snapshot(steward, &row) : put_image(steward, &row);
-    if (is_put)
+    bool is_through = steward->is_in_vault ? put_snapshot(steward, &row) : put_image(steward, &row);
+    if (is_through)
         atomic_store_explicit(&steward->is_offered, false, memory_order_release);
 }
 
