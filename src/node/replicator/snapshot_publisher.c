@@ -5,7 +5,7 @@
 #include "base/log.h"
 
 #define LOOK_NS  UINT64_C(1000000000)
-#define RETRY_NS UINT64_C(10000000000) /* after a failure */
+#define RETRY_NS UINT64_C(10000000000) /* after a failure, or a snapshot that ends no segment yet */
 
 static uint32_t fail(struct snapshot_publisher *publisher, uint64_t now_ns, int error)
 {
@@ -16,21 +16,29 @@ static uint32_t fail(struct snapshot_publisher *publisher, uint64_t now_ns, int 
     return 0;
 }
 
-/* Looks for a snapshot that ends a segment, if there is another one than before. */
-static int find(struct snapshot_publisher *publisher)
+/* Looks for a snapshot that ends a segment, if there is another one than before. A segment is known
+ * to have ended when the next one has a frame: until then the newest one is looked at again. */
+static int find(struct snapshot_publisher *publisher, uint64_t now_ns)
 {
+    struct vault_snapshot found;
     uint64_t newest = 0;
     int count = snapshot_list(publisher->journal, &newest, 1);
 
     if (count < 0)
         return count == -ENOENT ? 0 : count;
-    if (count == 0 || newest == publisher->listed)
+    if (count == 0 || (newest == publisher->listed && now_ns < publisher->find_ns))
         return 0;
-    int found = vault_snapshot_find(publisher->vault, publisher->journal, &publisher->found);
-    if (found < 0)
-        return found;
+    int has_one = vault_snapshot_find(publisher->vault, publisher->journal, &found);
+    if (has_one < 0)
+        return has_one;
+    bool is_newest = has_one == 1 && found.sequence == newest;
     publisher->listed = newest;
-    publisher->is_found = found == 1;
+    publisher->find_ns = is_newest ? UINT64_MAX : now_ns + RETRY_NS;
+    if (has_one == 1 && publisher->is_found && found.sequence == publisher->found.sequence)
+        return 0;
+    if (has_one == 1)
+        publisher->found = found;
+    publisher->is_found = has_one == 1;
     publisher->due_ns = 0;
     return 0;
 }
@@ -137,7 +145,7 @@ uint32_t snapshot_publisher_step(struct snapshot_publisher *publisher, uint64_t 
     publisher->look_ns = now_ns + LOOK_NS;
     if (is_offered(publisher))
         return 0;
-    int error = find(publisher);
+    int error = find(publisher, now_ns);
     if (error != 0)
         return fail(publisher, now_ns, error);
     if (shows(publisher))

@@ -27,6 +27,7 @@ struct snapshot_publisher {
     struct steward *steward;
     uint64_t look_ns;            /* no sooner the next look */
     uint64_t listed;             /* the newest snapshot of this node when it was last looked at */
+    uint64_t find_ns;            /* no sooner the next look at it; UINT64_MAX: it is `found` */
     bool is_found;               /* `found` is that one, or an older one, that ends a segment */
     struct vault_snapshot found; /* kept until there is a newer one */
     uint64_t due_ns;             /* since when `found` is to be put; 0: it is not */
