@@ -147,6 +147,10 @@ def joins_from(world, invite, config, node):
     join("each the file of another", 0, reversed(names))
     for path, data in zip(files, whole):
         path.write_bytes(data)
+    shutil.rmtree(node.folder)
+    done = run_perp("cluster", "join", invite, config, "--from-snapshot", str(names[-1] + 1))
+    if done.returncode != 1 or "has no snapshot" not in done.stderr or node.folder.exists():
+        problems.append(f"join, a snapshot that there is not: {done}, {node.folder.exists()}")
     join("every record", 0, (), "--from-snapshot", "0")
     return join("the newest snapshot", names[-1], ()), problems
 

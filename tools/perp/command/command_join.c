@@ -234,6 +234,58 @@ static uint64_t segment_of(const struct joining *joining, const struct cluster_s
     return joining->segment_count;
 }
 
+/* NULL, or why no file of this snapshot can be used. */
+static const char *judge_row(const struct joining *joining, const struct cluster_snapshot *snapshot)
+{
+    if (snapshot->rules_version != ENGINE_RULES_VERSION)
+        return "it has another rules_version than this binary";
+    if (segment_of(joining, snapshot) == joining->segment_count)
+        return "its frame does not end a segment that the vault has";
+    return NULL;
+}
+
+static bool is_wanted(const struct joining *joining, const struct cluster_snapshot *snapshot)
+{
+    return joining->wanted == NEWEST ||
+           (joining->wanted != 0 && joining->wanted == snapshot->sequence);
+}
+
+/* Whether it can begin with a snapshot (`has_one`), or with the first segment. */
+static bool check_begin(const struct joining *joining, bool has_one)
+{
+    if (!has_one && joining->wanted != 0 && joining->wanted != NEWEST)
+        return context_fail(joining->context, EXIT_CODE_rejected,
+                            "the vault has no snapshot %" PRIu64 " that can be used",
+                            joining->wanted);
+    return joining->segments[0].segment == 0 || (has_one && joining->segment_count > 1) ||
+           context_fail(joining->context, EXIT_CODE_rejected,
+                        "the vault begins with segment %" PRIu64 ", and without a snapshot in it "
+                        "every record is needed: make this node of a backup of another node's "
+                        "directory (perp backup, perp cluster join cannot)",
+                        joining->segments[0].segment);
+}
+
+static void pass_over(const struct cluster_snapshot *snapshot, const char *why)
+{
+    fprintf(stderr, "perp: snapshot %" PRIu64 " of the vault is passed over: %s\n",
+            snapshot->sequence, why);
+}
+
+/* Before anything is made: what the keys in etcd tell already. */
+static bool check_snapshots(const struct joining *joining)
+{
+    for (uint64_t i = 0; i < joining->snapshot_count; i++)
+        if (is_wanted(joining, &joining->snapshots[i]) &&
+            judge_row(joining, &joining->snapshots[i]) == NULL)
+            return check_begin(joining, true);
+    if (check_begin(joining, false))
+        return true; /* choose_begin passes them over */
+    for (uint64_t i = joining->snapshot_count; i-- > 0;)
+        if (is_wanted(joining, &joining->snapshots[i]))
+            pass_over(&joining->snapshots[i], judge_row(joining, &joining->snapshots[i]));
+    return false;
+}
+
 /* Copies a snapshot out of the vault. NULL, or why it cannot be used. */
 static const char *fetch_snapshot(struct joining *joining, const struct cluster_snapshot *snapshot)
 {
@@ -244,12 +296,10 @@ static const char *fetch_snapshot(struct joining *joining, const struct cluster_
         .bytes = snapshot->bytes,
         .rules_version = snapshot->rules_version,
     };
-    uint64_t segment = segment_of(joining, snapshot);
+    const char *why = judge_row(joining, snapshot);
 
-    if (snapshot->rules_version != ENGINE_RULES_VERSION)
-        return "it has another rules_version than this binary";
-    if (segment == joining->segment_count)
-        return "its frame does not end a segment that the vault has";
+    if (why != NULL)
+        return why;
     memcpy(wanted.image_hash, snapshot->image_hash, sizeof wanted.image_hash);
     memcpy(wanted.frame_hash, snapshot->frame_hash, sizeof wanted.frame_hash);
     memcpy(wanted.file_hash, snapshot->file_hash, sizeof wanted.file_hash);
@@ -274,11 +324,9 @@ static uint64_t begin_at(const struct joining *joining, uint64_t segment)
  * every record, if the vault has the first. */
 static bool choose_begin(struct joining *joining)
 {
-    struct context *context = joining->context;
-
-    for (uint64_t i = joining->snapshot_count; i-- > 0 && joining->wanted != 0;) {
+    for (uint64_t i = joining->snapshot_count; i-- > 0;) {
         const struct cluster_snapshot *snapshot = &joining->snapshots[i];
-        if (joining->wanted != NEWEST && joining->wanted != snapshot->sequence)
+        if (!is_wanted(joining, snapshot))
             continue;
         const char *why = fetch_snapshot(joining, snapshot);
         if (why == NULL) {
@@ -286,20 +334,9 @@ static bool choose_begin(struct joining *joining)
             joining->begin = begin_at(joining, segment_of(joining, snapshot));
             break;
         }
-        fprintf(stderr, "perp: snapshot %" PRIu64 " of the vault is passed over: %s\n",
-                snapshot->sequence, why);
+        pass_over(snapshot, why);
     }
-    if (joining->sequence == 0 && joining->wanted != 0 && joining->wanted != NEWEST)
-        return context_fail(context, EXIT_CODE_rejected,
-                            "the vault has no snapshot %" PRIu64 " that can be used",
-                            joining->wanted);
-    return joining->segments[0].segment == 0 ||
-           (joining->sequence != 0 && joining->segment_count > 1) ||
-           context_fail(context, EXIT_CODE_rejected,
-                        "the vault begins with segment %" PRIu64 ", and without a snapshot in it "
-                        "every record is needed: make this node of a backup of another node's "
-                        "directory (perp backup, perp cluster join cannot)",
-                        joining->segments[0].segment);
+    return check_begin(joining, joining->sequence != 0);
 }
 
 /* ---- segments -------------------------------------------------------------------------------- */
@@ -482,7 +519,7 @@ int command_cluster_join(struct context *context)
         return context->exit_code;
     if (read_config(&joining, arguments->words[1]) && cluster_client_open(&joining.client) &&
         check_identity(&joining) && read_segments(&joining) && read_snapshots(&joining) &&
-        open_vault(&joining))
+        check_snapshots(&joining) && open_vault(&joining))
         make_directory(&joining);
     if (joining.vault.disk != NULL)
         disk_real_close(joining.vault.disk);
