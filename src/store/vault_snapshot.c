@@ -52,6 +52,7 @@ int vault_snapshot_find(const struct vault *vault, struct disk *journal,
         *found = (struct vault_snapshot){ .sequence = head.sequence,
                                           .frame = head.frame,
                                           .t_ns = head.t_ns,
+                                          .bytes = SNAPSHOT_IMAGE_OFFSET + head.image_bytes,
                                           .segment = segment,
                                           .rules_version = head.rules_version };
         memcpy(found->image_hash, head.image_hash, HASH_BYTES);

@@ -28,8 +28,7 @@ struct vault_snapshot {
 };
 
 /* The newest snapshot of the node's directory `journal` that ends a sealed segment: 1, with *found
- * but for the file's length and hash; 0: there is none; or -errno. One that is damaged is passed
- * over. */
+ * but for the file's hash; 0: there is none; or -errno. One that is damaged is passed over. */
 CC_MUST_USE int vault_snapshot_find(const struct vault *vault, struct disk *journal,
                                     struct vault_snapshot *found);
 

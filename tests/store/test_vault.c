@@ -267,6 +267,7 @@ static void snapshots(void)
     CHECK(vault_snapshot_find(&vault, journal, &found) == 1);
     CHECK(found.sequence == rows[2].last_sequence && found.frame == rows[2].last_frame);
     CHECK(found.segment == 2 && found.rules_version == 7 && found.t_ns == rows[2].last_t_ns);
+    CHECK(found.bytes == SNAPSHOT_IMAGE_OFFSET + (1 << 20) + 77);
     CHECK(vault_ends_with(&vault, journal, 0, rows[2].last_frame_hash, &segment) == 0);
     CHECK(upload(&found, &put) == 1);
     CHECK(put.bytes == SNAPSHOT_IMAGE_OFFSET + (1 << 20) + 77);

@@ -53,6 +53,12 @@ static bool is_due(const struct snapshot_publisher *publisher, const struct surv
            (survey->snapshot_count == 0 || found->sequence > survey->snapshot_sequence[0]);
 }
 
+/* What the standby is writing and reading back the leader would write once more. */
+static uint64_t leader_wait_ns(const struct snapshot_publisher *publisher)
+{
+    return SNAPSHOT_PUBLISHER_LEADER_NS + publisher->found.bytes * SNAPSHOT_PUBLISHER_BYTE_NS;
+}
+
 static bool is_my_turn(const struct snapshot_publisher *publisher, const struct survey *survey,
                        uint64_t now_ns)
 {
@@ -61,7 +67,7 @@ static bool is_my_turn(const struct snapshot_publisher *publisher, const struct 
     if (standby != NULL && strcmp(standby, node) == 0)
         return true;
     return survey->has_leader && strcmp(survey->leader, node) == 0 &&
-           now_ns - publisher->due_ns >= SNAPSHOT_PUBLISHER_LEADER_NS;
+           now_ns - publisher->due_ns >= leader_wait_ns(publisher);
 }
 
 /* Whether the key of the one before is still to be put. */

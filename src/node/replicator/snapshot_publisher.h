@@ -7,8 +7,8 @@
  *
  * Order.  Image hashes of two nodes are equal before one puts it. Without another node's for 60 s
  *         it goes alone; while another one's differs and none is equal it does not.
- * Who.    The first current standby by name. The leader, when for 30 s nobody has: it has other
- *         work.
+ * Who.    The first current standby by name. The leader, when nobody has for 30 s and the time that
+ *         the file takes at 20 MB/s: it has other work.
  * Wait.   A step blocks for one piece of 1 MiB, for as long as the vault does.
  * Owner.  The vault's thread. Failures are logged, counted and tried again. */
 #ifndef NODE_REPLICATOR_SNAPSHOT_PUBLISHER_H
@@ -19,6 +19,7 @@
 #include "store/vault_snapshot.h"
 
 #define SNAPSHOT_PUBLISHER_LEADER_NS UINT64_C(30000000000)
+#define SNAPSHOT_PUBLISHER_BYTE_NS   UINT64_C(50) /* 20 MB/s */
 #define SNAPSHOT_PUBLISHER_ALONE_NS  UINT64_C(60000000000)
 
 struct snapshot_publisher {
