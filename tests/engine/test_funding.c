@@ -2,6 +2,7 @@
  * settled by deferred work and on touch, hours that are skipped, late or passed over. Numbers by
  * hand: a size of 1,000 is 0.01 BTC, a price of 1,000,000 is 100,000 USDC. */
 #include "engine/price/funding.h"
+#include "engine/price/mark.h"
 #include "engine/price/premium.h"
 #include "engine/risk/funding_pay.h"
 #include "image_copy.h"
@@ -466,6 +467,7 @@ static void test_sample_bound(void)
     struct market *market = trade_market(&host);
     trade_rest(&host, 1, 1000000, 1050000);
     trade_rest(&host, 2, -1000000, 1060000);
+    host_tick(&host, MARK_REST_NS); /* an order counts when it has rested so long */
     market->index_price = 1;
     market->premium_slot = 0;
     premium_sample(host.engine, 0);
