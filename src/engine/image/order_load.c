@@ -92,20 +92,24 @@ static const char *load_handle(struct image_read *read, struct engine *engine, u
     return is_level && handle <= last->handle ? "the handles are not in the order of queues" : NULL;
 }
 
-/* Reads t of the last entry of a row whose record is put. Rows had none before version 4: then it
- * is t of the last change if the order has entered again. */
+/* Reads t of the last entry of a row whose record is put. Rows had none before version 4: then that
+ * of an order that has entered again is the later one of its placing and the entry of the order in
+ * front of it. It is no later than the true one, and rises along the level. */
 static const char *load_entry(struct image_read *read, struct engine *engine, uint32_t index,
                               const struct book_location *last)
 {
     const struct order *order = &engine->orders.hot[index];
     uint64_t placed_ns = engine->orders.cold[index].placed_ns, entered_ns;
+    bool is_again = order_rank(&engine->orders, index) != order->stamp;
     bool is_level =
         order->market == last->market && order->side == last->side && order->tick == last->tick;
 
-    if (read->version < 4)
-        return NULL;
-    image_read_bytes(read, &entered_ns, sizeof entered_ns);
-    if (order_rank(&engine->orders, index) != order->stamp)
+    if (read->version >= 4)
+        image_read_bytes(read, &entered_ns, sizeof entered_ns);
+    else
+        entered_ns =
+            is_again && is_level && last->entered_ns > placed_ns ? last->entered_ns : placed_ns;
+    if (is_again)
         order_extra(&engine->orders, index)->entered_ns = entered_ns;
     else if (entered_ns != placed_ns)
         return "an order has entered when it was not placed";

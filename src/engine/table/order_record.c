@@ -39,7 +39,7 @@ bool order_record_put(struct order_table *table, uint32_t index, const struct or
             .filled_notional = record->filled_notional,
             .updated_ns = record->updated_ns,
             .placed_rank = rank,
-            .entered_ns = rank == order->stamp ? record->placed_ns : record->updated_ns,
+            .entered_ns = record->placed_ns,
         };
     return expires || record->expiry_ns == order_expiry(table, index);
 }
