@@ -76,16 +76,21 @@ static enum status check_margin(struct engine *engine, const struct order_reques
     return match->filled != 0 ? ROW_STATUS(margin_to_trade) : ROW_STATUS(margin_to_place);
 }
 
-/* Whether the ladder has a page for the rest; a replacement leaves its own place first. */
+/* Whether the ladder has a page for the rest. A replacement may take that which it leaves free, but
+ * not carry one from within the band of the mark to a price beyond it. */
 static bool ladder_fits(const struct engine *engine, const struct order_request *request)
 {
+    uint32_t market = request->market_index;
     enum order_side side = (enum order_side)request->side;
 
-    if (resting_fits(engine, request->market_index, side, request->tick))
+    if (resting_fits(engine, market, side, request->tick))
         return true;
-    return order_request_replaces(request) &&
-           book_frees_page(&request->market->book, side,
-                           engine->orders.hot[request->replaced].tick);
+    if (!order_request_replaces(request))
+        return false;
+    uint32_t left = engine->orders.hot[request->replaced].tick;
+    return book_frees_page(&request->market->book, side, left) &&
+           (resting_is_near(engine, market, side, request->tick) ||
+            !resting_is_near(engine, market, side, left));
 }
 
 /* Ladder pages, and the bounds that only the walk sees. An order that is filled and replaced

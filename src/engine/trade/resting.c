@@ -38,13 +38,20 @@ static void emit(struct engine *engine, struct market *market, uint32_t index, u
     resting_emit_book_into(engine, NULL, market, index, price, action, quantity);
 }
 
+bool resting_is_near(const struct engine *engine, uint32_t market, enum order_side side,
+                     uint32_t tick)
+{
+    const struct market *row = &engine->markets.rows[market];
+    uint64_t price = book_price(&row->book, side, tick) * row->record.tick_size;
+
+    return price >= market_price_low(row) && price <= market_price_high(row);
+}
+
 uint32_t resting_room(const struct engine *engine, uint32_t market, enum order_side side,
                       uint32_t tick)
 {
-    const struct market *row = &engine->markets.rows[market];
-    const struct book_pages *pages = row->book.pages;
-    uint64_t price = book_price(&row->book, side, tick) * row->record.tick_size;
-    bool is_near = price >= market_price_low(row) && price <= market_price_high(row);
+    const struct book_pages *pages = engine->markets.rows[market].book.pages;
+    bool is_near = resting_is_near(engine, market, side, tick);
     uint32_t most = pages->limit - (is_near ? 0 : pages->limit / RESTING_NEAR_PART);
 
     return most > pages->used ? most - pages->used : 0;

@@ -23,6 +23,10 @@ struct resting_terms {
 /* One in so many of the ladder's pages is for prices within the band of their market's mark. */
 enum { RESTING_NEAR_PART = 4 };
 
+/* True if the tick is within the band of its market's mark (R3). */
+CC_MUST_USE bool resting_is_near(const struct engine *engine, uint32_t market, enum order_side side,
+                                 uint32_t tick);
+
 /* Returns how many more ladder pages an order at this tick and others like it may take. */
 CC_MUST_USE uint32_t resting_room(const struct engine *engine, uint32_t market,
                                   enum order_side side, uint32_t tick);
