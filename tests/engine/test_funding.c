@@ -491,6 +491,12 @@ static void test_sample_bound(void)
         premium_sample(host.engine, 0);
         CHECK(market->premium_ppb == (matches ? -2500000 : 0));
     }
+    market->state = MARKET_ACTIVE;
+    market->in_gap = true; /* nor here */
+    market->premium_slot = 0;
+    premium_sample(host.engine, 0);
+    CHECK(market->premium_ppb == 0);
+    market->in_gap = false;
     host_close(&host);
 }
 

@@ -44,7 +44,7 @@ def sample(exchange, market):
     market.premium_slot = slot
     if market.state not in (HALTED, CLOSED) and market.index_valid(exchange.t, exchange.max_age):
         market.premium = premium(market, exchange)
-        if market.premium and not market.matches_state():
+        if market.premium and not market.may_be_met():
             exchange.counts["premium that nobody could meet"] += 1
             market.premium = 0
         market.premium_sum += market.premium

@@ -245,11 +245,15 @@ class Market:
     def matches_state(self):
         return self.state in (ACTIVE, REDUCE_ONLY)
 
+    def may_be_met(self):
+        """A taker may meet what rests: the market matches, and not in a gap (R3)."""
+        return self.matches_state() and not self.in_gap
+
     def update_ema(self, exchange):
         """R5: the premium's moving average in Q20."""
         excess = 0
         below = above = None
-        if self.matches_state() and self.book_ppm:
+        if self.may_be_met() and self.book_ppm:
             below = self.impact(self.bids, exchange)
             above = self.impact(self.asks, exchange)
         if below and above:

@@ -391,14 +391,14 @@ enum status mark_oracle(struct engine *engine, uint32_t index, uint64_t publish_
 }
 
 /* ema += tdiv((x << 20) - ema, 150), x = impact mid - index within b of it; x = 0 without both
- * impact prices, or when the market does not match. */
+ * impact prices, or when nobody may meet what rests. */
 static void update_ema(struct engine *engine, uint32_t index)
 {
     struct market *market = state_market(engine, index);
     uint32_t book = market_record_book_ppm(&market->record);
     int64_t most = money_ppm_down(market->index_price, book), x = 0;
 
-    if (book != 0 && market_matches(market)) {
+    if (book != 0 && market_may_meet(market)) {
         int64_t bid = (int64_t)mark_impact(engine, index, true);
         int64_t ask = bid == 0 ? 0 : (int64_t)mark_impact(engine, index, false);
         if (bid != 0 && ask != 0)

@@ -23,13 +23,13 @@ int64_t premium_rate(int64_t sum, uint32_t count, uint32_t imr_ppm)
 }
 
 /* Returns max(0, impact_bid - index) - max(0, index - impact_ask), as ppb of the index. 0 when a
- * side is too thin, or when nobody could trade with what rests. */
+ * side is too thin, or when nobody may meet what rests. */
 static int64_t sample(const struct engine *engine, uint32_t index)
 {
     const struct market_record *record = &engine->markets.rows[index].record;
     int64_t price = (int64_t)engine->markets.rows[index].index_price;
-    bool matches = market_matches(&engine->markets.rows[index]);
-    int64_t bid = matches ? (int64_t)mark_impact(engine, index, true) : 0;
+    bool may_meet = market_may_meet(&engine->markets.rows[index]);
+    int64_t bid = may_meet ? (int64_t)mark_impact(engine, index, true) : 0;
     int64_t ask = bid == 0 ? 0 : (int64_t)mark_impact(engine, index, false);
     uint32_t book = market_record_book_ppm(record), least = record->tiers[0].mmr_ppm / 4;
     int64_t most = PREMIUM_PPB_OF_PPM * (int64_t)(book > least ? book : least);

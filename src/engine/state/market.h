@@ -170,6 +170,12 @@ static inline bool market_matches(const struct market *market)
     return market->state == MARKET_ACTIVE || market->state == MARKET_REDUCE_ONLY;
 }
 
+/* Whether a taker may meet what rests: a gap lets nobody take (R3). */
+static inline bool market_may_meet(const struct market *market)
+{
+    return market_matches(market) && !market->in_gap;
+}
+
 /* Leverage of accounts that chose none: min(20, the market's maximum) (R4). */
 static inline uint32_t market_leverage(const struct market *market)
 {
