@@ -316,17 +316,17 @@ static enum status check_reduce(struct engine *engine, struct check *check,
     return status;
 }
 
-/* Ladder pages for all that the batch would enter, as if nothing left before. */
+/* A ladder page in use before the batch, which may leave it, or one for all that it would enter. */
 static bool has_room(const struct engine *engine, const struct check *check,
                      const struct order_request *request)
 {
-    bool is_new = request->replaced == ORDER_NONE;
+    enum order_side side = (enum order_side)request->side;
 
-    if (!is_new &&
+    if (!request->keeps_priority && request->replaced != ORDER_NONE &&
         order_filled_notional(&engine->orders, request->replaced) > ORDER_PLAN_FILLED_MAX)
         return false;
-    return resting_room(engine, request->market_index, (enum order_side)request->side,
-                        request->tick) >= check->enter_count;
+    return request->keeps_priority || book_has_page(&request->market->book, side, request->tick) ||
+           resting_room(engine, request->market_index, side, request->tick) >= check->enter_count;
 }
 
 static bool is_seen(const struct check *check, uint32_t number, const struct batch_item *item)
