@@ -21,7 +21,7 @@
 
 #include "base/histogram.h"
 #include "base/version.h"
-#include "store/history_file.h"
+#include "store/history_cursor.h"
 #include "store/history_folder.h"
 
 enum {
@@ -127,7 +127,7 @@ static void read_page(struct history_cursor *cursor, struct reads *reads, uint64
         .sequence = *random % 2 == 0 ? UINT64_MAX : 1 + *random % (written + 1),
     };
     for (uint64_t i = 0; i < run.page; i++) {
-        int got = history_file_cursor_below(cursor, &location, row, &bytes);
+        int got = history_cursor_below(cursor, &location, row, &bytes);
         must(got >= 0, "a row cannot be read");
         if (got == 0)
             break;
@@ -137,7 +137,7 @@ static void read_page(struct history_cursor *cursor, struct reads *reads, uint64
              "a row differs");
         reads->rows++;
     }
-    history_file_cursor_end(cursor);
+    history_cursor_end(cursor);
     uint64_t took_ns = now_ns() - begun_ns;
     histogram_add(&reads->times, took_ns);
     reads->ns += took_ns;
@@ -146,7 +146,7 @@ static void read_page(struct history_cursor *cursor, struct reads *reads, uint64
 
 static void *read_beside(void *context)
 {
-    struct history_cursor *cursor = history_file_cursor_create(run.file);
+    struct history_cursor *cursor = history_cursor_create(run.file);
     struct reads *reads = context;
     uint64_t random = 7;
 
@@ -154,19 +154,19 @@ static void *read_beside(void *context)
     while (!atomic_load_explicit(&run.is_over, memory_order_relaxed))
         if (atomic_load_explicit(&run.written, memory_order_relaxed) != 0)
             read_page(cursor, reads, &random);
-    history_file_cursor_destroy(cursor);
+    history_cursor_destroy(cursor);
     return NULL;
 }
 
 static void read_alone(struct reads *reads, uint64_t pages)
 {
-    struct history_cursor *cursor = history_file_cursor_create(run.file);
+    struct history_cursor *cursor = history_cursor_create(run.file);
     uint64_t random = 8;
 
     must(cursor != NULL, "no cursor");
     while (reads->pages < pages)
         read_page(cursor, reads, &random);
-    history_file_cursor_destroy(cursor);
+    history_cursor_destroy(cursor);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

@@ -20,8 +20,9 @@
  *
  * Order.  A commit is all or nothing. A crash of the machine may undo the newest commits that
  *         were not synced, whole and newest first.
- * Owner.  Begin to commit belong to one thread at a time. A cursor belongs to one thread.
- * Wait.   Commits and cursors block as files do.
+ * Owner.  Begin to commit belong to one thread at a time; cursors read beside it
+ *         (history_cursor.h).
+ * Wait.   Commits block as files do.
  * Errors. 0 or -errno; -EBADMSG: the file is damaged or another's; nothing is logged. */
 #ifndef STORE_HISTORY_FILE_H
 #define STORE_HISTORY_FILE_H
@@ -52,7 +53,6 @@ enum history_table {
 enum { HISTORY_ROW_BYTES_MAX = 984, HISTORY_ID_BYTES = 32, HISTORY_PLACE_ID_BYTES = 16 };
 
 struct history_file;
-struct history_cursor;
 
 /* Where a row lies. */
 struct history_location {
@@ -121,18 +121,5 @@ void history_file_cancel(struct history_file *file);
 
 /* Makes all commits durable. */
 CC_MUST_USE int history_file_sync(struct history_file *file);
-
-/* NULL without memory. Destroy it before the file is closed. */
-struct history_cursor *history_file_cursor_create(struct history_file *file);
-void history_file_cursor_destroy(struct history_cursor *cursor);
-
-/* The newest row of location's table, key and, in a table by id, id that is below its (sequence,
- * index): 1, and *location, row (HISTORY_ROW_BYTES_MAX) and *bytes are it; or 0, there is none. If
- * a gap lies between: 1, *bytes is 0 and *location is the gap's end. Sees one commit from the first
- * call until history_file_cursor_end. */
-CC_MUST_USE int history_file_cursor_below(struct history_cursor *cursor,
-                                          struct history_location *location, void *row,
-                                          size_t *bytes);
-void history_file_cursor_end(struct history_cursor *cursor);
 
 #endif

@@ -13,6 +13,7 @@
 #include "engine/view/read.h"
 #include "exchange_random.h"
 #include "store/history_check.h"
+#include "store/history_cursor.h"
 
 enum { ACCOUNTS = 3, CAPACITY = 1024, COMMANDS = 20, PAGE_BYTES = 4096, ROWS = 1 << 14 };
 enum { FLIPS = 3, PAGES_MAX = 120 };
@@ -105,7 +106,7 @@ static bool is_equal(const struct seen *seen, const struct history_location *pla
  * refused. Returns the refusals. */
 static uint32_t read_all(bool is_first)
 {
-    struct history_cursor *cursor = history_file_cursor_create(file);
+    struct history_cursor *cursor = history_cursor_create(file);
     uint8_t row[HISTORY_ROW_BYTES_MAX];
     uint32_t refused = 0, at = 0;
     uint64_t key;
@@ -120,7 +121,7 @@ static uint32_t read_all(bool is_first)
                                               .sequence = UINT64_MAX };
             for (;;) {
                 size_t bytes = 0;
-                int got = history_file_cursor_below(cursor, &place, row, &bytes);
+                int got = history_cursor_below(cursor, &place, row, &bytes);
                 bool is_known = at < row_count && (int)rows[at].place.table == table &&
                                 rows[at].place.key == key;
                 CHECK(got == 1 || got == 0 || (got == -EBADMSG && !is_first));
@@ -137,7 +138,7 @@ static uint32_t read_all(bool is_first)
             CHECK(at == row_count || (int)rows[at].place.table != table ||
                   rows[at].place.key != key);
         }
-    history_file_cursor_destroy(cursor);
+    history_cursor_destroy(cursor);
     return refused;
 }
 

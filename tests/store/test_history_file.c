@@ -11,6 +11,7 @@
 
 #include "check.h"
 #include "store/history_check.h"
+#include "store/history_cursor.h"
 #include "store/history_folder.h"
 
 enum { KEYS = 3, SEQUENCES = 400, KILLS = 6, ROWS_A_COMMIT = 20, COMMITS = 30, ACCEPTED_MAX = 400 };
@@ -117,7 +118,7 @@ static void check_below(struct history_cursor *cursor, struct history_location p
     if (next < SEQUENCES && rows[next] == 1 &&
         place.sequence > gap_after[place.table][key][next] + 1u)
         at = next + 1; /* it begins inside a gap */
-    int got = history_file_cursor_below(cursor, &place, row, &bytes);
+    int got = history_cursor_below(cursor, &place, row, &bytes);
     CHECK(got == (at > 0));
     if (got == 0)
         return;
@@ -129,7 +130,7 @@ static void check_below(struct history_cursor *cursor, struct history_location p
 
 static void check_all(struct history_file *file)
 {
-    struct history_cursor *cursor = history_file_cursor_create(file);
+    struct history_cursor *cursor = history_cursor_create(file);
 
     CHECK(cursor != NULL);
     for (int i = 0; i < 2000; i++) {
@@ -139,9 +140,9 @@ static void check_all(struct history_file *file)
             place.sequence = UINT64_MAX;
         check_below(cursor, place);
         if (below(9) == 0)
-            history_file_cursor_end(cursor);
+            history_cursor_end(cursor);
     }
-    history_file_cursor_destroy(cursor);
+    history_cursor_destroy(cursor);
 }
 
 static void put(struct history_file *file, struct history_location place, size_t bytes)
@@ -263,7 +264,7 @@ static void write_on(int told)
 static uint64_t check_whole(void)
 {
     struct history_file *file = open_it();
-    struct history_cursor *cursor = history_file_cursor_create(file);
+    struct history_cursor *cursor = history_cursor_create(file);
     uint64_t applied = history_file_applied(file), rows = 0;
     uint8_t row[HISTORY_ROW_BYTES_MAX], want[HISTORY_ROW_BYTES_MAX];
     size_t bytes;
@@ -271,7 +272,7 @@ static uint64_t check_whole(void)
     CHECK(cursor != NULL);
     for (uint64_t key = 0; key < KEYS; key++) {
         struct history_location place = place_of(HISTORY_FILLS, key, UINT64_MAX, 0);
-        while (history_file_cursor_below(cursor, &place, row, &bytes) == 1) {
+        while (history_cursor_below(cursor, &place, row, &bytes) == 1) {
             CHECK(place.sequence <= applied && place.index % KEYS == key && bytes == 100);
             row_of(&place, want, bytes);
             CHECK(memcmp(row, want, bytes) == 0);
@@ -279,7 +280,7 @@ static uint64_t check_whole(void)
         }
     }
     CHECK(rows == applied * ROWS_A_COMMIT);
-    history_file_cursor_destroy(cursor);
+    history_cursor_destroy(cursor);
     history_file_close(file);
     return applied;
 }

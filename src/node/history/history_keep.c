@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "engine/view/read.h"
 #include "node/history/history.h"
+#include "store/history_cursor.h"
 
 enum {
     COMMIT_ROWS = 1 << 16,  /* that are committed at once */
@@ -87,13 +88,13 @@ int history_keep_init(struct history_keep *keep, struct history *history, struct
     keep->file = file;
     show(keep);
     published_set(&keep->synced, history_file_applied(file)); /* opening it has synced it */
-    keep->cursor = history_file_cursor_create(file);
+    keep->cursor = history_cursor_create(file);
     return keep->cursor != NULL ? 0 : -ENOMEM;
 }
 
 void history_keep_free(struct history_keep *keep)
 {
-    history_file_cursor_destroy(keep->cursor);
+    history_cursor_destroy(keep->cursor);
     keep->cursor = NULL;
     keep->file = NULL;
 }
@@ -543,7 +544,7 @@ enum history_older history_keep_load(struct history_keep *keep, struct history_l
     if (!history_keep_is_written(keep))
         return HISTORY_OLDER_LOST;
     (void)history_keep_view(keep, location->table);
-    int got = history_file_cursor_below(keep->cursor, location, found->bytes, bytes);
+    int got = history_cursor_below(keep->cursor, location, found->bytes, bytes);
     if (got == 0)
         return HISTORY_OLDER_END;
     if (got > 0 && *bytes == 0)
@@ -593,5 +594,5 @@ void history_keep_end(struct history_keep *keep)
 {
     keep->is_viewing = false;
     if (keep->cursor != NULL)
-        history_file_cursor_end(keep->cursor);
+        history_cursor_end(keep->cursor);
 }
