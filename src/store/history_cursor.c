@@ -14,6 +14,9 @@ struct history_cursor {
     bool active;
     struct history_roots roots;
     struct history_cache cache;
+    struct history_path path; /* of this view: to the row that was found last */
+    uint8_t key[HISTORY_KEY_BYTES_MAX];
+    enum history_table table; /* of that row; HISTORY_TABLES: there is none */
 };
 
 struct history_cursor *history_cursor_create(const struct history_file *file)
@@ -65,6 +68,7 @@ static int view(struct history_cursor *cursor)
         return history_state_error(code);
     history_trees_roots(&cursor->file->trees, &cursor->roots);
     cursor->active = true;
+    cursor->table = HISTORY_TABLES;
     return 0;
 }
 
@@ -103,10 +107,32 @@ static bool covers(const struct history_node *node, const uint8_t *wanted, size_
     return location->sequence > first || (location->sequence == first && location->index != 0);
 }
 
+/* The entry that tells what is below `wanted`: a gap at or above it, else the first below it. Who
+ * reads on from the row that was found last is there, which is no gap. 1, and the cursor's path
+ * leads to it if it is below; 0, there is none; or -errno. */
+static int find(struct history_cursor *cursor, const struct history_location *location,
+                const uint8_t *wanted, size_t key_bytes, struct history_node *node)
+{
+    struct history_path *path = &cursor->path;
+
+    if (cursor->table != location->table || memcmp(cursor->key, wanted, key_bytes) != 0) {
+        path->cache = &cursor->cache;
+        int failed = history_path_find(path, cursor->roots.page[location->table],
+                                       cursor->roots.depth[location->table], wanted, key_bytes);
+        if (failed != 0)
+            return failed;
+        struct history_path above = *path;
+        int got = history_path_entry(&above, node);
+        if (got < 0 || (got > 0 && covers(node, wanted, key_bytes, location)))
+            return got;
+    }
+    int got = history_path_back(path);
+    return got > 0 ? history_path_entry(path, node) : got;
+}
+
 int history_cursor_below(struct history_cursor *cursor, struct history_location *location,
                          void *row, size_t *bytes)
 {
-    struct history_path path = { .cache = &cursor->cache }, above;
     uint8_t wanted[HISTORY_KEY_BYTES_MAX];
     struct history_node node;
 
@@ -115,23 +141,20 @@ int history_cursor_below(struct history_cursor *cursor, struct history_location 
     if (failed != 0)
         return failed;
     size_t key_bytes = history_state_key(location, wanted);
-    failed = history_path_find(&path, cursor->roots.page[location->table],
-                               cursor->roots.depth[location->table], wanted, key_bytes);
-    if (failed != 0)
-        return failed;
-    above = path;
-    int got = history_path_entry(&above, &node);
-    if (got == 0 || (got > 0 && !covers(&node, wanted, key_bytes, location))) {
-        got = history_path_back(&path);
-        if (got > 0)
-            got = history_path_entry(&path, &node);
-    }
+    int got = find(cursor, location, wanted, key_bytes, &node);
+    cursor->table = HISTORY_TABLES;
     if (got <= 0)
         return got;
     if (!is_of(&node, wanted, key_bytes))
         return 0;
     got = decode_row(&node, location, row, bytes);
-    if (got > 0 && location->index == HISTORY_GAP_INDEX)
+    if (got <= 0)
+        return got;
+    if (location->index == HISTORY_GAP_INDEX) {
         *bytes = 0;
+        return got;
+    }
+    cursor->table = location->table;
+    memcpy(cursor->key, node.key, key_bytes);
     return got;
 }

@@ -103,8 +103,10 @@ static void row_of(const struct history_location *place, uint8_t *row, size_t by
         cc_store64(row, made_by(place->table, key_of(place), place->sequence));
 }
 
-static void check_below(struct history_cursor *cursor, struct history_location place)
+/* Whether a row was found, which *from is then. */
+static bool check_below(struct history_cursor *cursor, struct history_location *from)
 {
+    struct history_location place = *from;
     uint8_t row[HISTORY_ROW_BYTES_MAX], want[HISTORY_ROW_BYTES_MAX];
     size_t bytes = 0;
     uint64_t at = place.sequence < SEQUENCES ? place.sequence : SEQUENCES, next = at;
@@ -116,33 +118,47 @@ static void check_below(struct history_cursor *cursor, struct history_location p
     while (next < SEQUENCES && rows[next] == 0)
         next++;
     if (next < SEQUENCES && rows[next] == 1 &&
-        place.sequence > gap_after[place.table][key][next] + 1u)
+        place.sequence + (place.index != 0) > gap_after[place.table][key][next] + 1u)
         at = next + 1; /* it begins inside a gap */
     int got = history_cursor_below(cursor, &place, row, &bytes);
     CHECK(got == (at > 0));
     if (got == 0)
-        return;
+        return false;
     CHECK(place.sequence == at - 1 && place.index == (rows[at - 1] == 1 ? place.index : 5));
     CHECK(bytes == (rows[at - 1] == 1 ? 0u : rows[at - 1]));
     row_of(&place, want, bytes);
     CHECK(rows[at - 1] == 1 || memcmp(row, want, bytes) == 0);
+    *from = place;
+    return bytes != 0;
 }
 
-static void check_all(struct history_file *file)
+/* Places at random, and on from what is found there; at first from where the call before ended,
+ * which was before the newest commit. */
+static void check_all(struct history_cursor *cursor)
 {
-    struct history_cursor *cursor = history_cursor_create(file);
+    static struct history_location place;
+    static bool is_row;
 
-    CHECK(cursor != NULL);
     for (int i = 0; i < 2000; i++) {
-        struct history_location place =
-            place_of(below(HISTORY_TABLES), below(KEYS), below(SEQUENCES + 2), 0);
+        while (is_row && below(9) != 0) {
+            struct history_location again = place;
+            is_row = check_below(cursor, &place);
+            if (is_row && place.table < HISTORY_LISTS && below(4) == 0) { /* a list beside it */
+                struct history_location beside = place;
+                beside.table = (enum history_table)below(HISTORY_LISTS);
+                (void)check_below(cursor, &beside);
+            }
+            if (!is_row)
+                (void)check_below(cursor, &again);
+        }
+        place = place_of(below(HISTORY_TABLES), below(KEYS), below(SEQUENCES + 2), 0);
         if (below(20) == 0)
             place.sequence = UINT64_MAX;
-        check_below(cursor, place);
+        is_row = check_below(cursor, &place);
         if (below(9) == 0)
             history_cursor_end(cursor);
     }
-    history_cursor_destroy(cursor);
+    history_cursor_end(cursor);
 }
 
 static void put(struct history_file *file, struct history_location place, size_t bytes)
@@ -185,10 +201,12 @@ static void drop(struct history_file *file, uint64_t key, uint64_t sequence, uin
 static void check_model(void)
 {
     struct history_file *file = open_it();
+    struct history_cursor *cursor = history_cursor_create(file);
     uint64_t applied = SEQUENCES;
 
+    CHECK(cursor != NULL);
     CHECK(history_file_applied(file) == 0 && history_file_from(file) == 1);
-    check_all(file);
+    check_all(cursor);
     for (int round = 0; round < 40; round++) {
         CHECK(history_file_begin(file) == 0);
         bool is_kept = below(4) != 0;
@@ -209,11 +227,14 @@ static void check_model(void)
             memcpy(gap_after, after, sizeof after);
         }
         if (below(5) == 0) {
+            history_cursor_destroy(cursor);
             history_file_close(file);
             file = open_it();
+            cursor = history_cursor_create(file);
+            CHECK(cursor != NULL);
         }
         CHECK(history_file_applied(file) == applied);
-        check_all(file);
+        check_all(cursor);
     }
     CHECK(history_file_begin(file) == 0); /* the journal ends with 200 */
     history_file_mark(file)->sequence = 200;
@@ -234,9 +255,10 @@ static void check_model(void)
                     made_by((uint64_t)t, (uint64_t)k, i) > 200)
                     model[t][k][i] = 0;
         }
-    check_all(file);
+    check_all(cursor);
     CHECK(history_file_applied(file) == 200);
     CHECK(history_file_sync(file) == 0);
+    history_cursor_destroy(cursor);
     history_file_close(file);
 }
 
