@@ -137,7 +137,7 @@
     X("33",  margin_to_place,       insufficient_margin_to_place, \
       "R4's taker test fails: it would only rest") \
     X("34",  room,                  order_rejected_internal, \
-      "no free page of a ladder, or a bound that only the walk sees (R1)") \
+      "no page of a ladder left for that price (R3), or a bound that only the walk sees (R1)") \
     X("35",  completed,             request_completed, \
       "otherwise")
 /* clang-format on */

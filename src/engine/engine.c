@@ -84,16 +84,6 @@ void engine_effects_lanes(const struct engine *engine, uint64_t lanes[EFFECT_LAN
     memcpy(lanes, engine->effects.lanes, sizeof engine->effects.lanes);
 }
 
-void engine_lanes_hash(const uint64_t lanes[EFFECT_LANES], uint8_t hash[HASH_BYTES])
-{
-    hash_blake2b256(hash, lanes, EFFECT_LANES * sizeof lanes[0]);
-}
-
-void engine_effects_hash(const struct engine *engine, uint8_t hash[HASH_BYTES])
-{
-    engine_lanes_hash(engine->effects.lanes, hash);
-}
-
 const uint8_t *engine_configuration(const struct engine *engine, size_t *bytes)
 {
     *bytes = engine->configuration_bytes;

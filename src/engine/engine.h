@@ -81,11 +81,21 @@ bool engine_has_work(const struct engine *engine);
 /* Copies the state of effects_hash. */
 void engine_effects_lanes(const struct engine *engine, uint64_t lanes[EFFECT_LANES]);
 
-/* The value that records, snapshots and heads name: BLAKE2b-256 of such a copy's 64 bytes. */
-void engine_lanes_hash(const uint64_t lanes[EFFECT_LANES], uint8_t hash[HASH_BYTES]);
+/* The value that records, snapshots and heads name: BLAKE2b-256 of such a copy's 64 bytes. Here and
+ * in the next one the caller hashes: the engine links to no library. */
+static inline void engine_lanes_hash(const uint64_t lanes[EFFECT_LANES], uint8_t hash[HASH_BYTES])
+{
+    hash_blake2b256(hash, lanes, EFFECT_LANES * sizeof lanes[0]);
+}
 
 /* The same of the state now. */
-void engine_effects_hash(const struct engine *engine, uint8_t hash[HASH_BYTES]);
+static inline void engine_effects_hash(const struct engine *engine, uint8_t hash[HASH_BYTES])
+{
+    uint64_t lanes[EFFECT_LANES];
+
+    engine_effects_lanes(engine, lanes);
+    engine_lanes_hash(lanes, hash);
+}
 
 /* Writes the canonical image of the whole state through the sink (image.h). */
 void engine_image(struct engine *engine, struct image_sink *sink);
