@@ -125,8 +125,8 @@ static int copy_finish(struct vault_copy *copy, uint8_t file_hash[HASH_BYTES],
 
 /* ---- putting --------------------------------------------------------------------------------- */
 
-int vault_upload_begin(struct vault_upload *upload, const struct vault *vault, struct disk *journal,
-                       const struct vault_snapshot *snapshot)
+int vault_snapshot_upload_begin(struct vault_upload *upload, const struct vault *vault,
+                                struct disk *journal, const struct vault_snapshot *snapshot)
 {
     char own[DISK_PATH_BYTES], part[DISK_PATH_BYTES];
 
@@ -173,18 +173,18 @@ static int end_reading(struct vault_upload *upload)
     return memcmp(file_hash, upload->snapshot.file_hash, HASH_BYTES) == 0 ? 1 : -EBADMSG;
 }
 
-int vault_upload_step(struct vault_upload *upload)
+int vault_snapshot_upload_step(struct vault_upload *upload)
 {
     int done = copy_step(&upload->copy);
 
     if (done == 1)
         done = upload->state == VAULT_UPLOAD_WRITES ? end_writing(upload) : end_reading(upload);
     if (done != 0)
-        vault_upload_end(upload);
+        vault_snapshot_upload_end(upload);
     return done;
 }
 
-void vault_upload_end(struct vault_upload *upload)
+void vault_snapshot_upload_end(struct vault_upload *upload)
 {
     if (upload->state == VAULT_UPLOAD_IDLE)
         return;

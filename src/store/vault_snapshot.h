@@ -51,16 +51,17 @@ struct vault_upload {
 
 /* Begins to put a snapshot of `journal` that vault_snapshot_find found. 0 or -errno, then it is
  * idle. */
-CC_MUST_USE int vault_upload_begin(struct vault_upload *upload, const struct vault *vault,
-                                   struct disk *journal, const struct vault_snapshot *snapshot);
+CC_MUST_USE int vault_snapshot_upload_begin(struct vault_upload *upload, const struct vault *vault,
+                                            struct disk *journal,
+                                            const struct vault_snapshot *snapshot);
 
 /* One piece of it: 0: there is more; 1: it is in the vault, and upload->snapshot is whole; -EBADMSG
  * when the node's file is not the one that its head describes, or what was read back differs; or
  * -errno. It is idle after all but 0. */
-CC_MUST_USE int vault_upload_step(struct vault_upload *upload);
+CC_MUST_USE int vault_snapshot_upload_step(struct vault_upload *upload);
 
 /* Gives it up. */
-void vault_upload_end(struct vault_upload *upload);
+void vault_snapshot_upload_end(struct vault_upload *upload);
 
 /* Copies a snapshot to the directory `to`, whose folder snapshot/ exists and whose `exchange` is
  * the vault's. 0; -EBADMSG when the file has another length or hash, or its head is not what

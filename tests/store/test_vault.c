@@ -207,9 +207,9 @@ static void make_snapshot(const struct archive_row *row, uint64_t sequence, bool
 static int upload(const struct vault_snapshot *found, struct vault_snapshot *put)
 {
     struct vault_upload upload;
-    int done = vault_upload_begin(&upload, &vault, journal, found);
+    int done = vault_snapshot_upload_begin(&upload, &vault, journal, found);
     while (done == 0)
-        done = vault_upload_step(&upload);
+        done = vault_snapshot_upload_step(&upload);
     CHECK(upload.state == VAULT_UPLOAD_IDLE);
     *put = upload.snapshot;
     return done;

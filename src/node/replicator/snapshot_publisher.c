@@ -127,7 +127,7 @@ static bool is_agreed(struct snapshot_publisher *publisher, const struct survey 
 
 static uint32_t go_on(struct snapshot_publisher *publisher, uint64_t now_ns)
 {
-    int done = vault_upload_step(&publisher->upload);
+    int done = vault_snapshot_upload_step(&publisher->upload);
 
     if (done < 0)
         return fail(publisher, now_ns, done);
@@ -168,7 +168,7 @@ uint32_t snapshot_publisher_step(struct snapshot_publisher *publisher, uint64_t 
         error =
             vault_snapshot_prune(publisher->vault, survey.snapshot_sequence[SURVEY_SNAPSHOTS - 1]);
     if (error == 0)
-        error = vault_upload_begin(&publisher->upload, publisher->vault, publisher->journal,
-                                   &publisher->found);
+        error = vault_snapshot_upload_begin(&publisher->upload, publisher->vault,
+                                            publisher->journal, &publisher->found);
     return error == 0 ? 1 : fail(publisher, now_ns, error);
 }

@@ -134,7 +134,7 @@ static void *vault_main(void *context)
         if (phase == PHASE_FAILED)
             node_ask_stop(node); /* a start that waits for the vault is given up */
         if (phase > PHASE_OPEN) {
-            vault_upload_end(&node->publisher.upload);
+            vault_snapshot_upload_end(&node->publisher.upload);
             return NULL;
         }
         uint32_t work = replicator_vault_read(node->replicator);
