@@ -168,13 +168,17 @@ class Etcd:
         rows = [base64.b64decode(row["value"]) for row in found.get("kvs", [])]
         return [(int.from_bytes(row[16:24], "little"), row[64:96]) for row in rows]
 
-    def members(self, cluster):
-        """The names of the nodes that belong to the cluster."""
-        first, end = (base64.b64encode(f"perp/{cluster}/member/{text}".encode()).decode()
+    def names(self, cluster, folder):
+        """The names of the nodes that have a key in the folder."""
+        first, end = (base64.b64encode(f"perp/{cluster}/{folder}/{text}".encode()).decode()
                       for text in ("", "~"))
         found = self.insist("/v3/kv/range", {"key": first, "range_end": end, "keys_only": True})
         keys = [base64.b64decode(row["key"]).decode() for row in found.get("kvs", [])]
         return [key.rsplit("/", 1)[1] for key in keys]
+
+    def members(self, cluster):
+        """The names of the nodes that belong to the cluster."""
+        return self.names(cluster, "member")
 
 
 class Proxy:

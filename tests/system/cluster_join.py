@@ -1,6 +1,7 @@
 """cluster_join.py - a part of the drill of test_cluster.py: another node joins by an invitation
 (replication.md, Invitation).
 """
+import base64
 import json
 import pathlib
 import re
@@ -75,7 +76,12 @@ def leaves(cluster, node, config):
     leave(1, f"{node.name} is there")
     node.kill()
     until(lambda: is_missed(True), lambda: f"{missed}: {cluster.shown()}")
+    shown = [("key", f"perp/{cluster.name}/image/{node.name}"), ("value", "shown")]
+    cluster.etcd.insist("/v3/kv/put", {name: base64.b64encode(text.encode()).decode()
+                                       for name, text in shown})
     leave(0, node.name)
+    if node.name in cluster.etcd.names(cluster.name, "image"):
+        problems.append(f"{node.name} has left and its image/ is there")
     until(lambda: is_missed(False), lambda: f"{node.name} missed no longer: {cluster.shown()}")
     if node.name in cluster.etcd.members(cluster.name):
         problems.append(f"{node.name} has left and is a member")

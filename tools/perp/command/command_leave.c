@@ -22,16 +22,21 @@ static struct repl_key key_of(const struct cluster_client *client, const char *f
     return repl_key_of(config_text(&client->config, OPTION_cluster_name), name);
 }
 
-/* Deletes the membership if the node has no session: one that runs would join again. */
+/* Deletes the membership, and the hash that the node has shown of its snapshot, if it has no
+ * session: one that runs would join again. */
 static bool leave(struct cluster_client *client, const char *node)
 {
     struct context *context = client->context;
     struct repl_key member = key_of(client, "member", node), runs = key_of(client, "node", node);
+    struct repl_key image = key_of(client, "image", node);
     const struct etcd_request look = { .kind = ETCD_RANGE, .key = etcd_text(member.text) };
     const struct etcd_compare is_gone = { etcd_text(runs.text), ETCD_VERSION, 0 };
-    const struct etcd_op remove = { .verb = ETCD_DELETE, .key = etcd_text(member.text) };
+    const struct etcd_op remove[] = {
+        { .verb = ETCD_DELETE, .key = etcd_text(member.text) },
+        { .verb = ETCD_DELETE, .key = etcd_text(image.text) },
+    };
     const struct etcd_transaction transaction = {
-        .compares = &is_gone, .compare_count = 1, .then = &remove, .then_count = 1
+        .compares = &is_gone, .compare_count = 1, .then = remove, .then_count = CC_COUNT(remove)
     };
     const struct etcd_request request = { .kind = ETCD_TRANSACTION, .transaction = &transaction };
     struct etcd_done done;
