@@ -76,6 +76,8 @@ const built = await esbuild.build({
   bundle: true,
   preserveSymlinks: true, // names hash paths: node_modules may be a link
   minify: true,
+  mangleProps: /^_[a-zA-Z]{5}/, // fancy-canvas calls its own members so, and
+  reserveProps: /^_(horizontal|vertical)PixelRatio$/, // defines two of them by their texts
   splitting: true,
   format: 'esm',
   target: 'es2022',
