@@ -346,6 +346,50 @@ for (const bad of ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD', '0x5aAeb6053F3E
 same(made.withdrawFault({ amount: '1', destination: '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed' }), null);
 for (const amount of ['0.999999', '1.0000001', '1e3', '-5', '']) same(made.withdrawFault({ amount, destination: '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed' }) === null, false);
 
+// The dead-man: one word after another, each of what is wanted by then; what was not acknowledged is not shown as armed or
+// disarmed; nothing is said for an account that has left.
+const turn = () => new Promise((done) => setTimeout(done));
+{
+  const words = [];
+  const trader = { credentials: { account: 7n }, sign: async (name, { deadline_ns }) => {
+    const word = { isOn: deadline_ns > 0n, isDone: false, status: 'unknown', send: () => new Promise((done) => (word.end = (isDone) => done(void (word.isDone = isDone)))) };
+    words.push(word);
+    return word;
+  } };
+  const arming = (trader.arming = new made.Arming(trader));
+  const isHeld = () => arming.deadline > Date.now() + 1000 * made.DEAD_MAN_S / 2;
+  const said = async (...wanted) => (await turn(), same(words.map((one) => one.isOn), wanted));
+  const ends = async (isDone, ...wanted) => (words.at(-1).end(isDone), await said(...wanted));
+  arming.setDeadMan(true);
+  await said(true);
+  same(isHeld(), false);
+  for (const isOn of [false, true, false]) arming.setDeadMan(isOn);
+  await said(true);
+  await ends(true, true, false);
+  same(isHeld(), true);
+  await ends(false, true, false);
+  same([isHeld(), arming.problem], [true, 'unknown']);
+  arming.setDeadMan(true);
+  await said(true, false, true);
+  await ends(true, true, false, true);
+  arming.look();
+  await said(true, false, true);
+  const { now } = performance;
+  performance.now = () => now.call(performance) + 16_000;
+  arming.look();
+  performance.now = now;
+  await said(true, false, true, true);
+  await ends(true, true, false, true, true);
+  arming.setDeadMan(false);
+  await said(true, false, true, true, false);
+  await ends(true, true, false, true, true, false);
+  same([arming.deadline, arming.problem], [0, null]);
+  arming.setDeadMan(true);
+  trader.credentials = null;
+  trader.arming = new made.Arming(trader);
+  await said(true, false, true, true, false);
+}
+
 // Every request that the page makes, by every key that signs it.
 const portfolio_id = made.portfolioBytes(7n), key = new Uint8Array(32).fill(5), order_id = made.uuidBytes('0198c0de-0000-7000-8000-0000000000a1');
 const asked = [

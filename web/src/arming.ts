@@ -9,37 +9,51 @@ export const GRACE_MS = 5000;
 export const DEAD_MAN_S = 60;
 const AGAIN_MS = 15_000;
 
+/** Of one account: that of another has its own. */
 export class Arming extends Model {
-  /** Whether orders end when the page no longer says that it is there. */
+  /** Whether orders shall end when the page no longer says that it is there. */
   isDeadMan = false;
+  /** When they end, in ms, as the exchange has last acknowledged. */
+  deadline = 0;
   /** What went wrong with it last. */
   problem: string | null = null;
-  #timer = 0;
+  #againAt = 0;
+  #last = Promise.resolve();
+  #isWaiting = false;
 
   constructor(readonly trader: Trader) {
     super();
   }
 
-  /** Whether orders end when the connection breaks; null: it has been asked for. */
-  get disconnect(): boolean | null {
-    return this.trader.stream.isArmed;
-  }
-
   /** A page that is loaded has said it to nobody: the dead-man of one before it goes on until its time. */
-  async setDeadMan(isOn: boolean): Promise<void> {
-    clearInterval(this.#timer);
+  setDeadMan(isOn: boolean): void {
     this.isDeadMan = isOn;
-    if (isOn) this.#timer = window.setInterval(() => void this.#say(true), AGAIN_MS);
-    await this.#say(isOn);
+    this.#say();
   }
 
-  async #say(isOn: boolean): Promise<void> {
-    const { trader } = this;
-    if (trader.credentials === null) return void this.setDeadMan(false);
-    const deadline = isOn ? BigInt(Math.floor(serverNow()) + DEAD_MAN_S * 1000) * 1_000_000n : 0n;
+  /** Says again that the page is there, when it is time. Called each second, and by what comes: timers of a hidden page rest. */
+  look(): void {
+    if (this.isDeadMan && performance.now() > this.#againAt) this.#say();
+  }
+
+  /** One word after another, each of what is wanted by then: none arrives behind a later one. */
+  #say(): void {
+    this.#againAt = performance.now() + AGAIN_MS;
+    this.changed();
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    this.#last = this.#last.then(() => this.#tell());
+  }
+
+  async #tell(): Promise<void> {
+    this.#isWaiting = false;
+    const { trader, isDeadMan } = this;
+    if (trader.arming !== this) return; // the account has left
+    const deadline = isDeadMan ? Math.floor(serverNow()) + DEAD_MAN_S * 1000 : 0;
     try {
-      const said = await trader.sign('schedule_cancel_all', { portfolio_id: portfolioBytes(trader.credentials.account), deadline_ns: deadline });
+      const said = await trader.sign('schedule_cancel_all', { portfolio_id: portfolioBytes(trader.credentials!.account), deadline_ns: BigInt(deadline) * 1_000_000n });
       await said.send();
+      if (said.isDone) this.deadline = deadline;
       this.problem = said.isDone ? null : said.status;
     } catch (caught) {
       this.problem = (caught as Error).message;

@@ -41,6 +41,8 @@ export class Stream extends Model {
   onEpoch: () => void = () => {};
   /** Called when a connection has come back. */
   onReturn: () => void = () => {};
+  /** Called each second, and by each message. */
+  onWord: () => void = () => {};
   /** Called when the key of a login is refused. */
   onRefusedLogin: (problem: { code: string }) => void = () => {};
   /** Whether the account's orders end when this connection breaks; null: that has been asked for, and is not answered. */
@@ -203,6 +205,7 @@ export class Stream extends Model {
   }
 
   #message(text: string): void {
+    this.onWord();
     const message = parseJson(text);
     if (message.op !== undefined) this.#replied(message);
     else this.#frame(message as Frame);
@@ -257,6 +260,7 @@ export class Stream extends Model {
 
   /** Once a second: rates, refusals that may be over, and subscriptions from which nothing has come for too long. */
   #watch(): void {
+    this.onWord();
     const now = performance.now();
     for (const subscription of this.subscriptions.values()) {
       subscription.measure(now);

@@ -45,7 +45,7 @@ export class Trader extends Model {
   /** What of the exchange master keys sign for. */
   readonly exchangeId: string;
   readonly wallets = new Wallets(() => this.changed());
-  readonly arming = new Arming(this);
+  arming = new Arming(this);
   readonly #vault: Vault;
   readonly #rpId: string | null;
   #timer = 0;
@@ -298,6 +298,7 @@ export class Trader extends Model {
       this.problem = `the exchange does not take this browser's key: ${problem.code}`;
       this.changed();
     };
+    stream.onWord = () => this.arming.look();
     stream.login(this.credentials!.apiKey);
     this.#subscription = stream.subscribe(PRIVATE, {
       snapshot: (_data, frame) => {
@@ -316,6 +317,7 @@ export class Trader extends Model {
     this.#heard = 0n;
     this.credentials = null;
     this.account = null;
+    this.arming = new Arming(this);
   }
 
   async #newSession(): Promise<Session> {
