@@ -390,6 +390,77 @@ const turn = () => new Promise((done) => setTimeout(done));
   await said(true, false, true, true, false);
 }
 
+// The arm of a connection: what is wanted is said on each until it is acknowledged that nothing is armed; after a refusal
+// that goes by it is asked again, the login before it.
+{
+  const sockets = [];
+  globalThis.WebSocket = class {
+    static OPEN = 1;
+    readyState = 1;
+    sent = [];
+    constructor() { sockets.push(this); }
+    send(op) { this.sent.push(JSON.parse(op)); }
+  };
+  Object.assign(globalThis, { location: { protocol: 'http:', host: 'a' }, window: globalThis, addEventListener() {}, document: { addEventListener() {} } });
+  let watch;
+  const { setInterval } = globalThis;
+  globalThis.setInterval = (one) => (watch = one);
+  const stream = new made.Stream();
+  stream.start();
+  globalThis.setInterval = setInterval;
+  let arm_id;
+  const said = (isWanted, isArmed, ...wanted) => {
+    const ops = sockets.at(-1).sent.splice(0).filter(({ op }) => op !== 'subscribe');
+    arm_id = ops.find((one) => one.arm_id)?.arm_id ?? arm_id;
+    same([stream.isArmWanted, stream.isArmed, ...ops.map((one) => one.enabled ?? one.op)], [isWanted, isArmed, ...wanted]);
+  };
+  const answers = (enabled, op = 'cancel_on_disconnect') => sockets.at(-1).onmessage({ data: JSON.stringify(
+    { op, ...(typeof enabled === 'string' ? { problem: { code: enabled } } : { arm_id, enabled }) }) });
+  const again = () => (sockets.at(-1).onclose({ code: 1006 }), stream.retry());
+  sockets[0].onopen();
+  stream.login('key');
+  said(false, false, 'login');
+  stream.arm(true, 5000);
+  said(true, null, true);
+  answers(true);
+  said(true, true);
+  again();
+  stream.arm(false, 5000);
+  said(false, null);
+  sockets.at(-1).onopen();
+  said(false, null, 'login', false);
+  answers('rate_limited');
+  watch();
+  said(false, null, 'login', false);
+  answers(false);
+  watch();
+  said(false, false);
+  again();
+  sockets.at(-1).onopen();
+  said(false, false, 'login');
+  answers('not_ready', 'login');
+  stream.arm(true, 5000);
+  said(true, null, true);
+  answers('invalid_api_key');
+  watch();
+  said(true, null, 'login', true);
+  stream.arm(false, 5000);
+  answers(true);
+  said(false, true, false);
+  stream.arm(true, 5000);
+  answers(false);
+  said(true, false, true);
+  answers(true);
+  said(true, true);
+  stream.arm(false, 5000);
+  answers('invalid_parameter');
+  watch();
+  said(false, null, false);
+  again();
+  sockets.at(-1).onopen();
+  said(false, null, 'login', false);
+}
+
 // Every request that the page makes, by every key that signs it.
 const portfolio_id = made.portfolioBytes(7n), key = new Uint8Array(32).fill(5), order_id = made.uuidBytes('0198c0de-0000-7000-8000-0000000000a1');
 const asked = [

@@ -123,11 +123,10 @@ function Arms({ arming }: { arming: Arming }) {
   useModel(arming);
   const { stream } = arming.trader;
   useModel(stream);
-  const isOn = stream.isArmed;
   return (
     <section aria-label="When this page is gone">
       <h3>When this page is gone</h3>
-      <label class="switch"><input type="checkbox" id="arm-disconnect" checked={isOn !== false} disabled={isOn === null && stream.isOpen} onChange={(event) => stream.arm(event.currentTarget.checked, GRACE_MS)} /> cancel my orders {GRACE_MS / 1000} s after its connection breaks{isOn === null && ' …'}</label>
+      <label class="switch"><input type="checkbox" id="arm-disconnect" checked={stream.isArmWanted} onChange={(event) => stream.arm(event.currentTarget.checked, GRACE_MS)} /> cancel my orders {GRACE_MS / 1000} s after its connection breaks</label>
       <label class="switch"><input type="checkbox" id="arm-dead-man" checked={arming.isDeadMan} onChange={(event) => arming.setDeadMan(event.currentTarget.checked)} /> cancel my orders when it has said nothing for {DEAD_MAN_S} s</label>
       {(stream.armProblem ?? arming.problem) !== null && <p class="outcome tone-bad" role="alert">{statusText((stream.armProblem ?? arming.problem)!)}</p>}
     </section>
@@ -137,12 +136,13 @@ function Arms({ arming }: { arming: Arming }) {
 /** What is armed, for the headline. */
 function Armed({ arming, onOpen }: { arming: Arming; onOpen: () => void }) {
   useModel(arming);
-  useModel(arming.trader.stream);
-  const isOn = arming.trader.stream.isArmed !== false;
-  const isHeld = arming.deadline > serverNow();
-  if (!isOn && !arming.isDeadMan && !isHeld) return null;
-  const isSure = arming.isDeadMan === isHeld;
-  return <button type="button" class={`chip tone-${isSure ? 'warn' : 'bad'}`} title="Orders are cancelled when this page is gone" onClick={onOpen}>⚑ {isSure ? 'armed' : 'not confirmed'}: {[isOn && 'disconnect', (arming.isDeadMan || isHeld) && `${DEAD_MAN_S} s`].filter(Boolean).join(', ')}</button>;
+  const { isArmWanted, isArmed } = useModel(arming.trader.stream);
+  const { isDeadMan, deadline } = arming;
+  const isHeld = deadline > serverNow();
+  const texts = [(isArmWanted || isArmed !== false) && 'disconnect', (isDeadMan || isHeld) && `${DEAD_MAN_S} s`].filter(Boolean);
+  if (texts.length === 0) return null;
+  const isSure = isArmWanted === isArmed && isDeadMan === isHeld;
+  return <button type="button" class={`chip tone-${isSure ? 'warn' : 'bad'}`} title="Orders are cancelled when this page is gone" onClick={onOpen}>⚑ {isSure ? 'armed' : 'not confirmed'}: {texts.join(', ')}</button>;
 }
 
 function Beginning({ trader, testnet, step }: { trader: Trader; testnet: boolean; step: Step }) {

@@ -26,6 +26,8 @@ const WAIT_FIRST_MS = 250;
 const WAIT_MAX_MS = 10_000;
 const SLOW_CODE = 4008;
 const SLOW_WINDOW_MS = 60_000;
+/** Problems that go by. */
+const SOON = /^(not_ready|rate_limited)$/;
 
 export class Stream extends Model {
   readonly subscriptions = new Map<string, Subscription>();
@@ -45,11 +47,16 @@ export class Stream extends Model {
   onWord: () => void = () => {};
   /** Called when the key of a login is refused. */
   onRefusedLogin: (problem: { code: string }) => void = () => {};
-  /** Whether the account's orders end when this connection breaks; null: that has been asked for, and is not answered. */
+  /** Whether the account's orders shall end when this connection breaks. */
+  isArmWanted = false;
+  /** Whether they do; null: that has been asked for, and is not known. */
   isArmed: boolean | null = false;
-  /** Why it was not armed. */
+  /** Why that was refused. */
   armProblem: string | null = null;
-  #arm: string | null = null;
+  /** Of what the exchange has armed, or may have. */
+  #armId: string | null = null;
+  /** Whether something was refused that will be given soon. */
+  #isAgain = false;
   #apiKey: string | null = null;
   #grace = 0;
   #socket: WebSocket | null = null;
@@ -92,26 +99,35 @@ export class Stream extends Model {
     if (apiKey !== null) return this.#ask('login', { api_key: apiKey });
     const socket = this.#socket;
     this.isOpen = false;
-    this.#arm = null;
-    this.isArmed = false;
+    this.#armId = null;
+    this.isArmWanted = this.isArmed = false;
+    this.armProblem = null;
     this.#connect();
     socket?.close();
     this.changed();
   }
 
-  /** Arms and disarms what ends the orders of the logged in account once this connection has been broken for `graceMs`; armed again on each
-   * connection. */
+  /** Arms and disarms what ends the orders of the logged in account once this connection has been broken for `graceMs`; said again on each
+   * connection, until the exchange has acknowledged that nothing is armed. */
   arm(isOn: boolean, graceMs: number): void {
-    const id = this.#arm ?? crypto.randomUUID();
-    this.#arm = isOn ? id : null;
+    this.#armId ??= crypto.randomUUID();
+    this.isArmWanted = isOn;
     this.#grace = graceMs;
-    this.#askArm(id, isOn);
+    this.#askArm();
     this.changed();
   }
 
-  #askArm(id: string, isOn: boolean): void {
+  #askArm(): void {
+    if (this.#armId === null) return;
     this.isArmed = null;
-    this.#ask('cancel_on_disconnect', { arm_id: id, subaccount_index: 0, enabled: isOn, grace_ms: this.#grace });
+    this.#ask('cancel_on_disconnect', { arm_id: this.#armId, subaccount_index: 0, enabled: this.isArmWanted, grace_ms: this.#grace });
+  }
+
+  /** Says whose connection it is, and what is armed on it. */
+  #introduce(): void {
+    this.#isAgain = false;
+    if (this.#apiKey !== null) this.#ask('login', { api_key: this.#apiKey });
+    this.#askArm();
   }
 
   /** Asks for a new snapshot of a subscription. */
@@ -176,8 +192,7 @@ export class Stream extends Model {
     this.attempt = 0;
     this.isSlow = false;
     this.isRefused = false;
-    if (this.#apiKey !== null) this.#ask('login', { api_key: this.#apiKey });
-    if (this.#arm !== null) this.#askArm(this.#arm, true);
+    this.#introduce();
     for (const subscription of this.subscriptions.values()) this.#subscribe(subscription);
     this.changed();
   }
@@ -211,22 +226,24 @@ export class Stream extends Model {
     else this.#frame(message as Frame);
   }
 
-  #replied(message: { op: string; id?: number; epoch?: Int; problem?: Refusal; enabled?: boolean }): void {
+  #replied(message: { op: string; id?: number; epoch?: Int; problem?: Refusal; enabled?: boolean; arm_id?: string }): void {
+    const { op, problem } = message;
     const subscription = this.#asked.get(message.id ?? 0);
     if (subscription !== undefined) {
       this.#asked.delete(message.id!);
-      if (message.problem !== undefined) {
-        subscription.refused(message.problem);
+      if (problem !== undefined) {
+        subscription.refused(problem);
         this.changed();
       }
     }
-    if (message.op === 'cancel_on_disconnect') {
-      this.isArmed = message.enabled ?? false;
-      this.armProblem = message.problem?.code ?? null;
-      if (message.problem !== undefined) this.#arm = null;
+    if (op === 'cancel_on_disconnect' && this.#armId !== null) {
+      this.armProblem = problem?.code ?? null;
+      if (message.arm_id === this.#armId) this.isArmed = message.enabled!;
+      if (!this.isArmWanted && this.isArmed === false) this.#armId = null;
       this.changed();
     }
-    if (message.op === 'login' && message.problem !== undefined) this.onRefusedLogin(message.problem);
+    if (problem !== undefined && (op === 'login' || op === 'cancel_on_disconnect')) this.#isAgain ||= SOON.test(problem.code);
+    if (op === 'login' && problem !== undefined) this.onRefusedLogin(problem);
     if (message.epoch === undefined) return;
     const epoch = big(message.epoch);
     const other = this.#epoch !== null && this.#epoch !== epoch;
@@ -271,6 +288,7 @@ export class Stream extends Model {
         this.staleSince ??= Date.now();
       }
     }
+    if (this.isOpen && this.#isAgain) this.#introduce();
     if (this.isOpen && this.state === 'stale') {
       const socket = this.#socket;
       this.#closed(0);
