@@ -343,13 +343,17 @@ export class Trader extends Model {
 
   /** With the API key, by which the account is read, the browser has all that it needs. */
   async #admit(master: Master, account: bigint, session: Session, expires: string): Promise<void> {
-    const made = await this.byMaster(master, makePayload('create_api_key', master.signer, {
-      account_id: account, subaccount_pin: WHOLE_ACCOUNT, scope: READ_WRITE,
-      label: `console ${new Date().toISOString().slice(0, 10)}`,
-    }));
+    let answer: any;
+    for (let turn = 0; answer?.api_key === undefined; turn++) { // of a repetition it has no key
+      if (turn === 2) throw new Problem('no_answer', 'the API key is lost: sign in', 0);
+      ({ answer } = await this.byMaster(master, makePayload('create_api_key', master.signer, {
+        account_id: account, subaccount_pin: WHOLE_ACCOUNT, scope: READ_WRITE,
+        label: `console ${new Date().toISOString().slice(0, 10)}`,
+      })));
+    }
     this.credentials = {
       account, sessionKey: session.key, sessionPublic: session.publicKey, sessionExpires: expires,
-      master: master.id, apiKeyId: made.answer.api_key_id, apiKey: made.answer.api_key,
+      master: master.id, apiKeyId: answer.api_key_id, apiKey: answer.api_key,
     };
     await this.#vault.save(this.credentials);
     this.#follow();
