@@ -76,8 +76,9 @@ const built = await esbuild.build({
   bundle: true,
   preserveSymlinks: true, // names hash paths: node_modules may be a link
   minify: true,
-  mangleProps: /^_[a-zA-Z]{5}/, // fancy-canvas calls its own members so, and
-  reserveProps: /^_(horizontal|vertical)PixelRatio$/, // defines two of them by their texts
+  // Members of fancy-canvas, which it and lightweight-charts alone call; two it defines by their texts.
+  mangleProps: /^_[a-zA-Z]{5}|^(un)?subscribe(Suggested)?BitmapSizeChanged$|^applySuggestedBitmapSize$|^use(Bitmap|Media)CoordinateSpace$/,
+  reserveProps: /^_(horizontal|vertical)PixelRatio$/,
   splitting: true,
   format: 'esm',
   target: 'es2022',

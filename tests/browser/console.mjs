@@ -346,6 +346,16 @@ for (const bad of ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD', '0x5aAeb6053F3E
 same(made.withdrawFault({ amount: '1', destination: '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed' }), null);
 for (const amount of ['0.999999', '1.0000001', '1e3', '-5', '']) same(made.withdrawFault({ amount, destination: '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed' }) === null, false);
 
+// An answer that does not come, or not whole, is none after 10 s.
+const { fetch } = globalThis, { timeout } = AbortSignal;
+AbortSignal.timeout = (ms) => (same(ms, 10_000), AbortSignal.abort());
+for (const text of [(signal) => Promise.reject(signal.reason), () => Promise.resolve('{}')]) {
+  globalThis.fetch = async (_path, { signal }) => ({ ok: true, headers: new Headers(), text: () => text(signal) });
+  same(await made.ask('/a').then(({ body }) => body, ({ code, status }) => [code, status]), text.length === 1 ? ['no_answer', 0] : {});
+}
+Object.assign(globalThis, { fetch });
+AbortSignal.timeout = timeout;
+
 // The dead-man: one word after another, each of what is wanted by then; what was not acknowledged is not shown as armed or
 // disarmed; nothing is said for an account that has left.
 const turn = () => new Promise((done) => setTimeout(done));

@@ -18,27 +18,29 @@ export class Problem extends Error {
 
 export type Answer = { body: any; sequence: bigint; roundTrip: number };
 
-async function read(response: Response): Promise<any> {
-  const text = await response.text();
+const ANSWER_MS = 10_000;
+
+function read(text: string, status: number): any {
   try {
     return text === '' ? null : parseJson(text);
   } catch {
-    throw new Problem('unreadable_answer', text.slice(0, 120), response.status);
+    throw new Problem('unreadable_answer', text.slice(0, 120), status);
   }
 }
 
-/** Asks and parses; throws a Problem for every outcome but 2xx. */
+/** Asks and parses; throws a Problem for every outcome but 2xx, and when no answer is whole in time. */
 export async function ask(path: string, init: RequestInit = {}): Promise<Answer> {
   const sent = performance.now();
-  let response: Response;
+  let response: Response, text: string, received: number;
   try {
-    response = await fetch(path, { cache: 'no-store', credentials: 'omit', ...init });
+    response = await fetch(path, { cache: 'no-store', credentials: 'omit', signal: AbortSignal.timeout(ANSWER_MS), ...init });
+    received = performance.now();
+    text = await response.text();
   } catch {
     throw new Problem('no_answer', 'the exchange did not answer', 0);
   }
-  const received = performance.now();
   clockSample(response.headers.get('X-Server-Time-Ns'), sent, received);
-  const body = await read(response);
+  const body = read(text, response.status);
   if (!response.ok)
     throw new Problem(body?.code ?? 'no_answer', body?.detail ?? response.statusText, response.status, body);
   const sequence = BigInt(response.headers.get('X-Sequence') ?? '0');

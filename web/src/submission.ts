@@ -20,6 +20,7 @@ export class Submission extends Model {
   answer: any = null;
   problem: Problem | null = null;
   attempts = 0;
+  isSending = false;
 
   constructor(
     readonly payload: Payload,
@@ -34,12 +35,14 @@ export class Submission extends Model {
   async send(): Promise<void> {
     if (this.state !== 'new') return;
     this.state = 'sent';
+    this.isSending = true;
     const until = serverNow() + AGAIN_MS;
     while (!(await this.#try()) && serverNow() < until) {
       this.state = 'unknown';
       this.changed();
       await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
     }
+    this.isSending = false;
     this.changed();
   }
 

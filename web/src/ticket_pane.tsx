@@ -48,11 +48,11 @@ function NumberField({ name, unit, order, faults, onChange }: FieldProps) {
 }
 
 function Outcome({ submission }: { submission: Submission }) {
-  const { state, answer, problem, status, isDone } = useModel(submission);
+  const { state, answer, problem, status, isDone, isSending } = useModel(submission);
   const tone = state === 'sent' ? 'dim' : isDone ? 'good' : state === 'unknown' ? 'warn' : 'bad';
   const ack = answer?.timing_ns === undefined ? '' : ` ${(answer.timing_ns.ack / 1e6).toFixed(2)} ms in the exchange.`;
   const words = state === 'sent' ? 'sent …'
-    : state === 'unknown' ? 'no answer yet: the same bytes are sent again'
+    : state === 'unknown' ? (isSending ? 'no answer yet: the same bytes are sent again' : statusText('outcome_unknown'))
     : isDone ? `${answer?.original_status === undefined ? '' : 'It had arrived the first time: '}${statusText(answer?.order_status ?? status)}.${answer?.filled_size > '0' ? ` Filled ${answer.filled_size} at ${shownText(answer.average_price)}.` : ''}${ack}`
     : `${statusText(status)}. ${problem?.detail ?? ''}`;
   return <p class={`outcome tone-${tone}`} role="alert">{words}</p>;
@@ -157,7 +157,7 @@ function Ticket({ market, trader, picked, isStale, onTaken }: TicketProps) {
   const judged = judgeOrder(order, market);
   const reason = trader.credentials === null ? 'Open an account to trade.' : marketObstacle(order, market, statusText(market.state));
   const { payload, command } = usePayload(order, market, judged, trader, sent);
-  const isBusy = useModel(submission)?.state === 'sent' || submission?.state === 'unknown';
+  const isBusy = useModel(submission)?.isSending ?? false;
   const isPlacing = useRef(false);
   const send = async (ready: Payload) => {
     if (isStale && !confirm('What is shown is stale. Send the order all the same?')) return;
