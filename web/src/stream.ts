@@ -26,8 +26,8 @@ const WAIT_FIRST_MS = 250;
 const WAIT_MAX_MS = 10_000;
 const SLOW_CODE = 4008;
 const SLOW_WINDOW_MS = 60_000;
-/** Problems that go by. */
-const SOON = /^(not_ready|rate_limited)$/;
+/** Problems of a key or of what is asked; others go by. */
+const LASTS = /^invalid|^read_only|permitted$/;
 
 export class Stream extends Model {
   readonly subscriptions = new Map<string, Subscription>();
@@ -242,8 +242,10 @@ export class Stream extends Model {
       if (!this.isArmWanted && this.isArmed === false) this.#armId = null;
       this.changed();
     }
-    if (problem !== undefined && (op === 'login' || op === 'cancel_on_disconnect')) this.#isAgain ||= SOON.test(problem.code);
-    if (op === 'login' && problem !== undefined) this.onRefusedLogin(problem);
+    if (problem !== undefined && (op === 'login' || op === 'cancel_on_disconnect')) {
+      if (!LASTS.test(problem.code)) this.#isAgain = true;
+      else if (op === 'login') this.onRefusedLogin(problem);
+    }
     if (message.epoch === undefined) return;
     const epoch = big(message.epoch);
     const other = this.#epoch !== null && this.#epoch !== epoch;
