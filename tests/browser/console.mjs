@@ -356,6 +356,12 @@ for (const text of [(signal) => Promise.reject(signal.reason), () => Promise.res
 Object.assign(globalThis, { fetch });
 AbortSignal.timeout = timeout;
 
+// What was read behind a list goes with the row that it was read behind.
+const listed = (...ids) => ids.map((id) => ({ id }));
+const read = { behind: 'c', rows: listed('c', 'b', 'a'), isWhole: true };
+same(made.behindKept(read, listed('e', 'd', 'c')), { ...read, rows: listed('b', 'a') });
+same(made.behindKept(read, listed('g', 'f', 'e')), { behind: null, rows: [], isWhole: false });
+
 // The dead-man: one word after another, each of what is wanted by then; what was not acknowledged is not shown as armed or
 // disarmed; nothing is said for an account that has left.
 const turn = () => new Promise((done) => setTimeout(done));

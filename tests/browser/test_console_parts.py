@@ -14,7 +14,7 @@ import packages
 WEB = packages.SOURCE / "web"
 VECTORS = packages.SOURCE / "tests/vectors/perpd/eip712.json"
 PARTS = ("account", "api", "arming", "book", "crc32c", "decimal", "decoder", "depth_chart",
-         "json", "latency", "line_chart", "market", "bytes", "metrics", "payload", "queue",
+         "json", "latency", "line_chart", "market", "bytes", "metrics", "older", "payload", "queue",
          "secp_master", "stages", "stream", "ticket", "typed_data", "wire.gen", "withdraw")
 
 

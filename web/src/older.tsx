@@ -7,21 +7,27 @@ import type { Trader } from './trader';
 
 const PAGE = 50;
 
+/** What was read behind the row `behind` of those that are kept. */
+type Read = { behind: string | null; rows: any[]; isWhole: boolean };
+
+/** What of it still follows: nothing, once that row is kept no more. */
+export function behindKept({ behind, rows, isWhole }: Read, kept: any[]): Read {
+  const ids = new Set(kept.map((row) => row.id));
+  return ids.has(behind) ? { behind, isWhole, rows: rows.filter((row) => !ids.has(row.id)) } : { behind: null, rows: [], isWhole: false };
+}
+
 export type Older = { rows: any[]; isEnd: boolean; wrong: string | null; more: () => Promise<void> };
 
 /** `kept`: the newest rows of a list, newest first. One that is in them already is not given again. */
 export function useOlder(trader: Trader, path: string, kept: any[]): Older {
-  const [read, setRead] = useState<any[]>([]);
-  const [isWhole, setWhole] = useState(false);
+  const [read, setRead] = useState<Read>({ behind: null, rows: [], isWhole: false });
   const [wrong, setWrong] = useState<string | null>(null);
-  const ids = new Set(kept.map((row) => row.id));
-  const rows = read.filter((row) => !ids.has(row.id));
+  const { behind, rows, isWhole } = behindKept(read, kept);
   const last = rows.at(-1) ?? kept.at(-1);
   const more = async () => {
     try {
       const page: any[] = await get(`${path}&limit=${PAGE}&before_sequence=${last.sequence}&before_index=${last.index}`, trader.credentials!.apiKey);
-      setRead([...rows, ...page]);
-      setWhole(page.length < PAGE);
+      setRead({ behind: behind ?? last.id, rows: [...rows, ...page], isWhole: page.length < PAGE });
       setWrong(null);
     } catch (caught) {
       setWrong(caught instanceof Problem ? `${statusText(caught.code)}${caught.detail && `: ${caught.detail}`}` : (caught as Error).message);
