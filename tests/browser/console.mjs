@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
 globalThis.requestAnimationFrame = () => 0;
+globalThis.location = { protocol: 'http:', host: 'a', origin: 'a' };
 const made = await import(pathToFileURL(process.argv[2]).href);
 const { parseBySource, parseByRewrite, writeJson, parseRaw, apiText, shown, shownText, percentText } = made;
 const { crc32c, Book, Market, ladder } = made;
@@ -22,6 +23,11 @@ for (const parse of [parseByRewrite, parseBySource]) {
   same(parse(text), wanted);
   same(writeJson(parse(text)), text);
 }
+
+same(parseByRewrite('[-12345678901234567,1234567890123456.5,0.12345678901234567890,1e5]'), [-12345678901234567n, 1234567890123456.5, 0.12345678901234568, 1e5]);
+const started = performance.now();
+assert.throws(() => parseByRewrite(`"${'\\"'.repeat(200_000)}`));
+assert.ok(performance.now() - started < 5000); // 200,000 beginnings of texts, each looked at to the end, take longer
 
 // Each digit of 10,000 amounts up to 2^63 is kept from text to text.
 let seed = 12345n;
@@ -362,6 +368,12 @@ const read = { behind: 'c', rows: listed('c', 'b', 'a'), isWhole: true };
 same(made.behindKept(read, listed('e', 'd', 'c')), { ...read, rows: listed('b', 'a') });
 same(made.behindKept(read, listed('g', 'f', 'e')), { behind: null, rows: [], isWhole: false });
 
+// An order's command names its portfolio; perp has no words for parts of a millisecond.
+const command = (expiry) => made.orderCommand('place_limit_order', { quantity: 100_000n, price: 1_000_000n, expiry, stp: 0n }, market, 7n);
+for (const [expiry, words] of [[0n, 'IOC'], [1n, 'FOK'], [0xffffffffffffffffn, 'GTC'], [1_755_582_431_232_000_000n, 'GTT:2025-08-19T05:47:11.232Z']])
+  same(command(expiry), `perp order BTC-PERP buy 1 100000 --tif ${words} --account 7 --subaccount 0 --portfolio 0 --url a`);
+same(command(1_755_582_431_232_000_001n), undefined);
+
 // The dead-man: one word after another, each of what is wanted by then; what was not acknowledged is not shown as armed or
 // disarmed; nothing is said for an account that has left.
 const turn = () => new Promise((done) => setTimeout(done));
@@ -417,7 +429,7 @@ const turn = () => new Promise((done) => setTimeout(done));
     constructor() { sockets.push(this); }
     send(op) { this.sent.push(JSON.parse(op)); }
   };
-  Object.assign(globalThis, { location: { protocol: 'http:', host: 'a' }, window: globalThis, addEventListener() {}, document: { addEventListener() {} } });
+  Object.assign(globalThis, { window: globalThis, addEventListener() {}, document: { addEventListener() {} } });
   let watch;
   const { setInterval } = globalThis;
   globalThis.setInterval = (one) => (watch = one);

@@ -14,8 +14,9 @@ import packages
 WEB = packages.SOURCE / "web"
 VECTORS = packages.SOURCE / "tests/vectors/perpd/eip712.json"
 PARTS = ("account", "api", "arming", "book", "crc32c", "decimal", "decoder", "depth_chart",
-         "json", "latency", "line_chart", "market", "bytes", "metrics", "older", "payload", "queue",
-         "secp_master", "stages", "stream", "ticket", "typed_data", "wire.gen", "withdraw")
+         "json", "latency", "line_chart", "market", "bytes", "command", "metrics", "older",
+         "payload", "queue", "secp_master", "stages", "stream", "ticket", "typed_data", "wire.gen",
+         "withdraw")
 
 
 def decodes(request):

@@ -16,7 +16,7 @@ import type { Market } from './market';
 import { Loading, Nothing } from './pane';
 import { type Values, portfolioBytes } from './payload';
 import { statusText } from './code_text';
-import type { Trader } from './trader';
+import { PLACE, type Trader } from './trader';
 import { Withdraw } from './withdraw';
 
 export const TABS = ['Open orders', 'Positions', 'Fills', 'History', 'Funding', 'Balance', 'Keys', 'Latency', 'Health', 'Decoder'] as const;
@@ -146,8 +146,6 @@ function Positions({ exchange, trader, onClose }: Props) {
     </table>
   );
 }
-
-const PLACE = 'subaccount_index=0&portfolio_index=0';
 
 function Fills({ exchange, trader }: Props) {
   const { fills } = trader.account!;

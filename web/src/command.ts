@@ -14,12 +14,13 @@ function inForce(expiry: bigint): string {
   return expiry === GTC ? 'GTC' : `GTT:${new Date(Number(expiry / 1_000_000n)).toISOString()}`;
 }
 
-/** The command of an order's request, whose name and values these are. */
-export function orderCommand(name: string, values: Record<string, Value>, market: Market, account: bigint): string {
+/** The command of an order's request, whose name and values these are; none if its time has parts of a millisecond. */
+export function orderCommand(name: string, values: Record<string, Value>, market: Market, account: bigint): string | undefined {
   const { price_decimals, size_decimals } = market.record;
   const number = (one: string) => values[one] as bigint;
   const price = (one: string) => apiText(number(one), price_decimals);
   const size = (raw: bigint) => apiText(raw < 0n ? -raw : raw, size_decimals);
+  if (number('expiry') > 1n && number('expiry') < GTC && number('expiry') % 1_000_000n) return undefined;
   const side = number('quantity') < 0n ? 'sell' : 'buy';
   const words: string[] = [];
   if (name === 'place_limit_order') words.push('order', market.name, side, size(number('quantity')), price('price'), '--tif', inForce(number('expiry')));
@@ -38,5 +39,5 @@ export function orderCommand(name: string, values: Record<string, Value>, market
   if (values.post_only === true) words.push('--post-only');
   if (values.reduce_only === true) words.push('--reduce-only');
   if (number('stp') !== 0n) words.push('--stp', STP[Number(number('stp'))]);
-  return ['perp', ...words, '--account', account, '--url', location.origin].join(' ');
+  return ['perp', ...words, '--account', account, '--subaccount 0 --portfolio 0 --url', location.origin].join(' ');
 }

@@ -9,10 +9,9 @@ import { Id } from './id';
 import { writeJson } from './json';
 import { Loading, Nothing } from './pane';
 import { statusText } from './code_text';
-import type { Trader } from './trader';
+import { PLACE, type Trader } from './trader';
 
 const PAGE = 50;
-const PLACE = 'subaccount_index=0&portfolio_index=0';
 const LIVE = new Set(['OPEN', 'PARTIALLY_FILLED', 'UNTRIGGERED']);
 
 type Kind = 'orders' | 'cash';

@@ -6,7 +6,8 @@ export type Int = number | bigint;
 type Context = { source?: string };
 
 const WHOLE = /^-?\d+$/;
-const LONG = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
+/** Whole texts and whole long numbers: nothing of them is looked at twice. */
+const LONG = /"(?:[^"\\]|\\.)*"?|(?<![\d.])-?\d{16,}(?:[.eE][\d.eE+-]*)?/g;
 const MARK = '\u0001';
 
 function exact(_key: string, value: unknown, context?: Context): unknown {
@@ -22,7 +23,7 @@ export function parseBySource(text: string): any {
 
 /** Parses without it: long integers become marked strings first, strings stay as they are. */
 export function parseByRewrite(text: string): any {
-  const marked = text.replace(LONG, (part) => (part[0] === '"' ? part : `"\\u0001${part}"`));
+  const marked = text.replace(LONG, (part) => (WHOLE.test(part) ? `"\\u0001${part}"` : part));
   return JSON.parse(marked, (_key, value) =>
     typeof value === 'string' && value[0] === MARK && WHOLE.test(value.slice(1))
       ? narrow(BigInt(value.slice(1)))

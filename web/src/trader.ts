@@ -22,7 +22,7 @@ const WHOLE_ACCOUNT = -1n;
 const TRADING_ONLY = 1n;
 const READ_WRITE = 1n;
 const READ_MS = 2000;
-const PLACE = 'subaccount_index=0&portfolio_index=0';
+export const PLACE = 'subaccount_index=0&portfolio_index=0';
 const ROWS = 50;
 const ORDERS = ['OPEN', 'PARTIALLY_FILLED', 'UNTRIGGERED'].map((status) => `/orders?${PLACE}&limit=1000&status=${status}`);
 const FILLS = `/fills?${PLACE}&limit=${ROWS}`;
@@ -191,23 +191,22 @@ export class Trader extends Model {
 
   /** Chooses the leverage of a market, and gives what is then in force. */
   async setLeverage(market: string, leverage: number): Promise<number> {
-    const { body } = await ask(`${API}/leverage`, {
-      method: 'PUT',
-      headers: { 'Content-Type': 'application/json', 'X-API-KEY': this.credentials!.apiKey },
-      body: writeJson({ subaccount_index: 0, portfolio_index: 0, market, leverage }),
-    });
-    await this.read();
-    return Number(body.leverage);
+    return Number((await this.#write('PUT', '/leverage', { market, leverage })).leverage);
   }
 
   /** Test money, once: a request whose answer is lost is not sent again. */
   async faucet(amount: string): Promise<void> {
-    await ask(`${API}/faucet`, {
-      method: 'POST',
+    await this.#write('POST', '/faucet', { amount });
+  }
+
+  async #write(method: string, path: string, members: object): Promise<any> {
+    const { body } = await ask(API + path, {
+      method,
       headers: { 'Content-Type': 'application/json', 'X-API-KEY': this.credentials!.apiKey },
-      body: writeJson({ subaccount_index: 0, portfolio_index: 0, amount }),
+      body: writeJson({ subaccount_index: 0, portfolio_index: 0, ...members }),
     });
     await this.read();
+    return body;
   }
 
   /** Reads what no event tells whole, and all of it while the stream does not tell. */
