@@ -39,6 +39,7 @@ from perpd.keccak import keccak_256  # noqa: E402
 from perpd.ids import Ids, following_id, id_time_ms, is_v7  # noqa: E402
 from perpd.stream import read_object  # noqa: E402
 from perpd.trading import Trading  # noqa: E402
+import sending_python  # noqa: E402
 
 suite = Suite("client python")
 
@@ -432,6 +433,14 @@ def rates(_):
     with mock.patch("asyncio.sleep", sleep):
         asyncio.run(bucket.take(1, look))
     table.same("looks again", slept, [5.0, 5.0, 0.0])
+    return table.wrong
+
+
+@suite.case
+def ended_calls(_):
+    """A call that has ended leaves no order behind that would be sent later, or twice."""
+    table = Table()
+    asyncio.run(sending_python.ended_calls(table))
     return table.wrong
 
 

@@ -291,4 +291,8 @@ const { Buckets } = await import(pathToFileURL(`${dist}/buckets.js`).href);
   await free.refresh();
   for (let count = 0; count < 10; count += 1) await free.take("order_batch", 64, signal);
 }
+// A call that has ended leaves no order behind that would be sent later, or twice.
+const { Sender } = await import(pathToFileURL(`${dist}/requests.js`).href);
+const { endedCalls } = await import(new URL("sending.mjs", import.meta.url).href);
+await endedCalls({ Sender, Buckets }, same);
 console.log(looked);

@@ -59,16 +59,19 @@ class Bucket {
   }
 
   /** Takes the tokens, once they are there. While they are not `waits` is called, again and again: what
-   * an exchange refused may have been for another reason, and be over. Closed. */
-  async take(cost: number, waits: () => Promise<void>, closing: AbortSignal): Promise<void> {
+   * an exchange refused may have been for another reason, and be over. Who has given up takes none.
+   * Closed. */
+  async take(cost: number, waits: () => Promise<void>, closing: AbortSignal,
+    hasGivenUp: () => boolean): Promise<void> {
     const before = this.#turn;
     const turn = (async (): Promise<void> => {
       await before;
-      for (let waitMs = this.#waitMs(cost); waitMs > 0; waitMs = this.#waitMs(cost)) {
+      for (let waitMs = this.#waitMs(cost); waitMs > 0 && !hasGivenUp();
+        waitMs = this.#waitMs(cost)) {
         await waits();
         await pause(Math.min(waitMs, this.#waitMs(cost), LOOK_MS), closing);
       }
-      this.#left -= cost;
+      if (!hasGivenUp()) this.#left -= cost;
     })();
     this.#turn = turn.catch(() => undefined);
     await turn;
@@ -110,9 +113,11 @@ export class Buckets {
     return CANCELS.has(name) ? this.#cancels : this.#writes;
   }
 
-  /** Waits until the exchange will take a request of this name and cost. Closed. */
-  async take(name: keyof Bodies, cost: number, closing: AbortSignal): Promise<void> {
-    await this.#of(name).take(cost, () => this.#waits(), closing);
+  /** Waits until the exchange will take a request of this name and cost, or nobody wants it any more.
+   * Closed. */
+  async take(name: keyof Bodies, cost: number, closing: AbortSignal,
+    hasGivenUp: () => boolean = () => false): Promise<void> {
+    await this.#of(name).take(cost, () => this.#waits(), closing, hasGivenUp);
   }
 
   /** A request of this name was above the account's rate. */

@@ -217,7 +217,8 @@ export class Client extends Trading {
   }
 
   /** Cancels every order of the market, and closes its position at the market, reducing only; what the
-   * book has no one for stays. */
+   * book has no one for stays. Placements of this client whose calls still wait are not ended by it:
+   * end those calls before, by their `signal`. */
   async flatten(market: Market): Promise<void> {
     await this.cancelAll(market);
     for (const { side, size } of await this.positions(market)) {

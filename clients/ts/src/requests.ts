@@ -2,7 +2,8 @@
 //
 // The bytes are made once. They are sent again, never made again, until an answer ends the matter or
 // their id is too old; then GET /requests/{id} tells the outcome. A 404 counts as "not executed" only
-// once the applied state has passed every moment at which the id could have been admitted.
+// once the applied state has passed every moment at which the id could have been admitted. What nobody
+// has admitted ends with the call that asked for it.
 //
 // Answers are believed: README.md says what who forges them can do.
 
@@ -25,6 +26,7 @@ const AGAIN: ReadonlySet<string> = new Set(["request_dropped", "retry_required",
 const DONE: ReadonlySet<string> = new Set(["request_completed", "session_created",
   "session_revoked", "account_created_with_session", "master_key_added", "master_key_removed"]);
 const FINAL_READS: ReadonlySet<number> = new Set([400, 401, 403]);
+const NO_TURN = "none; its call ended before its turn came";
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2000;
 const LEAST_TIMEOUT_MS = 100;
@@ -55,12 +57,16 @@ export interface Request {
   readonly cost: number; // tokens of the account's rate
   readonly isResumed: boolean; // it may have been sent before
   readonly isUrgent: boolean;
+  isOut: boolean; // it was sent, and no answer says that it was not executed
+  isTold: boolean; // a caller was told this id: it is not made again with another one
+  isGivenUp: boolean; // it is not sent
 }
 
 export type Pending = Request & { readonly outcome: Promise<Outcome> };
 
 /** How long a call waits. When the deadline passes or the signal is aborted it throws OutcomePending,
- * and the request is looked after as before. */
+ * and the request is looked after as before; NotExecuted where it waits for its turn, or pauses behind a
+ * refusal: then it is not sent any more. */
 export interface Waiting {
   readonly deadlineMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -132,7 +138,8 @@ export class Sender {
     if (path === null) throw new PerpdError(`${name} has no path`);
     const cost = "items" in body ? Math.max(1, body.items.length) : 1;
     const request: Request = { ...await make(how.requestId ?? this.newId()), path, name, cost,
-      isResumed: how.requestId !== undefined && how.isNew !== true, isUrgent: how.isUrgent === true };
+      isResumed: how.requestId !== undefined && how.isNew !== true, isUrgent: how.isUrgent === true,
+      isOut: false, isTold: false, isGivenUp: false };
     const renew = how.hasOwnIds === true ? undefined : async (): Promise<void> => {
       Object.assign(request, await make(this.newId()));
     };
@@ -164,13 +171,15 @@ export class Sender {
     let mayRenew = renew;
     for (;;) {
       if (this.#leftMs(request) <= 0 && (isSent || isUnanswered)) break;
-      await this.sources.buckets.take(request.name, request.cost, this.#closing.signal);
-      if (this.#leftMs(request) <= 0) {
+      await this.sources.buckets.take(request.name, request.cost, this.#closing.signal,
+        () => request.isGivenUp);
+      if (this.#leftMs(request) <= 0 && !request.isGivenUp) {
         if (isSent || isUnanswered) break;
         await renew?.(); // it waited for its turn: nobody has seen the old id
       }
+      if (request.isGivenUp) throw new NotExecuted(request.id, NO_TURN);
       const leftMs = this.#leftMs(request);
-      isSent = true;
+      isSent = request.isOut = true;
       let pauseMs = 0;
       const said = await this.#sendOnce(request, leftMs);
       if (said instanceof Lost) {
@@ -180,8 +189,10 @@ export class Sender {
         return said;
       } else {
         last = said.said;
-        if (said.isStale === true && !isUnanswered && mayRenew !== undefined) {
+        if (said.isStale === true && !isUnanswered && mayRenew !== undefined && !request.isTold) {
+          request.isOut = false;
           await this.sources.resync();
+          if (request.isGivenUp) break;
           this.#ids = new Ids(() => this.clock.nowMs()); // those of a wrong time do not count
           await mayRenew();
           mayRenew = undefined;
@@ -192,6 +203,7 @@ export class Sender {
         pauseMs = said.pauseMs ?? 0;
         if (said.isLimited === true) this.sources.buckets.refused(request.name, pauseMs);
       }
+      request.isOut = isUnanswered;
       await pause(Math.min(Math.max(waitMs, pauseMs), this.#leftMs(request)),
         this.#closing.signal);
       waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
@@ -246,7 +258,14 @@ export class Sender {
   }
 }
 
-/** The outcome, or OutcomePending when the caller waits no longer. */
+/** Ends a request that cannot have been executed; whether it was one. */
+function withdrawn(request: Request): boolean {
+  request.isTold = true;
+  request.isGivenUp ||= !request.isOut && !request.isResumed;
+  return request.isGivenUp;
+}
+
+/** The outcome; when the caller waits no longer NotExecuted or OutcomePending. */
 function within(request: Pending, waiting: Waiting): Promise<Outcome> {
   const { deadlineMs, signal } = waiting;
   if (deadlineMs === undefined && signal === undefined) return request.outcome;
@@ -254,7 +273,7 @@ function within(request: Pending, waiting: Waiting): Promise<Outcome> {
     const stop = (): void => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", stop);
-      reject(new OutcomePending(request));
+      reject(withdrawn(request) ? new NotExecuted(request.id, NO_TURN) : new OutcomePending(request));
     };
     const timer = deadlineMs === undefined ? undefined : setTimeout(stop, deadlineMs);
     signal?.addEventListener("abort", stop, { once: true });

@@ -187,7 +187,8 @@ class Client(Trading):
 
     async def flatten(self, market: Market) -> None:
         """Cancels every order of the market, and closes its position at the market, reducing only;
-        what the book has no one for stays."""
+        what the book has no one for stays. Placements of this client whose calls still wait are
+        not ended by it: cancel those calls before."""
         await self.cancel_all(market)
         for row in await self.positions(market):
             await self.place(market, "sell" if row["side"] == "LONG" else "buy", row["size"],

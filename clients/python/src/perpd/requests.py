@@ -3,7 +3,8 @@ known in the end.
 
 The bytes are made once. They are sent again, never made again, until an answer ends the matter or
 their id is too old; then GET /requests/{id} tells the outcome. A 404 counts as "not executed" only
-once the applied state has passed every moment at which the id could have been admitted.
+once the applied state has passed every moment at which the id could have been admitted. What nobody
+has admitted ends with the call that asked for it.
 
 Answers are believed: README.md says what who forges them can do.
 """
@@ -26,6 +27,7 @@ from .sign import Signer, envelope_of, explain, payload_of
 Post = Callable[[str, bytes, bool, float], Awaitable[Answer]]
 LIMITED = "rejected_rate_limited"  # by the account's own rate
 AGAIN = ("request_dropped", "retry_required", LIMITED)
+_NO_TURN = "none; its call ended before its turn came"
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.05, 2.0
 _MARGIN_MS = 2000  # before the end of the window: a sending takes time
 _ENGINE_MS = 5000  # the engine admits an id that much longer than the network (W5)
@@ -51,6 +53,9 @@ class Request:
     payload: bytes
     envelope: bytes
     resumed: bool
+    is_out: bool = False  # it was sent, and no answer says that it was not executed
+    is_told: bool = False  # a caller was told this id: it is not made again with another one
+    is_given_up: bool = False  # nobody waits for it: it is not sent again
     task: asyncio.Task[Outcome] | None = None
 
     def __await__(self) -> Generator[Any, None, Outcome]:
@@ -65,6 +70,15 @@ class OutcomePending(PerpdError):
     def __init__(self, request: Request) -> None:
         self.request, self.request_id = request, request.id
         super().__init__(f"the outcome of request {request.id} is not known yet")
+
+
+def _withdrawn(request: Request) -> bool:
+    """Ends a request that cannot have been executed; whether it was one."""
+    request.is_told = True
+    if request.is_out or request.resumed or request.task is None or not request.task.cancel():
+        return False
+    request.is_given_up = True
+    return True
 
 
 class Sender:
@@ -113,12 +127,21 @@ class Sender:
             task.exception()  # who does not await a request is not warned of its exception
 
     async def result(self, request: Request, deadline_s: float | None = None) -> Outcome:
-        """The outcome that was completed; Rejected, Problem, NotExecuted, OutcomePending."""
+        """The outcome that was completed; Rejected, Problem, NotExecuted, OutcomePending. What
+        waits for its turn, or pauses behind a refusal, when the deadline passes or the caller is
+        cancelled ends there: it is not sent. What is on its way when the caller is cancelled is
+        not sent again."""
         try:
             async with asyncio.timeout(deadline_s):
                 outcome = await request
         except TimeoutError:
+            if _withdrawn(request):
+                raise NotExecuted(request.id, _NO_TURN) from None
             raise OutcomePending(request) from None
+        except asyncio.CancelledError:
+            if not _withdrawn(request):
+                request.is_given_up = True
+            raise
         if outcome.status not in DONE:
             raise Rejected(outcome.status, outcome.reason, outcome.request_id)
         return outcome
@@ -138,16 +161,24 @@ class Sender:
         request.id, request.payload, request.envelope = fresh.id, fresh.payload, fresh.envelope
 
     async def _run(self, request: Request, urgent: bool, own_ids: bool) -> Outcome:
+        try:
+            return await self._sent(request, urgent, own_ids)
+        except asyncio.CancelledError:
+            if request.is_given_up and not request.is_out and not request.resumed:
+                raise NotExecuted(request.id, _NO_TURN) from None
+            raise
+
+    async def _sent(self, request: Request, urgent: bool, own_ids: bool) -> Outcome:
         unanswered, wait_s, last, renewed = request.resumed, _FIRST_WAIT_S, "none", own_ids
         sent = False
         while self._left_s(request) > 0 or not (sent or unanswered):
             await self._buckets.take(request.body)
-            if self._left_s(request) <= 0 and (sent or unanswered):
+            if self._left_s(request) <= 0 and (sent or unanswered) or request.is_given_up:
                 break
             if self._left_s(request) <= 0 and not own_ids:
                 self._renew(request)  # it waited for its turn: nobody has seen the old one
             left_s, sent = self._left_s(request), True
-            pause_s = 0.0
+            pause_s, request.is_out = 0.0, True
             try:
                 answer = await self._post(request.body.PATH, request.envelope, urgent,
                                           max(0.1, min(self._timeout_s, left_s)))
@@ -159,8 +190,8 @@ class Sender:
                 if isinstance(verdict, Outcome):
                     return verdict
                 last = verdict.said
-                if verdict.is_stale and not unanswered and not renewed:
-                    renewed = True
+                if verdict.is_stale and not (unanswered or renewed or request.is_told):
+                    renewed, request.is_out = True, False
                     await self._resync()
                     self._ids = Ids(self._clock.now_ms)  # those of a wrong time do not count
                     self._renew(request)
@@ -170,6 +201,9 @@ class Sender:
                 unanswered, pause_s = unanswered or verdict.is_doubtful, verdict.pause_s
                 if verdict.is_limited:
                     self._buckets.refused(request.body, pause_s)
+            request.is_out = unanswered
+            if request.is_given_up:
+                break
             await asyncio.sleep(max(0.0, min(max(wait_s, pause_s), self._left_s(request))))
             wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
         if not unanswered:

@@ -1,0 +1,72 @@
+// sending.mjs - when the Sender of clients/ts sends, with a `post` of the test: what a call that has
+// ended leaves behind.
+
+const PAST_MS = 30_000;
+const ORDER = { portfolio_id: { account_id: 7n, subaccount_index: 0, portfolio_index: 0 },
+  quantity: 100n, max_slippage_ppm: 0, asset: 0, reduce_only: false, stp: "EXPIRE_TAKER" };
+const OFTEN = { limits: { write_rate: 10, write_burst: 2 }, rate_limits: true,
+  remaining: { write: 2, cancel: 4 } };
+
+export const answer = (members, status = 200) => ({ status, headers: new Headers(),
+  text: JSON.stringify(members), sentMs: 0, gotMs: 0 });
+export const after = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+const DONE = answer({ status: "request_completed", sequence: 1 });
+const LIMITED = answer({ status: "rejected_rate_limited", retry_after_ms: 300 });
+const STALE = answer({ code: "request_timestamp_out_of_window" }, 400);
+
+/** A Sender whose sendings are given the answers in turn, the last one again and again; `sent` has the
+ * ids. */
+export async function sending({ Sender, Buckets }, answers, how = {}) {
+  const [left, sent] = [[...answers], []];
+  const buckets = new Buckets(how.look ?? (async () => how.shown ?? OFTEN));
+  await buckets.refresh();
+  const post = async (_path, envelope) => {
+    const raw = Buffer.from(JSON.parse(envelope).payload, "base64").subarray(8, 24).toString("hex");
+    sent.push(raw.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"));
+    return await (left.length > 1 ? left.shift() : left[0]);
+  };
+  const signer = { signatureType: 0, publicKey: new Uint8Array(32),
+    sign: async () => new Uint8Array(64) };
+  const sender = new Sender(post, 10_000, { nowMs: how.nowMs ?? Date.now }, signer, PAST_MS, {
+    look: async () => ({ ...answer({}, 404), headers: new Headers({ "x-sequence": "10" }) }),
+    proof: async () => [10n ** 30n, 5n], resync: async () => undefined, onIntent: () => undefined,
+    buckets });
+  return { sender, sent, buckets,
+    begin: (beginning = {}, name = "place_market_order", body = ORDER) =>
+      sender.begin(name, body, beginning) };
+}
+
+/** The name of what it throws, else the status of the outcome. */
+export const said = (promise) => promise.then(({ status }) => status, ({ name }) => name);
+
+/** A request that nobody can have executed ends with its call, and is never sent; one that is on its
+ * way has the id that its caller was told, to the end. */
+export async function endedCalls(modules, same) {
+  const here = await sending(modules, [DONE]);
+  here.buckets.refused("place_market_order", 500);
+  const stop = new AbortController();
+  const late = [said(here.sender.result(await here.begin(), { deadlineMs: 20 })),
+    said(here.sender.result(await here.begin(), { signal: stop.signal }))];
+  await after(20);
+  stop.abort();
+  same("no turn", await Promise.all(late), ["NotExecuted", "NotExecuted"]);
+  const kept = await here.begin();
+  same("the next", await said(here.sender.result(kept)), "request_completed");
+  await after(200);
+  same("sent", here.sent, [kept.id]);
+  const refused = await sending(modules, [LIMITED]);
+  same("behind a refusal", await said(refused.sender.result(await refused.begin(),
+    { deadlineMs: 50 })), "NotExecuted");
+  await after(400);
+  same("sent once", refused.sent.length, 1);
+  for (const [last, want] of [[STALE, "Problem"], [DONE, "request_completed"]]) {
+    let come;
+    const way = await sending(modules, [new Promise((resolve) => { come = resolve; })]);
+    const request = await way.begin();
+    const { id } = request;
+    same("on its way", await said(way.sender.result(request, { deadlineMs: 20 })), "OutcomePending");
+    come(last);
+    same("the end", await said(request.outcome), want);
+    same("one id", way.sent, [id]);
+  }
+}
