@@ -70,3 +70,17 @@ export async function endedCalls(modules, same) {
     same("one id", way.sent, [id]);
   }
 }
+
+/** The dead-man is sent while placements wait. */
+export async function deadMan(modules, same) {
+  const here = await sending(modules, [DONE]);
+  here.buckets.refused("place_market_order", 1e9);
+  const waits = await here.begin();
+  const dead = await here.begin({}, "schedule_cancel_all",
+    { portfolio_id: ORDER.portfolio_id, deadline_ns: 1n });
+  same("the dead-man", await said(here.sender.result(dead, { deadlineMs: 5000 })),
+    "request_completed");
+  same("alone", here.sent, [dead.id]);
+  here.sender.close();
+  same("closed", await said(waits.outcome), "Closed");
+}

@@ -16,6 +16,7 @@ from perpd.http import Answer
 
 PAST_MS = 30_000
 ORDER = wire.PlaceMarketOrder(PortfolioId(7, 0, 0), 100, 0, 0, False, wire.Stp.EXPIRE_TAKER)
+DEAD_MAN = wire.ScheduleCancelAll(PortfolioId(7, 0, 0), 1)
 DONE = {"status": "request_completed", "sequence": 1}
 LIMITED = {"status": "rejected_rate_limited", "retry_after_ms": 300}
 STALE = {"code": "request_timestamp_out_of_window"}
@@ -121,3 +122,13 @@ async def ended_calls(table):
         come.set()
         table.same("cancelled on its way", await said(request), "NotExecuted")
         table.same("sent once", len(here.sent), 1)
+
+
+async def dead_man(table):
+    """The dead-man is sent while placements wait; its token is owed."""
+    async with Sending(answer(DONE)) as here:
+        here.buckets.refused(ORDER, 1e9)
+        waits = here.begin()
+        await asyncio.sleep(0)
+        table.same("goes", await said(here.call(body=DEAD_MAN)), "request_completed")
+        table.same("alone", (len(here.sent), waits.id in here.sent), (1, False))

@@ -445,6 +445,14 @@ def ended_calls(_):
 
 
 @suite.case
+def dead_man_first(_):
+    """A placement that waits holds no dead-man back."""
+    table = Table()
+    asyncio.run(sending_python.dead_man(table))
+    return table.wrong
+
+
+@suite.case
 def no_answers(_):
     """JSON that is nested beyond all reason is like any other text: no answer of the exchange."""
     table = Table()

@@ -1,5 +1,6 @@
 // What an account may send, kept here: a request waits for its turn rather than be refused. Cancels and
-// reductions have a bucket of their own and wait behind no placement.
+// reductions have a bucket of their own and wait behind no placement; nor does the dead-man, whose time
+// would be over.
 
 import { PerpdError } from "./errors.js";
 import { pause } from "./wait.js";
@@ -58,6 +59,12 @@ class Bucket {
     return Math.max(0, (Math.min(cost, this.#burst) - this.#left) / this.#rate);
   }
 
+  /** Takes the tokens at once, also those that are not there: who comes behind waits longer. */
+  owe(cost: number): void {
+    this.#fill();
+    this.#left -= cost;
+  }
+
   /** Takes the tokens, once they are there. While they are not `waits` is called, again and again: what
    * an exchange refused may have been for another reason, and be over. Who has given up takes none.
    * Closed. */
@@ -113,10 +120,14 @@ export class Buckets {
     return CANCELS.has(name) ? this.#cancels : this.#writes;
   }
 
-  /** Waits until the exchange will take a request of this name and cost, or nobody wants it any more.
-   * Closed. */
+  /** Waits until the exchange will take a request of this name and cost, or nobody wants it any more;
+   * the dead-man goes at once. Closed. */
   async take(name: keyof Bodies, cost: number, closing: AbortSignal,
     hasGivenUp: () => boolean = () => false): Promise<void> {
+    if (name === "schedule_cancel_all") {
+      this.#writes.owe(cost);
+      return;
+    }
     await this.#of(name).take(cost, () => this.#waits(), closing, hasGivenUp);
   }
 

@@ -1,5 +1,6 @@
 """buckets.py - what an account may send, kept here: a request waits for its turn rather than be
-refused. Cancels and reductions have a bucket of their own and wait behind no placement.
+refused. Cancels and reductions have a bucket of their own and wait behind no placement; nor does
+the dead-man, whose time would be over.
 """
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from ._wire_gen import CancelAllOrders, ConditionalOrderCancel, OrderCancel, OrderReduction
+from ._wire_gen import (CancelAllOrders, ConditionalOrderCancel, OrderCancel, OrderReduction,
+                        ScheduleCancelAll)
 from .body import Body
 from .errors import PerpdError
 
@@ -48,6 +50,12 @@ class Bucket:
             return 0.0
         self._fill()
         return max(0.0, (min(cost, self._burst) - self._left) / self._rate)
+
+    def owe(self, cost: int) -> None:
+        """Takes the tokens at once, also those that are not there: who comes behind waits for
+        them."""
+        self._fill()
+        self._left -= cost
 
     async def take(self, cost: int, waits: Callable[[], Awaitable[None]]) -> None:
         """Takes the tokens, once they are there. While they are not `waits` is called, again and
@@ -90,7 +98,11 @@ class Buckets:
         return self._cancels if isinstance(body, _CANCELS) else self._writes
 
     async def take(self, body: Body) -> None:
-        """Waits until the exchange will take a request with this body."""
+        """Waits until the exchange will take a request with this body; the dead-man goes at
+        once."""
+        if isinstance(body, ScheduleCancelAll):
+            self._writes.owe(1)
+            return
         await self._of(body).take(len(getattr(body, "items", ())) or 1, self._waits)
 
     def refused(self, body: Body, after_s: float) -> None:
