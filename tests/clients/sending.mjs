@@ -84,3 +84,20 @@ export async function deadMan(modules, same) {
   here.sender.close();
   same("closed", await said(waits.outcome), "Closed");
 }
+
+/** A GET /limits that hangs holds no cancel: it goes when its token is there. */
+export async function looks(modules, same) {
+  const asked = [];
+  let nowMs = 0;
+  const buckets = new modules.Buckets(() => {
+    asked.push(nowMs);
+    return asked.length === 1 ? Promise.resolve(OFTEN) : new Promise(() => undefined);
+  }, () => performance.now() + nowMs);
+  await buckets.refresh();
+  nowMs = 1e6;
+  buckets.refused("order_cancel", 100);
+  const { signal } = new AbortController();
+  const taken = buckets.take("order_cancel", 1, signal).then(() => "taken");
+  same("a cancel", await taken, "taken");
+  same("asked", asked, [0, 1e6]);
+}

@@ -56,7 +56,7 @@ class Sending:
         await self.sender.close()
 
     async def _shown(self, shown):
-        return shown
+        return await shown() if callable(shown) else shown
 
     async def _post(self, _path, envelope, _urgent, _timeout_s):
         payload = base64.b64decode(json.loads(envelope)["payload"])
@@ -132,3 +132,22 @@ async def dead_man(table):
         await asyncio.sleep(0)
         table.same("goes", await said(here.call(body=DEAD_MAN)), "request_completed")
         table.same("alone", (len(here.sent), waits.id in here.sent), (1, False))
+
+
+async def looks(table):
+    """A GET /limits that hangs holds no cancel: it goes when its token is there."""
+    hangs = asyncio.Event()
+    first = [OFTEN]
+
+    async def shown():
+        if first:
+            return first.pop()
+        await hangs.wait()
+        return OFTEN
+    cancel = wire.CancelAllOrders(PortfolioId(7, 0, 0), 0, wire.Side.BOTH, False)
+    async with Sending(answer(DONE), shown=shown) as here:
+        here.buckets._looked_at = -1e9
+        here.buckets.refused(cancel, 0.1)
+        table.same("a cancel", await said(here.call(60, cancel)), "request_completed")
+        table.same("it hangs", (first, len(here.buckets._looks)), ([], 1))
+        hangs.set()

@@ -453,6 +453,14 @@ def dead_man_first(_):
 
 
 @suite.case
+def looks(_):
+    """What an account may send is asked beside those who wait."""
+    table = Table()
+    asyncio.run(asyncio.wait_for(sending_python.looks(table), 30))
+    return table.wrong
+
+
+@suite.case
 def no_answers(_):
     """JSON that is nested beyond all reason is like any other text: no answer of the exchange."""
     table = Table()

@@ -3,7 +3,7 @@
 // would be over.
 
 import { PerpdError } from "./errors.js";
-import { pause } from "./wait.js";
+import { pause, pauseAtMost } from "./wait.js";
 import type { Bodies } from "./wire.gen.js";
 
 const CANCELS: ReadonlySet<keyof Bodies> = new Set<keyof Bodies>(["order_reduction", "order_cancel",
@@ -66,8 +66,8 @@ class Bucket {
   }
 
   /** Takes the tokens, once they are there. While they are not `waits` is called, again and again: what
-   * an exchange refused may have been for another reason, and be over. Who has given up takes none.
-   * Closed. */
+   * an exchange refused may have been for another reason, and be over. It is not waited for longer than
+   * for the tokens. Who has given up takes none. Closed. */
   async take(cost: number, waits: () => Promise<void>, closing: AbortSignal,
     hasGivenUp: () => boolean): Promise<void> {
     const before = this.#turn;
@@ -75,7 +75,7 @@ class Bucket {
       await before;
       for (let waitMs = this.#waitMs(cost); waitMs > 0 && !hasGivenUp();
         waitMs = this.#waitMs(cost)) {
-        await waits();
+        await pauseAtMost(Math.min(waitMs, LOOK_MS), waits(), closing);
         await pause(Math.min(waitMs, this.#waitMs(cost), LOOK_MS), closing);
       }
       if (!hasGivenUp()) this.#left -= cost;
@@ -90,6 +90,7 @@ export class Buckets {
   readonly #writes: Bucket;
   readonly #cancels: Bucket;
   #lookedMs = -LOOK_MS;
+  #isLooking = false;
 
   constructor(private readonly look: () => Promise<Limits>,
     private readonly nowMs: () => number = () => performance.now()) {
@@ -108,11 +109,14 @@ export class Buckets {
   }
 
   async #waits(): Promise<void> {
-    if (this.nowMs() - this.#lookedMs < LOOK_MS) return;
+    if (this.#isLooking || this.nowMs() - this.#lookedMs < LOOK_MS) return;
+    this.#isLooking = true;
     try {
       await this.refresh();
     } catch (error) {
       if (!(error instanceof PerpdError)) throw error; // what was in force goes on
+    } finally {
+      this.#isLooking = false;
     }
   }
 

@@ -22,6 +22,17 @@ export function pause(ms: number, closing: AbortSignal): Promise<void> {
   });
 }
 
+/** Ends with `first`, whose error it throws, or after so many ms; Closed. */
+export async function pauseAtMost(ms: number, first: Promise<void>, closing: AbortSignal)
+  : Promise<void> {
+  const over = new AbortController();
+  try {
+    await Promise.race([first, pause(ms, AbortSignal.any([closing, over.signal]))]);
+  } finally {
+    over.abort();
+  }
+}
+
 /** Wakes every waiter each time something changed; `count` says how often it did. */
 export class Signal {
   count = 0;

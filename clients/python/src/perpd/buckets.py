@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 from ._wire_gen import (CancelAllOrders, ConditionalOrderCancel, OrderCancel, OrderReduction,
@@ -59,10 +60,12 @@ class Bucket:
 
     async def take(self, cost: int, waits: Callable[[], Awaitable[None]]) -> None:
         """Takes the tokens, once they are there. While they are not `waits` is called, again and
-        again: what an exchange refused may have been for another reason, and be over."""
+        again: what an exchange refused may have been for another reason, and be over. It is not
+        waited for longer than for the tokens."""
         async with self._turn:
             while (wait_s := self.wait_s(cost)) > 0:
-                await waits()
+                await asyncio.wait({asyncio.ensure_future(waits())},
+                                   timeout=min(wait_s, _LOOK_S))
                 await asyncio.sleep(min(wait_s, self.wait_s(cost), _LOOK_S))
             self._left -= cost
 
@@ -75,6 +78,7 @@ class Buckets:
         self._look, self._now_s = look, now_s
         self._writes, self._cancels = Bucket(now_s), Bucket(now_s)
         self._looked_at = -_LOOK_S
+        self._looks: set[asyncio.Task[None]] = set()
 
     async def refresh(self) -> None:
         """What is in force now: an account that has been funded has more. Problem, Lost."""
@@ -87,12 +91,22 @@ class Buckets:
             bucket.set(rate, float(limits["write_burst"]) * factor, remaining.get(name))
 
     async def _waits(self) -> None:
-        if self._now_s() - self._looked_at < _LOOK_S:
+        if self._looks or self._now_s() - self._looked_at < _LOOK_S:
             return
-        try:
+        look = asyncio.ensure_future(self._refresh())
+        self._looks.add(look)
+        look.add_done_callback(self._looks.discard)
+        await asyncio.shield(look)
+
+    async def _refresh(self) -> None:
+        with suppress(PerpdError):  # what was in force goes on
             await self.refresh()
-        except PerpdError:
-            pass  # what was in force goes on
+
+    async def close(self) -> None:
+        """Ends the look that is under way."""
+        for look in list(self._looks):
+            look.cancel()
+        await asyncio.gather(*self._looks, return_exceptions=True)
 
     def _of(self, body: Body) -> Bucket:
         return self._cancels if isinstance(body, _CANCELS) else self._writes

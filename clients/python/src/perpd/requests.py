@@ -150,6 +150,7 @@ class Sender:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._buckets.close()
 
     def _left_s(self, request: Request) -> float:
         end = id_time_ms(request.id) + self._past_ms - _MARGIN_MS
