@@ -11,8 +11,8 @@ import perpd
 
 
 def keep(path: pathlib.Path, text: str) -> None:
-    """A file that nobody else may read."""
-    path.touch(0o600)
+    """A new file that nobody else may read; FileExistsError: there is one, which may own money."""
+    path.touch(0o600, exist_ok=False)
     path.write_text(text + "\n")
 
 
