@@ -418,7 +418,13 @@ def rates(_):
     left += [bucket.wait_s(1)]
     now[0] += 60
     left += [bucket.wait_s(4)]
-    table.same("waits", [round(one, 6) for one in left], [0, 0.1, 0.4, 0, 0.6, 2.0, 0])
+    bucket.refused(0.6, 3)  # what costs 3 may go then, and one that costs 9 once it is full
+    left += [bucket.wait_s(3)]
+    now[0] += 60
+    bucket.refused(0.6, 9)
+    left += [bucket.wait_s(9)]
+    table.same("waits", [round(one, 6) for one in left],
+               [0, 0.1, 0.4, 0, 0.6, 2.0, 0, 0.6, 0.6])
     slept, looks = [], []
 
     async def sleep(seconds):

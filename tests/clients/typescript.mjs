@@ -287,6 +287,19 @@ const { Buckets } = await import(pathToFileURL(`${dist}/buckets.js`).href);
     take("place_limit_order", 1, "last"), take("order_cancel", 1, "cancel")]);
   same("what waits", [took.cancel < took.first, took.first >= 198, took.batch >= took.first,
     took.last >= 207], [true, true, true, true]); // the batch owes nine of 1,000 a second
+  let nowMs = 0;
+  const still = new Buckets(async () => ({ limits: { write_rate: 1000, write_burst: 4 },
+    rate_limits: true }), () => nowMs);
+  await still.refresh();
+  for (const cost of [3, 9]) { // 60 ms after a refusal its batch goes
+    nowMs += 1e4;
+    still.refused("order_batch", 60, cost);
+    nowMs += 60;
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 1000).unref();
+    same("after a refusal", await still.take("order_batch", cost, stop.signal)
+      .then(() => "goes", () => "waits"), "goes");
+  }
   const free = new Buckets(async () => ({ ...limits, rate_limits: false }));
   await free.refresh();
   for (let count = 0; count < 10; count += 1) await free.take("order_batch", 64, signal);

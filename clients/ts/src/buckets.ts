@@ -45,10 +45,10 @@ class Bucket {
     this.#atMs = Math.max(this.#atMs, nowMs);
   }
 
-  /** The exchange has less: a token comes after this time. */
-  refused(afterMs: number): void {
+  /** The exchange has less: after this time what was refused may be sent (W8). */
+  refused(afterMs: number, cost: number): void {
     this.#fill();
-    this.#left = Math.min(this.#left, 1 - afterMs * this.#rate);
+    this.#left = Math.min(this.#left, Math.min(cost, this.#burst) - afterMs * this.#rate);
   }
 
   /** How long until a request of this cost may be sent; 0: now. One that costs more than the bucket
@@ -135,8 +135,8 @@ export class Buckets {
     await this.#of(name).take(cost, () => this.#waits(), closing, hasGivenUp);
   }
 
-  /** A request of this name was above the account's rate. */
-  refused(name: keyof Bodies, afterMs: number): void {
-    this.#of(name).refused(afterMs);
+  /** A request of this name and cost was above the account's rate. */
+  refused(name: keyof Bodies, afterMs: number, cost = 1): void {
+    this.#of(name).refused(afterMs, cost);
   }
 }

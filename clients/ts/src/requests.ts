@@ -201,7 +201,9 @@ export class Sender {
         if (said.final !== undefined && !isUnanswered) throw said.final;
         isUnanswered ||= said.isDoubtful === true;
         pauseMs = said.pauseMs ?? 0;
-        if (said.isLimited === true) this.sources.buckets.refused(request.name, pauseMs);
+        if (said.isLimited === true) {
+          this.sources.buckets.refused(request.name, pauseMs, request.cost);
+        }
       }
       request.isOut = isUnanswered;
       await pause(Math.min(Math.max(waitMs, pauseMs), this.#leftMs(request)),

@@ -19,6 +19,10 @@ _CANCELS = (OrderReduction, OrderCancel, CancelAllOrders, ConditionalOrderCancel
 _LOOK_S = 5.0
 
 
+def _cost(body: Body) -> int:
+    return len(getattr(body, "items", ())) or 1
+
+
 class Bucket:
     """Tokens that come at a rate, at most a burst of them. Who needs more than there are waits; the
     first to come is the first to go on."""
@@ -39,10 +43,10 @@ class Bucket:
         self._left = min(self._burst, self._left + max(0.0, now_s - self._at) * self._rate)
         self._at = max(self._at, now_s)
 
-    def refused(self, after_s: float) -> None:
-        """The exchange has less: a token comes after this time."""
+    def refused(self, after_s: float, cost: int = 1) -> None:
+        """The exchange has less: after this time what was refused may be sent (W8)."""
         self._fill()
-        self._left = min(self._left, 1.0 - after_s * self._rate)
+        self._left = min(self._left, min(cost, self._burst) - after_s * self._rate)
 
     def wait_s(self, cost: int) -> float:
         """How long until a request of this cost may be sent; 0: now. One that costs more than the
@@ -117,8 +121,8 @@ class Buckets:
         if isinstance(body, ScheduleCancelAll):
             self._writes.owe(1)
             return
-        await self._of(body).take(len(getattr(body, "items", ())) or 1, self._waits)
+        await self._of(body).take(_cost(body), self._waits)
 
     def refused(self, body: Body, after_s: float) -> None:
         """A request with this body was above the account's rate."""
-        self._of(body).refused(after_s)
+        self._of(body).refused(after_s, _cost(body))
