@@ -6,10 +6,11 @@ import base64
 import json
 import time
 from types import SimpleNamespace
+from unittest import mock
 from uuid import UUID
 
 import perpd
-from perpd import PortfolioId, requests
+from perpd import PortfolioId, opening, requests
 from perpd import _wire_gen as wire
 from perpd.buckets import Buckets
 from perpd.http import Answer
@@ -151,3 +152,25 @@ async def looks(table):
         table.same("a cancel", await said(here.call(60, cancel)), "request_completed")
         table.same("it hangs", (first, len(here.buckets._looks)), ([], 1))
         hangs.set()
+
+
+async def keys(table):
+    """json.md: the answer to a repetition shows no API key; another one is made, once."""
+    async def nothing():
+        pass
+    for answers, want in (([{"account_id": 7}, {}, {"api_key": "k"}], (7, "k")),
+                          ([{"account_id": 7}, {}, {}], "PerpdError account 7")):
+        left = [SimpleNamespace(answer=one) for one in answers]
+
+        async def result(_, left=left):
+            return left.pop(0)
+        made = SimpleNamespace(open=nothing, close=nothing,
+                               clock=SimpleNamespace(now_ms=lambda: 0), sender=SimpleNamespace(
+                                   begin=lambda body: body, result=result))
+        with mock.patch.object(opening, "session_of", lambda *_, made=made: made):
+            try:
+                opened = await opening.open_account("", None, SimpleNamespace(public=bytes(32)))
+                got = opened.account_id, opened.api_key
+            except perpd.PerpdError as error:
+                got = f"{type(error).__name__} {error}"[:len("PerpdError account 7")]
+        table.same("the key", (got, left), (want, []))

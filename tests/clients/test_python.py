@@ -459,6 +459,14 @@ def dead_man_first(_):
 
 
 @suite.case
+def keys(_):
+    """An account that was opened has an API key in hand, or the error names it."""
+    table = Table()
+    asyncio.run(sending_python.keys(table))
+    return table.wrong
+
+
+@suite.case
 def looks(_):
     """What an account may send is asked beside those who wait."""
     table = Table()
