@@ -101,3 +101,13 @@ export async function looks(modules, same) {
   same("a cancel", await taken, "taken");
   same("asked", asked, [0, 1e6]);
 }
+
+/** What has ids of its own is not sent when they have become too old: nobody has seen it. */
+export async function ownIds(modules, same) {
+  let now = Date.now();
+  const here = await sending(modules, [DONE], { nowMs: () => now });
+  const requestId = here.sender.newId();
+  now += PAST_MS;
+  const late = await here.begin({ requestId, isNew: true, hasOwnIds: true });
+  same("too old", [await said(late.outcome), here.sent.length], ["NotExecuted", 0]);
+}

@@ -174,3 +174,12 @@ async def keys(table):
             except perpd.PerpdError as error:
                 got = f"{type(error).__name__} {error}"[:len("PerpdError account 7")]
         table.same("the key", (got, left), (want, []))
+
+
+async def own_ids(table):
+    """What has ids of its own is not sent when they have become too old: nobody has seen it."""
+    async with Sending(answer(DONE)) as here:
+        old = UUID(int=(time.time_ns() // 1_000_000 - PAST_MS) << 80 | 7 << 76 | 2 << 62)
+        table.same("too old", await said(here.call(
+            request_id=old, own_ids=True, is_new=True)), "NotExecuted")
+        table.same("not sent", here.sent, [])

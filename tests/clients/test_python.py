@@ -467,6 +467,14 @@ def keys(_):
 
 
 @suite.case
+def own_ids(_):
+    """A batch whose turn comes after its ids' window is not sent."""
+    table = Table()
+    asyncio.run(sending_python.own_ids(table))
+    return table.wrong
+
+
+@suite.case
 def looks(_):
     """What an account may send is asked beside those who wait."""
     table = Table()

@@ -27,6 +27,7 @@ const DONE: ReadonlySet<string> = new Set(["request_completed", "session_created
   "session_revoked", "account_created_with_session", "master_key_added", "master_key_removed"]);
 const FINAL_READS: ReadonlySet<number> = new Set([400, 401, 403]);
 const NO_TURN = "none; its call ended before its turn came";
+const TOO_OLD = "none; its turn came when its id was too old";
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2000;
 const LEAST_TIMEOUT_MS = 100;
@@ -175,7 +176,8 @@ export class Sender {
         () => request.isGivenUp);
       if (this.#leftMs(request) <= 0 && !request.isGivenUp) {
         if (isSent || isUnanswered) break;
-        await renew?.(); // it waited for its turn: nobody has seen the old id
+        if (renew === undefined) throw new NotExecuted(request.id, TOO_OLD);
+        await renew(); // it waited for its turn: nobody has seen the old id
       }
       if (request.isGivenUp) throw new NotExecuted(request.id, NO_TURN);
       const leftMs = this.#leftMs(request);

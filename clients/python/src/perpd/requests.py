@@ -28,6 +28,7 @@ Post = Callable[[str, bytes, bool, float], Awaitable[Answer]]
 LIMITED = "rejected_rate_limited"  # by the account's own rate
 AGAIN = ("request_dropped", "retry_required", LIMITED)
 _NO_TURN = "none; its call ended before its turn came"
+_TOO_OLD = "none; its turn came when its id was too old"
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.05, 2.0
 _MARGIN_MS = 2000  # before the end of the window: a sending takes time
 _ENGINE_MS = 5000  # the engine admits an id that much longer than the network (W5)
@@ -176,7 +177,9 @@ class Sender:
             await self._buckets.take(request.body)
             if self._left_s(request) <= 0 and (sent or unanswered) or request.is_given_up:
                 break
-            if self._left_s(request) <= 0 and not own_ids:
+            if self._left_s(request) <= 0:
+                if own_ids:
+                    raise NotExecuted(request.id, _TOO_OLD)
                 self._renew(request)  # it waited for its turn: nobody has seen the old one
             left_s, sent = self._left_s(request), True
             pause_s, request.is_out = 0.0, True
