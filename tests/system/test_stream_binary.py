@@ -336,6 +336,7 @@ def books(world):
         taker.limit(ETH_PRICE - 1 - number, -150, expiry=IOC, asset=ETH)
         if number % 3 == 2:
             account.cancel_all(asset=ETH)
+    account.limit(ETH_PRICE + 20, -100, asset=ETH)  # else all of it may be conflated to nothing
     beats = 0
     while beats < BEATS_MAX:
         shown = pair.binary.shown(beats=True)
