@@ -302,7 +302,10 @@ static uint32_t begin(struct snapshotter *snapshotter, uint64_t now_ns)
         return 0;
     snapshotter->asked = 0;
     bool competing = competes(snapshotter);
-    uint64_t last = fold_end(snapshotter) - 1;
+    uint64_t end = fold_end(snapshotter);
+    if (end <= snapshotter->above)
+        return 0; /* a start takes no longer too long since it was asked */
+    uint64_t last = end - 1;
     int error = config->host.begin(config->host.context, last, competing);
     if (error != 0) {
         child_failed(snapshotter, now_ns, "no snapshot could be begun", error);

@@ -39,7 +39,8 @@ static int find(struct snapshot_publisher *publisher, uint64_t now_ns)
     if (has_one == 1)
         publisher->found = found;
     publisher->is_found = has_one == 1;
-    publisher->due_ns = 0;
+    if (has_one != 1)
+        publisher->due_ns = 0;
     return 0;
 }
 
@@ -156,11 +157,13 @@ uint32_t snapshot_publisher_step(struct snapshot_publisher *publisher, uint64_t 
         return fail(publisher, now_ns, error);
     if (shows(publisher))
         return 1;
-    if (!steward_survey(publisher->steward, &survey) || !is_due(publisher, &survey)) {
-        publisher->due_ns = 0;
+    if (!steward_survey(publisher->steward, &survey) || !is_due(publisher, &survey))
         return 0;
-    }
-    if (publisher->due_ns == 0)
+    bool is_moved =
+        survey.snapshot_count != 0 && survey.snapshot_sequence[0] != publisher->vault_newest;
+    if (is_moved)
+        publisher->vault_newest = survey.snapshot_sequence[0];
+    if (is_moved || publisher->due_ns == 0)
         publisher->due_ns = now_ns;
     if (!is_agreed(publisher, &survey, now_ns) || !is_my_turn(publisher, &survey, now_ns))
         return 0;

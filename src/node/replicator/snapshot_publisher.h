@@ -31,7 +31,8 @@ struct snapshot_publisher {
     uint64_t find_ns;            /* no sooner the next look at it; UINT64_MAX: it is `found` */
     bool is_found;               /* `found` is that one, or an older one, that ends a segment */
     struct vault_snapshot found; /* kept until there is a newer one */
-    uint64_t due_ns;             /* since when `found` is to be put; 0: it is not */
+    uint64_t due_ns;             /* since when the vault lacks one of this node's; 0: it does not */
+    uint64_t vault_newest;       /* the vault's newest then */
     uint64_t shown, differs;     /* sequences: whose hash was shown, that was logged */
     struct vault_upload upload;
     struct published failures; /* attempts */
