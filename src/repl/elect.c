@@ -198,7 +198,9 @@ static void done_show(struct elect *elect, const struct etcd_done *done, uint64_
     }
     if (elect->name_taken_ns == 0)
         elect->name_taken_ns = now_ns;
-    if (now_ns - elect->name_taken_ns > ELECT_NODE_WAIT_NS)
+    /* Another leader of etcd gives every lease its whole time again. */
+    uint64_t lives_ns = 2 * (uint64_t)elect->config.lease_s * 1000000000;
+    if (now_ns - elect->name_taken_ns > ELECT_NODE_WAIT_NS + lives_ns)
         fail(elect, true,
              "another process of this cluster has the name of this node "
              "(cluster.node)");

@@ -25,7 +25,7 @@
 #define ELECT_CLOCK_NS        UINT64_C(10000000000) /* for a node whose clock is less off */
 #define ELECT_UNJUDGED_NS     UINT64_C(2000000000)  /* for a node whose clock is judged */
 #define ELECT_RETRY_NS        UINT64_C(100000000)
-#define ELECT_NODE_WAIT_NS    UINT64_C(3000000000) /* for the key of a process of the same name */
+#define ELECT_NODE_WAIT_NS    UINT64_C(3000000000) /* and two leases: the key of the name */
 #define ELECT_DEADLINE_NS     UINT64_C(200000000)  /* before the lease ends */
 #define ELECT_REQUEST_LIFE_NS UINT64_C(5000000000)
 
