@@ -54,6 +54,11 @@ done = perp.run("account", "create", "--profile", "new", "--master-key", "n.key"
 check("[new]" in config.read_text() and account_of("--profile", "new", "--url", exchange.url) == 42)
 fresh = perp.folder / "fresh" / "config"
 check("cannot read" in perp.run("time", "--config", fresh, code=2).stderr)
+loop = perp.folder / "loop"  # it is there, and cannot be read
+loop.symlink_to("loop")
+check("cannot read" in perp.run("account", "create", "--config", loop, "--save", "--master-key",
+                                "x.key", "--session-key", "y.key", "--url", exchange.url,
+                                code=2).stderr)
 perp.run("account", "create", "--config", fresh, "--profile", "b", "--master-key", "p.key",
          "--session-key", "q.key", "--save", "--url", exchange.url)
 check(account_of("--config", fresh, "--profile", "b", "--url", exchange.url) == 42)

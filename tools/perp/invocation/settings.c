@@ -100,7 +100,7 @@ static bool read_file(struct settings *settings, bool may_lack_file, bool may_la
     char wrong[SETTINGS_ERROR_MAX] = "";
     struct reader reader = { .settings = settings, .error = wrong };
     FILE *file = fopen(settings->config_path, "re");
-    if (file == NULL && may_lack_file)
+    if (file == NULL && may_lack_file && (errno == ENOENT || errno == ENOTDIR))
         return true;
     int line = file != NULL ? ini_parse_file(file, parse_line, &reader) : -1;
     bool is_read = file != NULL && ferror(file) == 0;
