@@ -22,7 +22,7 @@
  *   worst/stop_tick       the next 512 of them, each filled by a maker: 1,024 units
  *   worst/cascade         the next 512 stops of a thousand, each satisfied by the trade of the one
  *                         before it
- *   worst/funding         the hour of funding over 1,000,000 positions, 64 units with the command
+ *   worst/funding         the hour of funding over 900,000 positions, 64 units with the command
  *   worst/funding_tick    the next 1,024 of them
  *   worst/backstop        a mark at which the fund takes over 64 positions of one portfolio
  *
@@ -36,7 +36,7 @@
 #include "engine_venue.h"
 #include "shim.h"
 
-enum { MAKERS = 4096, HOLDERS = 100000, PAID = 1000000, ORDERS = 2000, STOPS = 1000, LEGS = 64 };
+enum { MAKERS = 4096, HOLDERS = 100000, PAID = 900000, ORDERS = 2000, STOPS = 1000, LEGS = 64 };
 enum { REDUCING = 1990 };
 enum { SUBACCOUNTS = 4, PORTFOLIOS = 64 };
 enum { TAKER = 1 };
