@@ -19,14 +19,21 @@ static void accept_nodes(struct survey *survey, const struct etcd_done *done)
     }
 }
 
+/* Asks for the keys from `from` on and below `end`. False: they are not known. */
+static bool ask_rows(struct etcd *etcd, const struct repl_key *from, const struct repl_key *end,
+                     struct etcd_done *done)
+{
+    return etcd_ask_range(etcd, etcd_text(from->text), etcd_text(end->text), 0, SURVEY_WAIT_NS,
+                          done) == 0 &&
+           done->result == ETCD_OK;
+}
+
 static bool ask_nodes(struct survey *survey, const char *cluster, struct etcd *etcd)
 {
     struct repl_key from = repl_key_of(cluster, "node/"), end = repl_key_of(cluster, "node/~");
     struct etcd_done done;
 
-    if (etcd_ask_range(etcd, etcd_text(from.text), etcd_text(end.text), 0, SURVEY_WAIT_NS, &done) !=
-            0 ||
-        done.result != ETCD_OK)
+    if (!ask_rows(etcd, &from, &end, &done))
         return false;
     accept_nodes(survey, &done);
     return true;
@@ -39,9 +46,7 @@ static bool ask_joined(struct survey *survey, const char *cluster, struct etcd *
     size_t skip = strlen(from.text);
     struct etcd_done done;
 
-    if (etcd_ask_range(etcd, etcd_text(from.text), etcd_text(end.text), 0, SURVEY_WAIT_NS, &done) !=
-            0 ||
-        done.result != ETCD_OK)
+    if (!ask_rows(etcd, &from, &end, &done))
         return false;
     for (uint32_t i = 0; i < done.row_count; i++) {
         const struct etcd_bytes *key = &done.rows[i].key;
@@ -88,9 +93,7 @@ static bool ask_vault(struct survey *survey, const char *cluster, struct etcd *e
 
     for (bool more = true; more;) {
         struct repl_key from = repl_key_segment(cluster, next);
-        if (etcd_ask_range(etcd, etcd_text(from.text), etcd_text(end.text), 0, SURVEY_WAIT_NS,
-                           &done) != 0 ||
-            done.result != ETCD_OK)
+        if (!ask_rows(etcd, &from, &end, &done))
             return false;
         if (done.row_count == 0 ||
             !cluster_row_segment_decode(&newest, done.rows[done.row_count - 1].value))
@@ -111,9 +114,7 @@ static bool ask_snapshots(struct survey *survey, const char *cluster, struct etc
     struct repl_key from = repl_key_snapshot(cluster, 0), end = repl_key_snapshot_end(cluster);
     struct etcd_done done;
 
-    if (etcd_ask_range(etcd, etcd_text(from.text), etcd_text(end.text), 0, SURVEY_WAIT_NS, &done) !=
-            0 ||
-        done.result != ETCD_OK)
+    if (!ask_rows(etcd, &from, &end, &done))
         return false;
     survey->snapshot_count = 0;
     for (uint32_t i = done.row_count; i-- > 0 && survey->snapshot_count < SURVEY_SNAPSHOTS;) {
@@ -132,9 +133,7 @@ static bool ask_images(struct survey *survey, const char *cluster, struct etcd *
     struct repl_key from = repl_key_of(cluster, "image/"), end = repl_key_of(cluster, "image/~");
     struct etcd_done done;
 
-    if (etcd_ask_range(etcd, etcd_text(from.text), etcd_text(end.text), 0, SURVEY_WAIT_NS, &done) !=
-            0 ||
-        done.result != ETCD_OK)
+    if (!ask_rows(etcd, &from, &end, &done))
         return false;
     survey->image_count = 0;
     for (uint32_t i = 0; i < done.row_count && survey->image_count < SURVEY_NODES_MAX; i++) {
