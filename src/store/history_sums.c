@@ -2,20 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/crc32c.h"
+#include "base/region.h"
 
 #define LEARNED (UINT64_C(1) << 32)
-
-/* Zero bytes of addresses, which get memory when they are written. */
-static void *reserve(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
 
 static size_t live_bytes(const struct history_sums *sums)
 {
@@ -25,17 +17,15 @@ static size_t live_bytes(const struct history_sums *sums)
 int history_sums_init(struct history_sums *sums, uint64_t pages_max)
 {
     *sums = (struct history_sums){ .pages_max = pages_max, .file = -1 };
-    sums->sums = reserve(pages_max * sizeof *sums->sums);
-    sums->live = reserve(live_bytes(sums));
+    sums->sums = region_map(REGION_history, pages_max * sizeof *sums->sums);
+    sums->live = region_map(REGION_history, live_bytes(sums));
     return sums->sums != NULL && sums->live != NULL ? 0 : -ENOMEM;
 }
 
 void history_sums_free(struct history_sums *sums)
 {
-    if (sums->sums != NULL)
-        (void)munmap((void *)sums->sums, sums->pages_max * sizeof *sums->sums);
-    if (sums->live != NULL)
-        (void)munmap(sums->live, live_bytes(sums));
+    region_unmap((void *)sums->sums, sums->pages_max * sizeof *sums->sums);
+    region_unmap(sums->live, live_bytes(sums));
     if (sums->pages_max != 0 && sums->file >= 0)
         close(sums->file);
     *sums = (struct history_sums){ .file = -1 };
