@@ -227,7 +227,7 @@ static bool accept_request(struct protocol *protocol, struct conn *conn, const c
                !charge_read(&protocol->context, conn, NULL, 0, &conn->early)) {
         pipeline_refuse(&protocol->pipeline, conn, &conn->early, NULL);
     } else if (conn->route.kind == ROUTE_STREAM) {
-        stream_open(&protocol->streams, conn, text);
+        stream_socket_open(&protocol->streams, conn, text);
     } else if (conn->route.kind == ROUTE_PREVIEW || conn->route.kind == ROUTE_DEBUG) {
         /* Its search for mistakes is as long as a turn may be: it is the last of this one. */
         if (conn->route.kind == ROUTE_DEBUG)
@@ -392,7 +392,7 @@ size_t parser_run(struct protocol *protocol, struct conn *conn, char *text, size
                 conn->blocked = true;
                 break;
             }
-            size_t read = stream_receive(conn->stream, text + used, left);
+            size_t read = stream_socket_receive(conn->stream, text + used, left);
             conn->blocked = read == 0;
             if (read == 0)
                 break;

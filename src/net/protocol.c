@@ -22,7 +22,7 @@ int protocol_init(struct protocol *protocol, const struct net_config *config, ui
     if (error == 0)
         error = job_table_create(&protocol->jobs, &protocol->pipeline);
     if (error == 0)
-        error = stream_init(&protocol->streams, protocol->jobs);
+        error = stream_socket_init(&protocol->streams, protocol->jobs);
     if (error != 0) {
         protocol_free(protocol);
         return error;
@@ -34,7 +34,7 @@ int protocol_init(struct protocol *protocol, const struct net_config *config, ui
 
 void protocol_free(struct protocol *protocol)
 {
-    stream_free(&protocol->streams);
+    stream_socket_free(&protocol->streams);
     job_table_destroy(protocol->jobs);
     pipeline_free(&protocol->pipeline);
     context_free(&protocol->context);
@@ -356,6 +356,7 @@ uint32_t protocol_turn_end(struct protocol *protocol)
     protocol->work += command_send_run(&protocol->sender);
     accept_reads(protocol);
     protocol->work += reads_run(&protocol->pipeline);
+    protocol->work += stream_op_show(&protocol->streams);
     protocol->work += stream_feed_run(&protocol->streams);
     run_times(protocol);
     return protocol->work;
@@ -363,7 +364,7 @@ uint32_t protocol_turn_end(struct protocol *protocol)
 
 void protocol_close(struct protocol *protocol, struct conn *conn)
 {
-    stream_close(conn);
+    stream_socket_close(conn);
     pipeline_drop(&protocol->pipeline, conn);
     output_clear(&protocol->context.outputs, &conn->wire);
     protocol->context.metrics.counters.connections_closed++;

@@ -26,9 +26,10 @@
 #include "net/command/command_send.h"
 #include "net/command/verify.h"
 #include "net/http/route.h"
-#include "net/stream/stream.h"
 #include "net/stream/stream_arm.h"
 #include "net/stream/stream_feed.h"
+#include "net/stream/stream_op.h"
+#include "net/stream/stream_socket.h"
 
 enum {
     PROTOCOL_TURN_BYTES = 256 * 1024, /* of answers, after which a turn handles no more replies */

@@ -1,33 +1,20 @@
-/* stream.h - the WebSockets of a network thread: opened, read, written, closed.
+/* stream.h - what a stream sends: frames of text and of binary messages, then the close frame.
  *
- *   parser ── handshake ──> stream_open ──> stream_receive ──> stream_op
- *   follower's log, snapshots, clock ──> stream_feed ──> stream_send ──> output
+ *   ops, snapshots, follower's logs, clock ──> stream_text ──> stream_send ──> output
  *
  * Owner. The net thread.
- * Bound. A message of a client has STREAM_MESSAGE_MAX bytes. Unsent bytes: limits.stream_backlog.
- *        The memory of a stream is allocated when it opens, and freed when it closes. */
+ * Bound. Unsent bytes: limits.stream_backlog. */
 #ifndef NET_STREAM_STREAM_H
 #define NET_STREAM_STREAM_H
 
 #include "net/http/writer.h"
 #include "net/stream/stream_state.h"
 
-/* 0 or -ENOMEM. The streams must be all zeros before. Their signed requests become jobs. */
-CC_MUST_USE int stream_init(struct streams *streams, struct job_table *jobs);
-void stream_free(struct streams *streams);
-
-/* Answers the handshake in conn->head, whose first byte is `text`. The connection has no request in
- * flight. It is a stream then, or the handshake is refused. */
-void stream_open(struct streams *streams, struct conn *conn, const char *text);
-
-/* Reads some of the bytes of frames and gives how many; 0: it waits for a snapshot, or for room. */
-CC_MUST_USE size_t stream_receive(struct stream *stream, const char *bytes, size_t count);
-
-/* Frees the stream of a connection that closes; without one it does nothing. */
-void stream_close(struct conn *conn);
-
 /* Sends the close frame; nothing follows it. */
 void stream_end(struct stream *stream, uint16_t code, const char *reason);
+
+/* A close frame is written: the connection closes when it is sent. */
+void stream_note_end(struct stream *stream);
 
 /* Ends the stream if the key of its login has been revoked or has expired. Whether it has. */
 bool stream_end_dead_login(struct stream *stream);

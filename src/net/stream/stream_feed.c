@@ -12,14 +12,12 @@
 #include "net/stream/stream_candles.h"
 #include "net/stream/stream_coded.h"
 #include "net/stream/stream_kept.h"
-#include "net/stream/stream_op.h"
 #include "net/stream/stream_orders.h"
 #include "net/stream/stream_private.h"
 #include "net/stream/stream_resume.h"
 #include "net/stream/stream_subs.h"
 #include "net/stream/stream_view.h"
 
-#define BEAT_NS (5 * CONN_SECOND_NS) /* W9 */
 #define LOOK_NS (CONN_SECOND_NS / 4) /* how late a change of the status is seen */
 
 /* Whether nothing more is sent. */
@@ -180,12 +178,6 @@ static void begin_log(struct stream *stream, struct stream_sub *sub, const struc
     stream_answer(stream, &writer);
 }
 
-void stream_feed_await_beat(struct stream *stream)
-{
-    if (stream->live_count == 1)
-        stream->beat_ns = stream->owner->pipeline->context->now_ns + BEAT_NS;
-}
-
 void stream_feed_begin(struct stream *stream, struct stream_sub *sub, const struct reply *reply,
                        const uint8_t *rows)
 {
@@ -197,7 +189,7 @@ void stream_feed_begin(struct stream *stream, struct stream_sub *sub, const stru
         stream_orders_begin(stream, sub, reply, rows);
     else
         stream_book_begin(stream, sub, reply, rows);
-    stream_feed_await_beat(stream);
+    stream_subs_await_beat(stream);
 }
 
 static bool send_beat_binary(struct stream *stream, const struct stream_sub *sub,
@@ -249,7 +241,7 @@ static void beat(struct stream *stream, const struct net_facts *facts)
         return;
     }
     stream->beat_at = 0;
-    stream->beat_ns = stream->owner->pipeline->context->now_ns + BEAT_NS;
+    stream->beat_ns = stream->owner->pipeline->context->now_ns + STREAM_BEAT_NS;
 }
 
 /* ---- status ---------------------------------------------------------------------------------- */
@@ -296,7 +288,7 @@ static void note_status(struct streams *streams, const struct net_facts *facts, 
     streams->status_shown = shown_of(facts);
     streams->maintenance_shown = facts->maintenance_ns;
     streams->heads_shown = heads;
-    streams->status_beat_ns = now_ns + BEAT_NS;
+    streams->status_beat_ns = now_ns + STREAM_BEAT_NS;
     streams->look_ns = now_ns + LOOK_NS;
 }
 
@@ -346,26 +338,13 @@ static void run_status(struct streams *streams)
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 
-static uint32_t run_shown(struct streams *streams)
-{
-    struct conn_table *conns = &streams->pipeline->context->conns;
-    uint32_t count = conn_queue_count(conns, CONN_SHOWN);
-    for (uint32_t i = 0; i < count; i++) {
-        struct conn *conn = conn_queue_pop(conns, CONN_SHOWN);
-        if (conn->open && !conn->broken && conn->stream != NULL &&
-            conn->pending_head != PENDING_NONE && !stream_op_shown(conn->stream))
-            pipeline_starve(streams->pipeline, conn); /* which asks pipeline_advance again */
-    }
-    return count;
-}
-
 uint32_t stream_feed_run(struct streams *streams)
 {
     struct context *context = streams->pipeline->context;
     struct net_facts facts = { 0 };
     if (streams->count == 0)
         return 0;
-    uint32_t work = run_shown(streams);
+    uint32_t work = 0;
     bool is_ready = config_of(streams)->source.ready(config_of(streams)->source.context);
     run_status(streams);
     if (streams->resuming != 0)

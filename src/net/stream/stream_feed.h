@@ -10,16 +10,13 @@
 void stream_feed_begin(struct stream *stream, struct stream_sub *sub, const struct reply *reply,
                        const uint8_t *rows);
 
-/* A subscription of the stream is live: starts the heartbeats with the first. */
-void stream_feed_await_beat(struct stream *stream);
-
 /* Sends the status as a snapshot. */
 void stream_feed_status(struct stream *stream);
 
 /* Shows the status of a service that stops, and ends every stream. */
 void stream_feed_drain(struct streams *streams);
 
-/* One turn: answers snapshots, sends events, heartbeats and the status. Returns the work done. */
+/* One turn: sends events, heartbeats and the status. Returns the work done. */
 uint32_t stream_feed_run(struct streams *streams);
 
 /* When it must run again by the clock alone, clock_monotonic_ns; UINT64_MAX: never. */

@@ -7,6 +7,7 @@
 #include "net/request/api_caller.h"
 #include "net/request/charge.h"
 #include "net/stream/stream.h"
+#include "net/stream/stream_awaited.h"
 #include "net/stream/stream_binary.h"
 #include "net/stream/stream_feed.h"
 #include "net/stream/stream_orders.h"
@@ -80,58 +81,14 @@ static void refuse(struct stream *stream, const char *name, const struct op *op,
     stream_reply_refuse(stream, name, op->has_id, op->id, problem);
 }
 
-static const char *name_of(unsigned channel)
-{
-    return channel == STREAM_STATUS    ? "status"
-           : channel == STREAM_PRIVATE ? "private"
-                                       : stream_subs_name(channel);
-}
-
-/* `market` is of a channel that has one. */
-static void write_channel(struct writer *writer, unsigned channel, const char *market)
-{
-    WRITER_TEXT(writer, ",\"channel\":\"");
-    writer_text(writer, name_of(channel));
-    WRITER_TEXT(writer, "\"");
-    if (channel >= STREAM_CHANNELS)
-        return;
-    WRITER_TEXT(writer, ",\"market\":");
-    json_field_padded(writer, market, SYMBOL_BYTES);
-    if (stream_subs_is_candles(channel))
-        JSON_FIELD_WORD(writer, "interval",
-                        json_candle_interval((uint8_t)(channel - STREAM_CANDLES)));
-}
-
-static void write_epoch(struct stream *stream, struct writer *writer)
-{
-    JSON_FIELD_UINT(writer, "epoch", stream->owner->pipeline->context->config->epoch);
-    WRITER_TEXT(writer, "}");
-}
-
 /* ---- subscriptions --------------------------------------------------------------------------- */
-
-void stream_op_query(struct stream *stream, const struct query *query,
-                     const struct keyring_key *caller)
-{
-    struct pipeline *pipeline = stream->owner->pipeline;
-    struct pending *pending =
-        pending_add(&pipeline->context->pendings, stream->conn, PENDING_READ, PENDING_HELD);
-    pending->query = *query;
-    pending->query.end_ns = UINT64_MAX;
-    pending->query.address = stream->conn->address;
-    pending->query.received_ticks = stream->conn->received_ticks;
-    pending->payload = BODY_NONE;
-    pending->is_page = query->kind == QUERY_private_events;
-    pending->caller = caller != NULL ? *caller : (struct keyring_key){ 0 };
-    pipeline_advance(pipeline, stream->conn);
-}
 
 static void send_query(struct stream *stream, const struct op *op, const struct query *query,
                        const struct keyring_key *caller)
 {
     stream->has_id = op->has_id;
     stream->id = op->id;
-    stream_op_query(stream, query, caller);
+    stream_awaited_query(stream, query, caller);
 }
 
 /* Asks the follower for the snapshot; what happens from now on may follow it. */
@@ -221,8 +178,8 @@ static void subscribe_status(struct stream *stream, const struct op *op)
     stream->owner->status_count += !stream->has_status;
     stream->has_status = true;
     struct writer writer = stream_reply_begin(stream, op_names[OP_SUBSCRIBE], op->has_id, op->id);
-    write_channel(&writer, op->channel, NULL);
-    write_epoch(stream, &writer);
+    stream_reply_channel(&writer, op->channel, NULL);
+    stream_reply_epoch(stream, &writer);
     stream_answer(stream, &writer);
     stream_feed_status(stream);
 }
@@ -242,7 +199,7 @@ static void unsubscribe(struct stream *stream, const struct op *op)
     } else {
         stream_subs_remove(stream, find(stream, op));
     }
-    write_channel(&writer, op->channel, op->market);
+    stream_reply_channel(&writer, op->channel, op->market);
     WRITER_TEXT(&writer, "}");
     stream_answer(stream, &writer);
 }
@@ -379,7 +336,7 @@ static void login(struct stream *stream, const struct op *op)
     JSON_FIELD_WORD(&writer, "scope", stream->login.may_write ? "READ_WRITE" : "READ");
     if (row.subaccount_pin >= 0)
         JSON_FIELD_UINT(&writer, "subaccount_index", (uint32_t)row.subaccount_pin);
-    write_epoch(stream, &writer);
+    stream_reply_epoch(stream, &writer);
     stream_answer(stream, &writer);
 }
 
@@ -456,14 +413,6 @@ void stream_op_run(struct stream *stream, const char *text, size_t count)
 
 /* ---- snapshots ------------------------------------------------------------------------------- */
 
-/* The answer to the awaited op, up to its epoch. */
-static struct writer begin_awaited(struct stream *stream, enum op_kind kind)
-{
-    struct writer writer = stream_reply_begin(stream, op_names[kind], stream->has_id, stream->id);
-    write_channel(&writer, stream->awaited->channel, stream->awaited->market);
-    return writer;
-}
-
 /* The two frames of a snapshot that has come; false without room. */
 static bool show(struct stream *stream, const struct reply *reply, const uint8_t *rows)
 {
@@ -472,43 +421,13 @@ static bool show(struct stream *stream, const struct reply *reply, const uint8_t
     INVARIANT(sub != NULL);
     if (!output_fits(&context->outputs, &stream->conn->output, STREAM_TEXT_MAX))
         return false;
-    struct writer writer = begin_awaited(stream, OP_SUBSCRIBE);
+    struct writer writer = stream_awaited_begin(stream);
     if (sub->channel == STREAM_BOOK)
         JSON_FIELD_UINT(&writer, "depth", book_board_depths[sub->view->depth_index]);
-    write_epoch(stream, &writer);
+    stream_reply_epoch(stream, &writer);
     stream_answer(stream, &writer);
     stream_feed_begin(stream, sub, reply, rows);
     return true;
-}
-
-void stream_op_resumed(struct stream *stream)
-{
-    struct writer writer = begin_awaited(stream, OP_RESUME);
-    JSON_FIELD_UINT(&writer, "from_seq", stream->resume_seq);
-    write_epoch(stream, &writer);
-    stream_answer(stream, &writer);
-}
-
-void stream_op_private_answer(struct stream *stream)
-{
-    struct writer writer = stream_reply_begin(
-        stream, op_names[stream->resumes ? OP_RESUME : OP_SUBSCRIBE], stream->has_id, stream->id);
-    write_channel(&writer, STREAM_PRIVATE, NULL);
-    if (stream->resumes)
-        JSON_FIELD_UINT(&writer, "from_seq", stream->resume_seq);
-    write_epoch(stream, &writer);
-    stream_answer(stream, &writer);
-}
-
-void stream_op_finish(struct stream *stream)
-{
-    stream->awaited = NULL;
-    stream->pages = false;
-    stream->asks_history = false;
-    stream->is_answered = false;
-    stream->private_events.awaited = false;
-    stream->conn->blocked = true;
-    conn_queue_push(&stream->owner->pipeline->context->conns, CONN_READY, stream->conn);
 }
 
 /* Whether history has answered: with rows, or that it does not have them. */
@@ -540,9 +459,8 @@ static bool show_awaited(struct stream *stream, const struct pending *pending)
     } else if (stream->is_answered && problem.code != PROBLEM_none) {
         stream_resume_later(stream);
     } else if (problem.code != PROBLEM_none) {
-        const char *name = op_names[stream->resumes ? OP_RESUME : OP_SUBSCRIBE];
-        struct writer writer =
-            stream_reply_problem(stream, name, stream->has_id, stream->id, &problem);
+        struct writer writer = stream_reply_problem(stream, stream_awaited_name(stream),
+                                                    stream->has_id, stream->id, &problem);
         if (!stream_send(stream, &writer))
             return false;
         stream_subs_remove(stream, stream->awaited);
@@ -559,11 +477,13 @@ static bool show_awaited(struct stream *stream, const struct pending *pending)
     }
     pipeline_remove_first(pipeline, stream->conn);
     if (stream->ended || (!stream->scans && !stream->pages))
-        stream_op_finish(stream);
+        stream_awaited_finish(stream);
     return true;
 }
 
-bool stream_op_shown(struct stream *stream)
+/* Outcomes are known, of the oldest requests of the connection: answers signed ones, and takes the
+ * snapshot that the stream awaits. False: the output pool has no room for the next. */
+static bool show_outcomes(struct stream *stream)
 {
     struct pipeline *pipeline = stream->owner->pipeline;
     struct conn *conn = stream->conn;
@@ -585,4 +505,19 @@ bool stream_op_shown(struct stream *stream)
         conn_queue_push(&pipeline->context->conns, CONN_READY, conn);
     }
     return true;
+}
+
+uint32_t stream_op_show(struct streams *streams)
+{
+    struct conn_table *conns = &streams->pipeline->context->conns;
+    if (streams->count == 0)
+        return 0;
+    uint32_t count = conn_queue_count(conns, CONN_SHOWN);
+    for (uint32_t i = 0; i < count; i++) {
+        struct conn *conn = conn_queue_pop(conns, CONN_SHOWN);
+        if (conn->open && !conn->broken && conn->stream != NULL &&
+            conn->pending_head != PENDING_NONE && !show_outcomes(conn->stream))
+            pipeline_starve(streams->pipeline, conn); /* which asks pipeline_advance again */
+    }
+    return count;
 }

@@ -4,9 +4,10 @@
 #include "net/request/api_caller.h"
 #include "net/request/charge.h"
 #include "net/stream/stream.h"
+#include "net/stream/stream_awaited.h"
 #include "net/stream/stream_binary.h"
 #include "net/stream/stream_kept.h"
-#include "net/stream/stream_op.h"
+#include "net/stream/stream_subs.h"
 
 enum {
     EVENTS_A_TURN = 64, /* of a stream */
@@ -14,7 +15,6 @@ enum {
     QUIET_PART = 4,     /* of limits.stream_backlog */
 };
 
-#define BEAT_NS  (5 * CONN_SECOND_NS) /* W9 */
 #define RETRY_NS (CONN_SECOND_NS / 4)
 
 static const struct private_log *log_of(const struct stream *stream)
@@ -122,7 +122,7 @@ bool stream_private_begin(struct stream *stream, const struct reply *reply, cons
     memcpy(&account, rows, sizeof account);
     if (!stream_has_room(stream))
         return false;
-    stream_op_private_answer(stream);
+    stream_awaited_private(stream);
     if (stream->resumes)
         go_on(stream, account.private_seq, reply);
     else
@@ -132,7 +132,7 @@ bool stream_private_begin(struct stream *stream, const struct reply *reply, cons
     private_events->begun = account.private_seq;
     private_events->by = UINT64_MAX;
     private_events->ask_ns = 0;
-    private_events->beat_ns = streams->pipeline->context->now_ns + BEAT_NS;
+    private_events->beat_ns = streams->pipeline->context->now_ns + STREAM_BEAT_NS;
     streams->behind = true; /* what has happened since is sent in the next turn */
     return true;
 }
@@ -275,7 +275,7 @@ static void ask(struct stream *stream, uint64_t newest)
     }
     private_events->asks = true;
     private_events->asked = newest;
-    stream_op_query(stream, &query, NULL);
+    stream_awaited_query(stream, &query, NULL);
 }
 
 /* Sends the page's events that follow, as far as there is room. */
@@ -380,7 +380,7 @@ uint32_t stream_private_run(struct stream *stream, const struct net_facts *facts
         private_events->beat_ns = now_ns + RETRY_NS; /* as those of the other channels */
     } else if (private_events->beat_ns <= now_ns && !stream->ended) {
         bool is_sent = send_beat(stream, facts);
-        private_events->beat_ns = now_ns + (is_sent ? BEAT_NS : RETRY_NS);
+        private_events->beat_ns = now_ns + (is_sent ? STREAM_BEAT_NS : RETRY_NS);
         if (!is_sent)
             pipeline_starve(stream->owner->pipeline, stream->conn);
     }

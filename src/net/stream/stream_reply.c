@@ -1,8 +1,11 @@
 #include "net/stream/stream_reply.h"
 
+#include "net/json/json_candle.h"
+#include "net/json/json_field.h"
 #include "net/json/json_problem.h"
 #include "net/request/charge.h"
 #include "net/stream/stream.h"
+#include "net/stream/stream_subs.h"
 
 struct writer stream_reply_begin(struct stream *stream, const char *op, bool has_id, int64_t id)
 {
@@ -19,6 +22,33 @@ struct writer stream_reply_begin(struct stream *stream, const char *op, bool has
         writer_int(&writer, id);
     }
     return writer;
+}
+
+static const char *name_of(unsigned channel)
+{
+    return channel == STREAM_STATUS    ? "status"
+           : channel == STREAM_PRIVATE ? "private"
+                                       : stream_subs_name(channel);
+}
+
+void stream_reply_channel(struct writer *writer, unsigned channel, const char *market)
+{
+    WRITER_TEXT(writer, ",\"channel\":\"");
+    writer_text(writer, name_of(channel));
+    WRITER_TEXT(writer, "\"");
+    if (channel >= STREAM_CHANNELS)
+        return;
+    WRITER_TEXT(writer, ",\"market\":");
+    json_field_padded(writer, market, SYMBOL_BYTES);
+    if (stream_subs_is_candles(channel))
+        JSON_FIELD_WORD(writer, "interval",
+                        json_candle_interval((uint8_t)(channel - STREAM_CANDLES)));
+}
+
+void stream_reply_epoch(struct stream *stream, struct writer *writer)
+{
+    JSON_FIELD_UINT(writer, "epoch", stream->owner->pipeline->context->config->epoch);
+    WRITER_TEXT(writer, "}");
 }
 
 void stream_reply_end_problem(struct stream *stream, struct writer *writer,

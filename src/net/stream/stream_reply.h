@@ -9,6 +9,12 @@
 /* {"op":"..","id":..: a reply's beginning; `op` NULL: null. */
 struct writer stream_reply_begin(struct stream *stream, const char *op, bool has_id, int64_t id);
 
+/* Adds the channel; `market` is of one that has a market. */
+void stream_reply_channel(struct writer *writer, unsigned channel, const char *market);
+
+/* Ends a reply with the epoch. */
+void stream_reply_epoch(struct stream *stream, struct writer *writer);
+
 /* Ends a reply that has begun with its problem. */
 void stream_reply_end_problem(struct stream *stream, struct writer *writer,
                               const struct problem_detail *problem);

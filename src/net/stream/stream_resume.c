@@ -4,9 +4,8 @@
 #include "net/json/json_field.h"
 #include "net/json/json_history.h"
 #include "net/stream/stream.h"
+#include "net/stream/stream_awaited.h"
 #include "net/stream/stream_binary.h"
-#include "net/stream/stream_feed.h"
-#include "net/stream/stream_op.h"
 #include "net/stream/stream_subs.h"
 
 enum {
@@ -96,7 +95,7 @@ static void answer_once(struct stream *stream)
 {
     if (stream->is_answered)
         return;
-    stream_op_resumed(stream);
+    stream_awaited_resumed(stream);
     stream->awaited->seq = stream->resume_seq;
     stream->is_answered = true;
 }
@@ -112,7 +111,7 @@ static bool finish(struct stream *stream, bool is_found)
         send_gap(stream, sub);
     stream->past = event_log_count(stream->owner->pipeline->context->config->events);
     stream_subs_follow(stream, sub, is_found ? stream->scan.number : stream->from);
-    stream_feed_await_beat(stream);
+    stream_subs_await_beat(stream);
     return true;
 }
 
@@ -152,7 +151,7 @@ void stream_resume_page(struct stream *stream)
     if (stream->asks_history)
         return;
     if (stream->ended) {
-        stream_op_finish(stream);
+        stream_awaited_finish(stream);
         return;
     }
     if (stream->page_ns > context->now_ns || stream_unsent(stream) > quiet_bytes(stream))
@@ -168,7 +167,7 @@ void stream_resume_page(struct stream *stream)
         stream->page_from = event_log_count(context->config->events);
     else
         stream->from = event_log_count(context->config->events);
-    stream_op_query(stream, &query, NULL);
+    stream_awaited_query(stream, &query, NULL);
 }
 
 static struct row_trade trade_at(const uint8_t *rows, uint32_t index)
@@ -249,7 +248,7 @@ bool stream_resume_older(struct stream *stream, const struct reply *reply)
         return true;
     }
     stream_subs_follow(stream, sub, rows != NULL ? stream->page_from : stream->from);
-    stream_feed_await_beat(stream);
+    stream_subs_await_beat(stream);
     return true;
 }
 
@@ -276,7 +275,7 @@ static void step(struct stream *stream, uint32_t share)
         return;
     }
     stream_resume_end(stream);
-    stream_op_finish(stream);
+    stream_awaited_finish(stream);
 }
 
 uint32_t stream_resume_run(struct streams *streams)

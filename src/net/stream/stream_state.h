@@ -113,7 +113,7 @@ struct stream {
     struct streams *owner;
     struct conn *conn;
     struct stream *previous, *next; /* of its net thread */
-    const uint8_t *bytes;           /* received and not read yet, in stream_receive */
+    const uint8_t *bytes;           /* received and not read yet, in stream_socket_receive */
     size_t left;
     bool has_message;   /* one is read, and no more is in this call of it */
     uint64_t at;        /* number of the next event that it gets */

@@ -62,6 +62,12 @@ void stream_subs_live(struct stream *stream, struct stream_sub *sub)
     stream->owner->orders_count += sub->channel == STREAM_BOOK_L3;
 }
 
+void stream_subs_await_beat(struct stream *stream)
+{
+    if (stream->live_count == 1)
+        stream->beat_ns = stream->owner->pipeline->context->now_ns + STREAM_BEAT_NS;
+}
+
 void stream_subs_follow(struct stream *stream, struct stream_sub *sub, uint64_t number)
 {
     stream_subs_live(stream, sub);

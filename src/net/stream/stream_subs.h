@@ -5,6 +5,8 @@
 
 #include "net/stream/stream_state.h"
 
+#define STREAM_BEAT_NS (5 * CONN_SECOND_NS) /* between heartbeats (W9) */
+
 /* By enum stream_channel; all intervals of candles have the last one. */
 extern const char *const stream_subs_names[STREAM_NAMES];
 
@@ -47,8 +49,11 @@ struct stream_sub *stream_subs_add(struct stream *stream, enum stream_channel ch
 /* Its snapshot is being sent: updates follow. */
 void stream_subs_live(struct stream *stream, struct stream_sub *sub);
 
-/* The same, and events of the log from that number on follow, also those that its stream has passed
- * for others. */
+/* After stream_subs_live or _follow: the first live subscription starts the heartbeats. */
+void stream_subs_await_beat(struct stream *stream);
+
+/* Like stream_subs_live, and events of the log from that number on follow, also those that its
+ * stream has passed for others. */
 void stream_subs_follow(struct stream *stream, struct stream_sub *sub, uint64_t number);
 
 /* Notes that a live one misses updates, or that it has the whole state again. */
