@@ -76,3 +76,8 @@ async def examples(table, here):
     scratch.mkdir()
     done = await (await example(here, "account_from_scratch", scratch)).communicate()
     table.same("from scratch", done[0].split()[1:], [b"OPEN"])
+    (scratch / "master.key").unlink()
+    again = await example(here, "account_from_scratch", scratch)
+    await again.communicate()
+    table.same("a second time", (again.returncode != 0, (scratch / "master.key").exists()),
+               (True, False))

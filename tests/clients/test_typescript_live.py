@@ -522,6 +522,11 @@ async def examples(table, here):
     scratch.mkdir()
     done = await (await begun(folder / "account_from_scratch.js", here.url, scratch)).communicate()
     table.same("from scratch", done[0].split()[1:], [b"OPEN"])
+    (scratch / "master.key").unlink()
+    again = await begun(folder / "account_from_scratch.js", here.url, scratch)
+    await again.communicate()
+    table.same("a second time", (again.returncode != 0, (scratch / "master.key").exists()),
+               (True, False))
 
 
 if __name__ == "__main__":

@@ -11,23 +11,23 @@ import perpd
 
 
 def keep(path: pathlib.Path, text: str) -> None:
-    """A new file that nobody else may read; FileExistsError: there is one, which may own money."""
-    path.touch(0o600, exist_ok=False)
+    path.touch(0o600, exist_ok=False)  # nobody else may read it
     path.write_text(text + "\n")
 
 
 async def main(url: str, name: str) -> None:
-    folder = pathlib.Path(name)
+    files = [pathlib.Path(name, file) for file in ("master.key", "session.key", "reads.api")]
+    if there := [str(file) for file in files if file.exists()]:
+        sys.exit(f"{there[0]} is there already, and may own money: nothing was made")
     async with perpd.connect(url) as ex:
         exchange_id = (await ex.exchange())["exchange_id"]
-    secrets = {"master.key": os.urandom(32), "session.key": os.urandom(32)}
-    for file, secret in secrets.items():
-        keep(folder / file, base64.b64encode(secret).decode())  # before it owns anything
-    master = perpd.MasterKey(secrets["master.key"], exchange_id)
-    session = perpd.SessionKey(secrets["session.key"])
+    secrets = [os.urandom(32), os.urandom(32)]
+    for file, secret in zip(files, secrets):
+        keep(file, base64.b64encode(secret).decode())  # before it owns anything
+    master, session = perpd.MasterKey(secrets[0], exchange_id), perpd.SessionKey(secrets[1])
     opened = await perpd.open_account(url, master, session, label="from scratch")
-    keep(folder / "reads.api", opened.api_key)
-    async with perpd.connect(url, key=session, api_key=str(folder / "reads.api")) as ex:
+    keep(files[2], opened.api_key)
+    async with perpd.connect(url, key=session, api_key=str(files[2])) as ex:
         await ex.faucet("10000")
         market = await ex.market("BTC-PERP")
         price = market.round_price((await ex.mark(market)).price.times_bps(-500), "down")

@@ -1,7 +1,7 @@
 // account_from_scratch.js URL FOLDER - makes a master key and a session key in FOLDER, opens an account
 // with them on a test exchange, takes test money, places an order and cancels it.
 import process from "node:process";
-import { writeFile } from "node:fs/promises";
+import { access, writeFile } from "node:fs/promises";
 import { connect, MasterKey, openAccount, SessionKey } from "perpd";
 import { WebSocket } from "ws"; // Node 22 has its own
 
@@ -18,6 +18,10 @@ async function made(path: string): Promise<Uint8Array> {
 }
 
 const [url = "", folder = ""] = process.argv.slice(2);
+for (const file of ["master.key", "session.key", "reads.api"]) { // before anything is made
+  const isThere = await access(`${folder}/${file}`).then(() => true, () => false);
+  if (isThere) throw new Error(`${folder}/${file} is there already, and may own money`);
+}
 const reader = await connect(url, { WebSocket });
 const { exchange_id: exchangeId } = await reader.exchange();
 reader.close();

@@ -1,6 +1,7 @@
 // What the examples use of Node.
 
 declare module "node:fs/promises" {
+  export function access(path: string): Promise<void>;
   export function writeFile(path: string, text: string,
     how: { readonly mode: number; readonly flag: string }): Promise<void>;
 }
