@@ -71,6 +71,47 @@ export async function endedCalls(modules, same) {
   }
 }
 
+/** A call whose signal was aborted before it sends nothing; who has left the queue holds no turn in
+ * it. */
+export async function leaves(modules, same) {
+  const here = await sending(modules, [DONE]);
+  const trading = new modules.Trading({ sender: here.sender, place: ORDER.portfolio_id });
+  same("aborted before", await said(trading.scheduleCancelAll(1n, { signal: AbortSignal.abort() })),
+    "NotExecuted");
+  await after(50);
+  same("not sent", here.sent, []);
+  const { signal } = new AbortController();
+  const slow = new modules.Buckets(async () => ({ limits: { write_rate: 1, write_burst: 100 },
+    rate_limits: true, remaining: { write: 1, cancel: 1 } }));
+  await slow.refresh();
+  const gone = new AbortController();
+  const first = slow.take("order_batch", 64, signal, gone.signal);
+  const next = slow.take("place_limit_order", 1, signal).then(() => "goes");
+  await after(20);
+  gone.abort();
+  same("behind it", await Promise.race([next, after(4000).then(() => "waits")]), "goes");
+  await first;
+}
+
+/** What no exchange says, of limits or of a pause, is told as an answer that was lost. */
+export async function malformed(modules, same) {
+  const limits = { write_rate: 10, write_burst: 2 };
+  for (const shown of [null, 7, {}, { limits: null }, { limits: { ...limits, write_rate: "x" } },
+    { limits: { ...limits, write_burst: -1 } }, { limits, remaining: { write: null } }]) {
+    const buckets = new modules.Buckets(async () => shown);
+    same(JSON.stringify(shown), await said(buckets.refresh()), "Lost");
+  }
+  for (const later of ["x", -1, null, {}]) {
+    let now = Date.now();
+    const here = await sending(modules, [answer({ status: "rejected_rate_limited",
+      retry_after_ms: later }), answer({ code: "no" }, 400)], { nowMs: () => now });
+    const request = await here.begin();
+    await after(100);
+    now += PAST_MS;
+    same(`after ${later}`, await said(request.outcome), "NotExecuted"); // by proof
+  }
+}
+
 /** The dead-man is sent while placements wait. */
 export async function deadMan(modules, same) {
   const here = await sending(modules, [DONE]);

@@ -154,6 +154,25 @@ async def looks(table):
         hangs.set()
 
 
+async def malformed(table):
+    """What no exchange says, of limits or of a pause, is told as an answer that was lost."""
+    limits = {"write_rate": 10, "write_burst": 2}
+    for shown in (None, 7, {}, {"limits": None}, {"limits": {**limits, "write_rate": "x"}},
+                  {"limits": {**limits, "write_burst": -1}},
+                  {"limits": limits, "remaining": {"write": None}}):
+        async def look(shown=shown):
+            return shown
+        table.same(shown, await said(Buckets(look).refresh()), "Lost")
+    for later in ("x", -1, None, {}):
+        now = [time.time_ns() // 1_000_000]
+        limited = answer({**LIMITED, "retry_after_ms": later})
+        async with Sending(limited, answer({"code": "no"}, 400), now_ms=lambda n=now: n[0]) as here:
+            request = here.begin()
+            await asyncio.sleep(0.1)
+            now[0] += PAST_MS
+            table.same(f"after {later}", await said(request), "NotExecuted")  # by proof
+
+
 async def keys(table):
     """json.md: the answer to a repetition shows no API key; another one is made, once."""
     async def nothing():

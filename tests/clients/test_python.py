@@ -459,6 +459,14 @@ def dead_man_first(_):
 
 
 @suite.case
+def malformed(_):
+    """Whoever answers cannot end a request by an error that is none of the library's."""
+    table = Table()
+    asyncio.run(sending_python.malformed(table))
+    return table.wrong
+
+
+@suite.case
 def keys(_):
     """An account that was opened has an API key in hand, or the error names it."""
     table = Table()

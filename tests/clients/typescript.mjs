@@ -306,9 +306,12 @@ const { Buckets } = await import(pathToFileURL(`${dist}/buckets.js`).href);
 }
 // A call that has ended leaves no order behind that would be sent later, or twice.
 const { Sender } = await import(pathToFileURL(`${dist}/requests.js`).href);
-const { deadMan, endedCalls, looks, ownIds } = await import(new URL("sending.mjs", import.meta.url).href);
+const { deadMan, endedCalls, leaves, looks, malformed, ownIds }
+  = await import(new URL("sending.mjs", import.meta.url).href);
 await endedCalls({ Sender, Buckets }, same);
 await deadMan({ Sender, Buckets }, same);
 await looks({ Sender, Buckets }, same);
 await ownIds({ Sender, Buckets }, same);
+await leaves({ Sender, Buckets, Trading }, same);
+await malformed({ Sender, Buckets }, same);
 console.log(looked);

@@ -2,19 +2,22 @@
 // reductions have a bucket of their own and wait behind no placement; nor does the dead-man, whose time
 // would be over.
 
-import { PerpdError } from "./errors.js";
+import { Lost, PerpdError } from "./errors.js";
 import { pause, pauseAtMost } from "./wait.js";
 import type { Bodies } from "./wire.gen.js";
 
 const CANCELS: ReadonlySet<keyof Bodies> = new Set<keyof Bodies>(["order_reduction", "order_cancel",
   "cancel_all_orders", "conditional_order_cancel"]); // W8
 const LOOK_MS = 5000;
+const NEVER = new AbortController().signal;
 
-/** Of GET /limits. */
-export interface Limits {
-  readonly limits: { readonly write_rate: number; readonly write_burst: number };
-  readonly rate_limits: boolean;
-  readonly remaining?: { readonly write?: number; readonly cancel?: number };
+type Members = Readonly<Record<string, unknown>>;
+
+/** A count of tokens; Lost (arrived) where it is none: somebody else answered. */
+function tokens(members: unknown, name: string): number {
+  const value = (members as Members | null | undefined)?.[name];
+  if (typeof value === "number" && value >= 0) return value;
+  throw new Lost(`an answer of GET /limits with ${name} ${String(value)}`, true);
 }
 
 /** Tokens that come at a rate, at most a burst of them. Who needs more than there are waits; the first
@@ -67,18 +70,23 @@ class Bucket {
 
   /** Takes the tokens, once they are there. While they are not `waits` is called, again and again: what
    * an exchange refused may have been for another reason, and be over. It is not waited for longer than
-   * for the tokens. Who has given up takes none. Closed. */
-  async take(cost: number, waits: () => Promise<void>, closing: AbortSignal,
-    hasGivenUp: () => boolean): Promise<void> {
+   * for the tokens. Who is `gone` takes none, and nobody waits behind him. Closed. */
+  async take(cost: number, waits: () => Promise<void>, closing: AbortSignal, gone: AbortSignal)
+    : Promise<void> {
     const before = this.#turn;
     const turn = (async (): Promise<void> => {
       await before;
-      for (let waitMs = this.#waitMs(cost); waitMs > 0 && !hasGivenUp();
-        waitMs = this.#waitMs(cost)) {
-        await pauseAtMost(Math.min(waitMs, LOOK_MS), waits(), closing);
-        await pause(Math.min(waitMs, this.#waitMs(cost), LOOK_MS), closing);
+      const end = AbortSignal.any([closing, gone]);
+      try {
+        for (let waitMs = this.#waitMs(cost); waitMs > 0 && !gone.aborted;
+          waitMs = this.#waitMs(cost)) {
+          await pauseAtMost(Math.min(waitMs, LOOK_MS), waits(), end);
+          await pause(Math.min(waitMs, this.#waitMs(cost), LOOK_MS), end);
+        }
+      } catch (error) {
+        if (closing.aborted || !gone.aborted) throw error;
       }
-      if (!hasGivenUp()) this.#left -= cost;
+      if (!gone.aborted) this.#left -= cost;
     })();
     this.#turn = turn.catch(() => undefined);
     await turn;
@@ -92,7 +100,7 @@ export class Buckets {
   #lookedMs = -LOOK_MS;
   #isLooking = false;
 
-  constructor(private readonly look: () => Promise<Limits>,
+  constructor(private readonly look: () => Promise<unknown>,
     private readonly nowMs: () => number = () => performance.now()) {
     this.#writes = new Bucket(nowMs);
     this.#cancels = new Bucket(nowMs);
@@ -101,11 +109,16 @@ export class Buckets {
   /** What is in force now: an account that has been funded has more. Problem, Lost. */
   async refresh(): Promise<void> {
     this.#lookedMs = this.nowMs();
-    const { limits: { write_rate: rate, write_burst: burst }, rate_limits: isLimited, remaining }
-      = await this.look();
-    const inForce = isLimited ? rate : 0;
-    this.#writes.set(inForce, burst, remaining?.write);
-    this.#cancels.set(2 * inForce, 2 * burst, remaining?.cancel);
+    const shown = await this.look() as Members | null;
+    const [rate, burst] = [tokens(shown?.["limits"], "write_rate"),
+      tokens(shown?.["limits"], "write_burst")];
+    const left = (name: string): number | undefined =>
+      (shown?.["remaining"] as Members | null | undefined)?.[name] === undefined ? undefined
+        : tokens(shown?.["remaining"], name);
+    const [write, cancel] = [left("write"), left("cancel")];
+    const inForce = shown?.["rate_limits"] === true ? rate : 0;
+    this.#writes.set(inForce, burst, write);
+    this.#cancels.set(2 * inForce, 2 * burst, cancel);
   }
 
   async #waits(): Promise<void> {
@@ -124,15 +137,14 @@ export class Buckets {
     return CANCELS.has(name) ? this.#cancels : this.#writes;
   }
 
-  /** Waits until the exchange will take a request of this name and cost, or nobody wants it any more;
-   * the dead-man goes at once. Closed. */
-  async take(name: keyof Bodies, cost: number, closing: AbortSignal,
-    hasGivenUp: () => boolean = () => false): Promise<void> {
+  /** Waits until the exchange will take a request of this name and cost, or it is `gone`, for nobody
+   * wants it any more; the dead-man goes at once. Closed. */
+  async take(name: keyof Bodies, cost: number, closing: AbortSignal, gone = NEVER): Promise<void> {
     if (name === "schedule_cancel_all") {
       this.#writes.owe(cost);
       return;
     }
-    await this.#of(name).take(cost, () => this.#waits(), closing, hasGivenUp);
+    await this.#of(name).take(cost, () => this.#waits(), closing, gone);
   }
 
   /** A request of this name and cost was above the account's rate. */

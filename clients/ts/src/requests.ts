@@ -60,7 +60,7 @@ export interface Request {
   readonly isUrgent: boolean;
   isOut: boolean; // it was sent, and no answer says that it was not executed
   isTold: boolean; // a caller was told this id: it is not made again with another one
-  isGivenUp: boolean; // it is not sent
+  readonly gone: AbortController; // aborted: it is not sent
 }
 
 export type Pending = Request & { readonly outcome: Promise<Outcome> };
@@ -76,12 +76,14 @@ export interface Waiting {
 /** How a request begins. `requestId`: of an intent that may have been sent before, which is then not
  * executed again, unless it `isNew`. `hasOwnIds`: the body has further ids of this time, so it is not
  * made again.
- * `isUrgent`: a cancel, which never goes over the stream. */
+ * `isUrgent`: a cancel, which never goes over the stream. `signal`: when it is aborted before the bytes
+ * are made, they are not sent. */
 export interface Beginning {
   readonly requestId?: string | undefined;
   readonly isNew?: boolean;
   readonly hasOwnIds?: boolean;
   readonly isUrgent?: boolean;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What a Sender asks of the session. `proof` reads (time_ns, engine_seq) of the applied state, of any
@@ -140,7 +142,8 @@ export class Sender {
     const cost = "items" in body ? Math.max(1, body.items.length) : 1;
     const request: Request = { ...await make(how.requestId ?? this.newId()), path, name, cost,
       isResumed: how.requestId !== undefined && how.isNew !== true, isUrgent: how.isUrgent === true,
-      isOut: false, isTold: false, isGivenUp: false };
+      isOut: false, isTold: false, gone: new AbortController() };
+    if (how.signal?.aborted === true) withdrawn(request);
     const renew = how.hasOwnIds === true ? undefined : async (): Promise<void> => {
       Object.assign(request, await make(this.newId()));
     };
@@ -173,13 +176,13 @@ export class Sender {
     for (;;) {
       if (this.#leftMs(request) <= 0 && (isSent || isUnanswered)) break;
       await this.sources.buckets.take(request.name, request.cost, this.#closing.signal,
-        () => request.isGivenUp);
-      if (this.#leftMs(request) <= 0 && !request.isGivenUp) {
+        request.gone.signal);
+      if (this.#leftMs(request) <= 0 && !request.gone.signal.aborted) {
         if (isSent || isUnanswered) break;
         if (renew === undefined) throw new NotExecuted(request.id, TOO_OLD);
         await renew(); // it waited for its turn: nobody has seen the old id
       }
-      if (request.isGivenUp) throw new NotExecuted(request.id, NO_TURN);
+      if (request.gone.signal.aborted) throw new NotExecuted(request.id, NO_TURN);
       const leftMs = this.#leftMs(request);
       isSent = request.isOut = true;
       let pauseMs = 0;
@@ -194,7 +197,7 @@ export class Sender {
         if (said.isStale === true && !isUnanswered && mayRenew !== undefined && !request.isTold) {
           request.isOut = false;
           await this.sources.resync();
-          if (request.isGivenUp) break;
+          if (request.gone.signal.aborted) break;
           this.#ids = new Ids(() => this.clock.nowMs()); // those of a wrong time do not count
           await mayRenew();
           mayRenew = undefined;
@@ -265,8 +268,8 @@ export class Sender {
 /** Ends a request that cannot have been executed; whether it was one. */
 function withdrawn(request: Request): boolean {
   request.isTold = true;
-  request.isGivenUp ||= !request.isOut && !request.isResumed;
-  return request.isGivenUp;
+  if (!request.isOut && !request.isResumed) request.gone.abort();
+  return request.gone.signal.aborted;
 }
 
 /** The outcome; when the caller waits no longer NotExecuted or OutcomePending. */
@@ -324,7 +327,11 @@ function judgeAck(request: Request, answer: Answer): Outcome | Verdict {
       answer: ack };
   }
   if (AGAIN.has(status)) {
-    return { said: status, pauseMs: Number(ack["retry_after_ms"] ?? 0), isLimited: status === LIMITED };
+    const pauseMs = ack["retry_after_ms"] === undefined ? 0 : ack["retry_after_ms"];
+    if (typeof pauseMs !== "number" || !(pauseMs >= 0)) {
+      throw new Lost(`a retry_after_ms of ${String(pauseMs)}`, true);
+    }
+    return { said: status, pauseMs, isLimited: status === LIMITED };
   }
   return { said: status, final: new Rejected(status, reason, request.id) };
 }

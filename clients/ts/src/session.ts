@@ -1,7 +1,6 @@
 // A connection to one exchange: HTTP, its clock, its markets, and whom it is for.
 
 import { Buckets } from "./buckets.js";
-import type { Limits } from "./buckets.js";
 import { Clock } from "./clock.js";
 import { Lost, PerpdError, Problem, WrongExchange } from "./errors.js";
 import { goodOf } from "./http.js";
@@ -106,8 +105,7 @@ export class Session {
         isPrivate: true });
     }
     if (this.#signer !== undefined) {
-      const buckets = new Buckets(async () =>
-        await this.get("/limits", { isPrivate: this.hasApiKey }) as Limits);
+      const buckets = new Buckets(() => this.get("/limits", { isPrivate: this.hasApiKey }));
       if (this.hasApiKey) await buckets.refresh();
       this.#bind(this.#signer, exchange, buckets);
     }

@@ -96,7 +96,7 @@ export class Trading {
     : Promise<Outcome> {
     const { sender } = this.session;
     return sender.result(await sender.begin(name, body, { requestId: how.requestId,
-      isUrgent: URGENT.has(name), ...how.isNew === true && { isNew: true, hasOwnIds: true } }), how);
+      signal: how.signal, isUrgent: URGENT.has(name), ...how.isNew === true && { isNew: true, hasOwnIds: true } }), how);
   }
 
   async orderRecord(orderId: string, least?: bigint): Promise<OrderRecord> {
@@ -217,7 +217,7 @@ export class Trading {
       : followingId(batchId, at + 1));
     const request = await sender.begin("order_batch", { portfolio_id: place,
       atomic: how.atomic ?? false, items: items.map((item, at) => itemOf(item, ids[at] ?? NO_ID)) },
-    { requestId: batchId, isNew: how.requestId === undefined, hasOwnIds: true });
+    { requestId: batchId, isNew: how.requestId === undefined, hasOwnIds: true, signal: how.signal });
     let outcome = await sender.result(request, how);
     if (!Array.isArray(outcome.answer["results"])) { // of a duplicate: its record has them
       outcome = await sender.settled(request.id);

@@ -13,7 +13,8 @@ from typing import Any
 from ._wire_gen import (CancelAllOrders, ConditionalOrderCancel, OrderCancel, OrderReduction,
                         ScheduleCancelAll)
 from .body import Body
-from .errors import PerpdError
+from .errors import Lost, PerpdError
+from .http import members_of
 
 _CANCELS = (OrderReduction, OrderCancel, CancelAllOrders, ConditionalOrderCancel)  # W8
 _LOOK_S = 5.0
@@ -21,6 +22,14 @@ _LOOK_S = 5.0
 
 def _cost(body: Body) -> int:
     return len(getattr(body, "items", ())) or 1
+
+
+def _tokens(shown: Any, name: str) -> float:
+    """A count of tokens; Lost (arrived) where it is none: somebody else answered."""
+    value = members_of(shown).get(name)
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e300:
+        return float(value)
+    raise Lost(f"an answer of GET /limits with {name} {value}", True)
 
 
 class Bucket:
@@ -87,12 +96,13 @@ class Buckets:
     async def refresh(self) -> None:
         """What is in force now: an account that has been funded has more. Problem, Lost."""
         self._looked_at = self._now_s()
-        shown = await self._look()
-        limits, remaining = shown["limits"], shown.get("remaining", {})
-        is_limited = shown["rate_limits"]
-        for bucket, name, factor in ((self._writes, "write", 1), (self._cancels, "cancel", 2)):
-            rate = float(limits["write_rate"]) * factor if is_limited else 0.0
-            bucket.set(rate, float(limits["write_burst"]) * factor, remaining.get(name))
+        shown = members_of(await self._look())
+        limits, remaining = shown.get("limits"), members_of(shown.get("remaining"))
+        rate, burst = _tokens(limits, "write_rate"), _tokens(limits, "write_burst")
+        left = {name: _tokens(remaining, name) for name in ("write", "cancel") if name in remaining}
+        in_force = rate if shown.get("rate_limits") is True else 0.0
+        self._writes.set(in_force, burst, left.get("write"))
+        self._cancels.set(in_force * 2, burst * 2, left.get("cancel"))
 
     async def _waits(self) -> None:
         if self._looks or self._now_s() - self._looked_at < _LOOK_S:

@@ -282,11 +282,13 @@ def _judge_ack(request: Request, answer: Answer) -> Outcome | Verdict:
         raise Lost("an answer that is no acknowledgement", True)
     if status == "duplicate_request_id":
         return Outcome(request.id, str(members.get("original_status")), None, None, False, members)
-    if "sequence" in members:
+    if isinstance(members.get("sequence"), int):
         return Outcome(request.id, status, members.get("reason"), members["sequence"], True,
                        members)
     if status in AGAIN:
         after_ms = members.get("retry_after_ms", 0)
+        if not isinstance(after_ms, int) or not 0 <= after_ms < 1 << 63:
+            raise Lost(f"a retry_after_ms of {after_ms}", True)
         return Verdict(status, pause_s=after_ms / 1000, is_limited=status == LIMITED)
     return Verdict(status, Rejected(status, members.get("reason"), request.id))
 
