@@ -232,6 +232,25 @@ def armed(console, exchange):
         console.until(f"[...document.querySelectorAll('.top .chip')].some((one) => "
                       f"/armed: {words}/.test(one.textContent))")
 
+    def leaves():
+        """The page is left, and the browser may keep it: the order ends all the same."""
+        shows(console, ROW, "96,000.0")
+        same("rests", line(exchange, "96000"), ["0.01"])
+        console.page.call("Page.navigate", url="about:blank")
+        end = time.monotonic() + PATIENCE_S
+        while line(exchange, "96000") != []:
+            check(time.monotonic() < end, "the order outlives the page")
+            time.sleep(0.1)
+
+    console.page.run("document.querySelector('.chip.account').click()")
+    switch("disconnect", "disconnect")
+    console.press("close")
+    place(console, "96000", "0.01")
+    leaves()
+    console.page.run("history.back()")  # as it was, or loaded again
+    console.until("document.querySelector('.chip.tone-good') !== null")
+    shows(console, ".chip.account", "^Account")
+    console.open()
     console.page.run("document.querySelector('.chip.account').click()")
     switch("dead-man", "60 s")
     switch("disconnect", "disconnect, 60 s")
@@ -241,13 +260,7 @@ def armed(console, exchange):
         "document.querySelector('dialog[open] .tone-bad') === null"), True)
     console.press("close")
     place(console, "96000", "0.01")
-    shows(console, ROW, "96,000.0")
-    same("rests", line(exchange, "96000"), ["0.01"])
-    console.page.call("Page.navigate", url="about:blank")
-    end = time.monotonic() + PATIENCE_S
-    while line(exchange, "96000") != []:
-        check(time.monotonic() < end, "the order outlives the page")
-        time.sleep(0.1)
+    leaves()
     console.open()
     console.until("document.querySelector('.equity') !== null")
     console.page.run("document.querySelector('.chip.account').click()")

@@ -17,6 +17,8 @@ export class Arming extends Model {
   deadline = 0;
   /** What went wrong with it last. */
   problem: string | null = null;
+  /** Whether the exchange may hold another thing than what is wanted, or soon will. */
+  #isOpen = false;
   #againAt = 0;
   #last = Promise.resolve();
   #isWaiting = false;
@@ -28,12 +30,13 @@ export class Arming extends Model {
   /** A page that is loaded has said it to nobody: the dead-man of one before it goes on until its time. */
   setDeadMan(isOn: boolean): void {
     this.isDeadMan = isOn;
+    this.#isOpen = true;
     this.#say();
   }
 
-  /** Says again that the page is there, when it is time. Called each second, and by what comes: timers of a hidden page rest. */
+  /** Says again that the page is there, or that it is no longer needed, when it is time. Called each second, and by what comes: timers of a hidden page rest. */
   look(): void {
-    if (this.isDeadMan && performance.now() > this.#againAt) this.#say();
+    if (this.#isOpen && performance.now() > this.#againAt) this.#say();
   }
 
   /** One word after another, each of what is wanted by then: none arrives behind a later one. */
@@ -55,6 +58,10 @@ export class Arming extends Model {
       await said.send();
       if (said.isDone) this.deadline = deadline;
       this.problem = said.isDone ? null : said.status;
+      if (this.#isWaiting) return; // it is said again
+      if (said.isDone) this.#isOpen = isDeadMan;
+      // What is refused stays so: what was acknowledged before goes on to its end.
+      else if (said.state !== 'unknown' && !/rate_limited/.test(said.status)) this.isDeadMan = this.#isOpen = false;
     } catch (caught) {
       this.problem = (caught as Error).message;
     }

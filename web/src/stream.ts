@@ -53,6 +53,8 @@ export class Stream extends Model {
   isArmed: boolean | null = false;
   /** Why that was refused. */
   armProblem: string | null = null;
+  /** Whether the exchange has said so on this connection. */
+  #isHeld = false;
   /** Of what the exchange has armed, or may have. */
   #armId: string | null = null;
   /** Whether something was refused that will be given soon. */
@@ -76,6 +78,12 @@ export class Stream extends Model {
     this.#connect();
     setInterval(() => this.#watch(), 1000);
     addEventListener('online', () => this.retry());
+    // Browsers keep a page that was left, and with it its connection: what is armed would wait for ever.
+    addEventListener('pagehide', () => {
+      this.#leave();
+      clearTimeout(this.#timer);
+    });
+    addEventListener('pageshow', () => this.retry());
     document.addEventListener('visibilitychange', () => document.hidden || this.retry());
   }
 
@@ -188,6 +196,7 @@ export class Stream extends Model {
   #opened(): void {
     this.isOpen = true;
     this.#asked.clear();
+    this.#isHeld = false;
     if (this.attempt > 0) this.onReturn();
     this.attempt = 0;
     this.isSlow = false;
@@ -195,6 +204,12 @@ export class Stream extends Model {
     this.#introduce();
     for (const subscription of this.subscriptions.values()) this.#subscribe(subscription);
     this.changed();
+  }
+
+  #leave(): void {
+    const socket = this.#socket;
+    this.#closed(0);
+    socket?.close();
   }
 
   #closed(code: number): void {
@@ -238,7 +253,8 @@ export class Stream extends Model {
     }
     if (op === 'cancel_on_disconnect' && this.#armId !== null) {
       this.armProblem = problem?.code ?? null;
-      if (message.arm_id === this.#armId) this.isArmed = message.enabled!;
+      if (message.arm_id === this.#armId) this.isArmed = this.#isHeld = message.enabled!;
+      else if (problem !== undefined && LASTS.test(problem.code)) this.isArmWanted = this.isArmed = this.#isHeld;
       if (!this.isArmWanted && this.isArmed === false) this.#armId = null;
       this.changed();
     }
@@ -291,11 +307,7 @@ export class Stream extends Model {
       }
     }
     if (this.isOpen && this.#isAgain) this.#introduce();
-    if (this.isOpen && this.state === 'stale') {
-      const socket = this.#socket;
-      this.#closed(0);
-      socket?.close();
-    }
+    if (this.isOpen && this.state === 'stale') this.#leave();
     this.changed();
   }
 }
