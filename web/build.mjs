@@ -1,10 +1,11 @@
 // build.mjs FOLDER - builds the console from web/src into FOLDER: equal sources and packages give equal
 // bytes on every machine. Names of what pages load hold a hash of their content.
 import * as esbuild from 'esbuild';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withoutUncalled, words } from './uncalled.mjs';
 
 const root = path.dirname(fileURLToPath(import.meta.url));
 const source = path.join(root, 'src');
@@ -20,7 +21,8 @@ const compact = {
     build.onLoad({ filter: /lightweight-charts\.production\.mjs$/ }, ({ path: at }) => {
       const text = readFileSync(at, 'utf8');
       if (text.match(LOGO) === null) throw new Error('lightweight-charts has another logo');
-      return { contents: text.replace(LOGO, '0') };
+      const own = readdirSync(source).map((name) => readFileSync(path.join(source, name), 'utf8'));
+      return { contents: withoutUncalled(text.replace(LOGO, '0'), new Set(own.flatMap(words))) };
     });
     // The tables of requests take half as much as lines of text.
     build.onLoad({ filter: /wire\.gen\.ts$/ }, async ({ path: at }) => {
@@ -66,7 +68,7 @@ const unpacked = `function unpacked(text) {
 // What the licence of a package asks to be told beside it, where the package has no file for it.
 const notices = {
   'node_modules/lightweight-charts':
-    'TradingView Lightweight Charts(tm) Copyright (c) 2025 TradingView, Inc. https://www.tradingview.com/\n\n(Changed here: without the code of its logo.)\n\n',
+    'TradingView Lightweight Charts(tm) Copyright (c) 2025 TradingView, Inc. https://www.tradingview.com/\n\n(Changed here: without the code of its logo, and methods that are not called.)\n\n',
 };
 
 const built = await esbuild.build({
