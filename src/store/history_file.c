@@ -166,10 +166,25 @@ uint64_t history_file_gap_accounts(const struct history_file *file)
 
 /* ---- writes ---------------------------------------------------------------------------------- */
 
+/* Learns a commit. Until that succeeds there is no other, and the head is that of the one before
+ * it. */
+static int follow(struct history_file *file, uint64_t transaction)
+{
+    file->unfollowed = transaction;
+    int failed = history_trees_follow(&file->trees, transaction);
+    if (failed != 0)
+        return failed;
+    file->unfollowed = 0;
+    file->head = file->next;
+    return 0;
+}
+
 int history_file_begin(struct history_file *file)
 {
     INVARIANT(file->write == NULL);
-    int failed = file->is_unknown ? -EBADMSG : history_trees_begin(&file->trees);
+    int failed = file->unfollowed == 0 ? 0 : follow(file, file->unfollowed);
+    if (failed == 0)
+        failed = history_trees_begin(&file->trees);
     if (failed != 0)
         return failed;
     file->next = file->head;
@@ -392,10 +407,7 @@ int history_file_commit(struct history_file *file, uint64_t applied)
     file->write = NULL;
     if (code != 0)
         return history_state_error(code);
-    file->head = file->next;
-    int failed = history_trees_follow(&file->trees, transaction);
-    file->is_unknown = failed != 0;
-    return failed;
+    return follow(file, transaction);
 }
 
 int history_file_sync(struct history_file *file)

@@ -115,7 +115,8 @@ CC_MUST_USE int history_file_drop(struct history_file *file, enum history_table 
  * Slow. */
 CC_MUST_USE int history_file_cut(struct history_file *file, uint64_t sequence);
 
-/* Commits with this `applied`. After a failure nothing was written and the write has ended. */
+/* Commits with this `applied`. After a failure the write has ended: nothing was written, or cursors
+ * show it once a begin has succeeded, and `applied` is its own then. */
 CC_MUST_USE int history_file_commit(struct history_file *file, uint64_t applied);
 void history_file_cancel(struct history_file *file);
 

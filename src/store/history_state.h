@@ -31,7 +31,7 @@ struct history_file {
     struct history_head next; /* of the write */
     struct history_sums sums;
     struct history_trees trees;
-    bool is_unknown; /* a commit was not followed: there is no other */
+    uint64_t unfollowed; /* a commit whose head is `next`; 0: none */
 };
 
 /* LMDB's own numbers mean a damaged file, but for those that name a lack of room. */

@@ -9,11 +9,13 @@ enum part { PART_FREE, PART_MAIN, PART_TABLE };
 #define LIST_BEGINS UINT64_MAX
 
 struct level {
+    uint64_t number;
     uint32_t count, next;
     uint8_t page[HISTORY_PAGE_BYTES];
 };
 
-/* A walk over one tree: of its pages that are new, or of all. */
+/* A walk over one tree: of its pages that are new, or of all. A page is learned when all below it
+ * are: who begins a walk again that was broken off goes by none that is missing. */
 struct walk {
     struct history_trees *trees;
     bool is_following; /* new pages are learned; else all are compared */
@@ -30,26 +32,33 @@ static void note_compared(struct history_trees *trees, uint64_t number)
     trees->compared[number / 64] |= UINT64_C(1) << number % 64;
 }
 
-/* Reads a page of the tree: 1, or 0, it was there before and all below it. */
-static int pass_page(struct walk *walk, uint64_t number, uint8_t *page)
+static int read_page(struct walk *walk, uint64_t number, uint8_t *page)
 {
     struct history_sums *sums = walk->trees->sums;
-    int failed;
 
     if (number > walk->trees->meta.last_page)
         return -EBADMSG;
-    if (walk->is_following) {
-        if (history_sums_has(sums, number))
-            return 0;
-        failed = history_sums_fetch(sums, number, page);
-        if (failed == 0)
-            failed = history_sums_learn(sums, number, page);
-    } else {
-        failed = history_sums_read(sums, number, page);
-        if (failed == 0)
-            note_compared(walk->trees, number);
-    }
+    if (walk->is_following)
+        return history_sums_fetch(sums, number, page);
+    int failed = history_sums_read(sums, number, page);
+    if (failed == 0)
+        note_compared(walk->trees, number);
+    return failed;
+}
+
+/* Reads a page of the tree: 1, or 0, it was there before and all below it. */
+static int pass_page(struct walk *walk, uint64_t number, uint8_t *page)
+{
+    if (walk->is_following && history_sums_has(walk->trees->sums, number))
+        return 0;
+    int failed = read_page(walk, number, page);
     return failed != 0 ? failed : 1;
+}
+
+/* The page and all below it have been passed. */
+static int leave_page(struct walk *walk, uint64_t number, const uint8_t *page)
+{
+    return walk->is_following ? history_sums_learn(walk->trees->sums, number, page) : 0;
 }
 
 static int enter(struct walk *walk, uint64_t number)
@@ -63,6 +72,7 @@ static int enter(struct walk *walk, uint64_t number)
     bool is_last = walk->depth + 1 == walk->tree_depth;
     if (!history_page_is_sound(level->page, number) || history_page_is_leaf(level->page) != is_last)
         return -EBADMSG;
+    level->number = number;
     level->count = history_page_count(level->page);
     level->next = 0;
     walk->depth++;
@@ -85,7 +95,7 @@ static void drop_listed(struct walk *walk, const uint8_t *at, const uint8_t *end
 /* An entry of the free pages: those that a commit freed. */
 static int see_free(struct walk *walk, const struct history_node *node)
 {
-    uint8_t page[HISTORY_PAGE_BYTES];
+    uint8_t begin[HISTORY_PAGE_BYTES], page[HISTORY_PAGE_BYTES];
 
     if (node->key_bytes != sizeof(uint64_t))
         return -EBADMSG;
@@ -96,17 +106,21 @@ static int see_free(struct walk *walk, const struct history_node *node)
         return 0;
     }
     uint64_t first = cc_load64(node->data), count = history_page_overflows(node->data_bytes);
-    for (uint64_t k = 0; k < count; k++) {
-        int got = pass_page(walk, first + k, page);
-        if (got < 0)
-            return got;
-        if (got == 0)
-            continue;
-        if (k == 0 && !history_page_is_overflow(page, first, count))
-            return -EBADMSG;
-        drop_listed(walk, page + (k == 0 ? HISTORY_PAGE_HEAD_BYTES : 0), page + sizeof page);
+    int got = pass_page(walk, first, begin);
+    if (got <= 0)
+        return got;
+    if (!history_page_is_overflow(begin, first, count))
+        return -EBADMSG;
+    drop_listed(walk, begin + HISTORY_PAGE_HEAD_BYTES, begin + sizeof begin);
+    for (uint64_t k = 1; k < count; k++) {
+        int failed = read_page(walk, first + k, page);
+        if (failed == 0)
+            failed = leave_page(walk, first + k, page);
+        if (failed != 0)
+            return failed;
+        drop_listed(walk, page, page + sizeof page);
     }
-    return 0;
+    return leave_page(walk, first, begin);
 }
 
 /* An entry of the main tree: a table. */
@@ -136,7 +150,7 @@ static int step(struct walk *walk)
 
     if (level->next == level->count || (is_leaf && walk->part == PART_TABLE)) {
         walk->depth--;
-        return 0;
+        return leave_page(walk, level->number, level->page);
     }
     if (!history_page_node(level->page, level->next++, &node))
         return -EBADMSG;

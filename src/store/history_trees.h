@@ -41,7 +41,8 @@ struct history_trees {
 CC_MUST_USE int history_trees_init(struct history_trees *trees, struct history_sums *sums);
 void history_trees_free(struct history_trees *trees);
 
-/* Learns what the commit with this number has written, and publishes the roots. */
+/* Learns what the commit with this number has written, and publishes the roots. After a failure
+ * it may be called again with the same number, before another write. */
 CC_MUST_USE int history_trees_follow(struct history_trees *trees, uint64_t transaction);
 
 /* Before a write: compares what each write reads. */
