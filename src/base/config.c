@@ -13,6 +13,7 @@
 #include "base/host.h"
 #include "base/origin.h"
 #include "base/text.h"
+#include "base/text_file.h"
 
 enum {
     LINE_MAX_BYTES = 8192, /* of the file: room for OPTION_TEXT_MAX */
@@ -301,19 +302,18 @@ static int read_file_line(void *user, const char *section, const char *name, con
 
 static bool load_file(struct config *config, const char *path)
 {
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return refuse(config, "%s: %s", path, strerror(errno));
+    char why[TEXT_FILE_WHY];
+    size_t count;
+    char *text = text_file_read(path, &count, why);
+    if (text == NULL)
+        return refuse(config, "%s: %s", path, why);
     ini_use_stack = true; /* one buffer of ini_max_line bytes; the heap variant starts at 200 */
     ini_max_line = LINE_MAX_BYTES;
     ini_allow_multiline = false;
     ini_stop_on_first_error = true;
     struct file_reader reader = { .config = config, .path = path };
-    int line = ini_parse_file(file, read_file_line, &reader);
-    bool is_read = ferror(file) == 0; /* else what came is a part: of a folder, nothing */
-    fclose(file);
-    if (!is_read)
-        return refuse(config, "%s cannot be read to its end", path);
+    int line = ini_parse_string(text, read_file_line, &reader);
+    free(text);
     if (line == 0)
         return true;
     if (config->error[0] == '\0')

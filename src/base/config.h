@@ -7,7 +7,8 @@
  * row in base/option.h.
  *
  * Owner. The thread that starts the process; read-only afterwards.
- * Wait.  Reads the file once and allocates. */
+ * Wait.  Reads the file once and allocates.
+ * Bound. The file is a regular one of at most 1 MiB of text: another is refused. */
 #ifndef BASE_CONFIG_H
 #define BASE_CONFIG_H
 

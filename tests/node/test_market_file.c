@@ -150,7 +150,7 @@ static void check_sizes(void)
     CHECK(strstr(file.error, "No such file") != NULL);
     market_file_free(&file);
     CHECK(!market_file_load(&file, "/tmp"));
-    CHECK(strstr(file.error, "could not be read") != NULL);
+    CHECK(strstr(file.error, "not a regular file") != NULL);
     market_file_free(&file);
 }
 

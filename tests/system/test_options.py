@@ -123,7 +123,9 @@ def refused_options(world):
         ("--exchange.markets=/nowhere/markets.json", "markets"),
         ("--net.credit_wait_ms", "net.credit_wait_ms"),
         ("--config=/nowhere/perpd.ini", "/nowhere/perpd.ini"),
-        ("--config=/", "/ cannot be read"),  # a read error is no end of the file
+        ("--config=/", "/: it is not a regular file"),
+        ("--config=/dev/zero", "/dev/zero: it is not a regular file"),  # one without an end
+        ("--config=/proc/self/mem", "/proc/self/mem: Input/output error"),  # no end
         ("--quiet", "quiet"),
         ("listen", "listen"),
     ]
@@ -176,6 +178,18 @@ def configuration_file(world):
         code, _, errors = world.run(*file)
         table.same(f"{row}: exit code", code, 2)
         table.true(f"{row} names {named}", named in errors, errors[-300:])
+    pipe = world.folder / "pipe.ini"
+    os.mkfifo(pipe)
+    path.write_text("; 1 MiB\n" + ";" * ((1 << 20) - 8))
+    table.same("1 MiB", value(shown(*file), "limits", "open_orders"), "2000")
+    large, dead = world.folder / "large.ini", world.folder / "dead.ini"
+    large.write_bytes(path.read_bytes() + b";")
+    dead.write_bytes(bytes(4096))  # of a file system that lost what was written
+    for other, why in ((pipe, "not a regular file"), (large, "larger than 1 MiB"),
+                       (dead, "a byte 0")):
+        code, _, errors = world.run("--config", str(other))
+        table.same(f"{other.name}: exit code", code, 2)
+        table.true(f"{other.name}: {why}", why in errors, errors[-300:])
     code, _, errors = world.run(environment={"PERPD_STORE_DURABILITY": "replicated"})
     table.same("environment, replicated", code, 2)
     table.true("environment names it", "store.durability" in errors or

@@ -1,11 +1,11 @@
 #include "node/run/market_file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/json_scan.h"
 #include "base/operator_rule.h"
+#include "base/text_file.h"
 #include "engine/table/market_record.h"
 
 /* W10 and R4: BTC and ETH to 50x with an impact notional of 20,000, the others to 20x with 6,000;
@@ -51,22 +51,6 @@ static bool fail(struct market_file *file, const char *path, const char *why)
 {
     snprintf(file->error, sizeof file->error, "exchange.markets: %.120s: %s", path, why);
     return false;
-}
-
-/* The whole file as one string in file->text. */
-static bool read_text(struct market_file *file, const char *path, size_t *count)
-{
-    FILE *in = fopen(path, "rb");
-    if (in == NULL)
-        return fail(file, path, strerror(errno));
-    *count = fread(file->text, 1, MARKET_FILE_BYTES_MAX + 1, in);
-    bool failed = ferror(in) != 0;
-    fclose(in);
-    if (failed)
-        return fail(file, path, "could not be read");
-    if (*count > MARKET_FILE_BYTES_MAX)
-        return fail(file, path, "is larger than 1 MiB");
-    return true;
 }
 
 /* Finds the records of the array `markets` in the text. */
@@ -177,15 +161,12 @@ static bool check(struct market_file *file, const char *path)
 bool market_file_load(struct market_file *file, const char *path)
 {
     size_t count = sizeof default_text - 1;
+    char why[TEXT_FILE_WHY] = "no memory";
 
     memset(file, 0, sizeof *file);
-    file->text = calloc(1, MARKET_FILE_BYTES_MAX + 1);
+    file->text = path[0] == '\0' ? strdup(default_text) : text_file_read(path, &count, why);
     if (file->text == NULL)
-        return fail(file, path, "no memory");
-    if (path[0] == '\0')
-        memcpy(file->text, default_text, sizeof default_text);
-    else if (!read_text(file, path, &count))
-        return false;
+        return fail(file, path, why);
     return split(file, path, count) && check(file, path);
 }
 

@@ -6,9 +6,14 @@
 #ifndef NODE_RUN_MARKET_FILE_H
 #define NODE_RUN_MARKET_FILE_H
 
+#include "base/text_file.h"
 #include "node/run/core.h"
 
-enum { MARKET_FILE_MARKETS_MAX = 128, MARKET_FILE_BYTES_MAX = 1 << 20, MARKET_FILE_ERROR = 320 };
+enum {
+    MARKET_FILE_MARKETS_MAX = 128,
+    MARKET_FILE_BYTES_MAX = TEXT_FILE_MAX,
+    MARKET_FILE_ERROR = 320,
+};
 
 struct market_file {
     char *text; /* the records point into it */
