@@ -206,6 +206,7 @@ static void end_pauses(struct protocol *protocol)
             continue;
         if (!conn->blocked && conn->pause_ns <= context->now_ns) {
             conn->pause_ns = 0;
+            context_mark_dirty(context, conn); /* it may be received from again */
         } else if (conn->pause_ns <= context->now_ns && charge_redeem(context, conn)) {
             conn_queue_push(&context->conns, CONN_READY, conn);
         } else {

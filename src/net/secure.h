@@ -12,7 +12,8 @@
  * Bound. SECURE_HANDSHAKES_MAX handshakes at a time: for one more, the oldest of those whose
  *        address has the most is closed. Addresses share SECURE_COUNTERS counters. Ciphertext of a
  *        connection: SECURE_WIRE_BYTES and what one received buffer makes OpenSSL send. A peer that
- *        lets more wait is not read. */
+ *        lets more wait is not read. Records that hold next to nothing cost the peer's address
+ *        (charge_records), and one that waits for a token is not received from. */
 #ifndef NET_SECURE_H
 #define NET_SECURE_H
 
@@ -25,7 +26,9 @@ enum {
     SECURE_HELLO_MAX = 16384,  /* bytes of a client's first message */
     SECURE_TURN_NS = 250000,
     SECURE_SHARE = 4,
-    SECURE_COUNTERS = 4096, /* of handshakes by address */
+    SECURE_COUNTERS = 4096,  /* of handshakes by address */
+    SECURE_SMALL_BYTES = 64, /* a record with less is a small one */
+    SECURE_SMALL_A_TOKEN = 16,
 };
 
 struct secure {

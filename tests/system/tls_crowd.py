@@ -1,14 +1,15 @@
-"""tls_crowd.py - cases of test_tls.py: more handshakes from one address than there are places, and
-more connections than it may have.
+"""tls_crowd.py - cases of test_tls.py: more handshakes from one address than there are places, more
+connections than it may have, and records that hold next to nothing.
 """
 import os
+import re
 import resource
 import socket
 import time
 
 from client import PATIENCE_S, SMALL_TABLES, Connection, Perpd, request_bytes
 from harness import Table
-from tls_peer import TlsSocket
+from tls_peer import TlsSocket, wrapper
 from world import seen
 
 INTERNAL_ERROR = bytes([21, 3, 1, 0, 2, 2, 80])
@@ -64,6 +65,65 @@ def connections(world):
         for peer in held:
             table.same("within", status_of(peer), 200)
         table.same("stop", perpd.stop(), 0)
+    finally:
+        perpd.remove()
+    return table.wrong
+
+
+def small_records(world):
+    """W8: of records with less than 64 bytes each 16 cost the address a public read, which it may
+    owe; its connections that send on are not read on."""
+    table = Table()
+    perpd = Perpd(world.perpd.program, "--limits.public_rate=1", "--limits.public_burst=100",
+                  f"--net.tls_certificate={world.pair[0]}", f"--net.tls_key={world.pair[1]}",
+                  *SMALL_TABLES)
+    long = request_bytes("GET", "/api/v1/time", headers=[("X-Pad", "p" * 300)])
+
+    def left(connection, data, step):
+        for at in range(0, len(data), step):
+            connection.send(data[at:at + step])
+        answer = connection.receive()
+        return answer.status, int(answer.header("ratelimit-remaining"))
+
+    try:
+        exchange = perpd.start()
+        exchange.wrap_socket = wrapper(world.context)
+        begun = time.monotonic()
+
+        def same(row, got, want):
+            come = int(time.monotonic() - begun) + 1  # of 1 a second
+            table.true(row, got[0] == 200 and want <= got[1] <= want + come, (got, want, come))
+
+        with exchange.open(source="127.0.0.31") as one, exchange.open(source="127.0.0.31") as two:
+            want = 99
+            same("one record", left(one, long, len(long)), want)
+            want -= 1
+            same("records of 64 bytes", left(one, long, 64), want)
+            want -= 1 + (len(long) - 1) // 16
+            same("records of a byte", left(two, long, 1), want)
+        endless = b"GET /api/v1/time HTTP/1.1\r\nX-Pad: " + b"p" * 20000
+        with exchange.open(source="127.0.0.31") as flood:
+            for at in range(len(endless)):
+                flood.socket.tls.write(endless[at:at + 1])
+            data, sent = flood.socket.take(), 0
+            flood.socket.settimeout(2)
+            try:
+                while sent < len(data):
+                    sent += flood.socket.raw.send(data[sent:sent + 4096])
+                flood.receive()
+                table.true("no head is whole", False)
+            except TimeoutError:
+                pass
+            got = int(re.search(r"^perpd_net_received_bytes_total (\d+)$",
+                                exchange.admin("/metrics").body.decode(), re.M)[1])
+            table.true("not received from", got < 250_000 < len(data), (got, len(data)))
+            with exchange.open(source="127.0.0.31") as again:
+                answer = again.exchange(request_bytes("GET", "/api/v1/time"))
+                table.problem("it owes", answer, 429, "rate_limited")
+            with exchange.open(source="127.0.0.32") as other:
+                answer = other.exchange(request_bytes("GET", "/api/v1/time"))
+                table.same("another address", answer.status, 200)
+        table.same("exit code", perpd.stop(), 0)
     finally:
         perpd.remove()
     return table.wrong

@@ -114,6 +114,17 @@ void charge_frame(struct context *context, struct conn *conn)
     (void)!charge(context, conn, CLIENT_RATE_PUBLIC, conn->address, 1, &unused);
 }
 
+void charge_records(struct context *context, struct conn *conn)
+{
+    struct client_rate *rates = context->config->client_rates;
+    uint64_t wait_ms =
+        client_rate_take(rates, CLIENT_RATE_PUBLIC, conn->address, 1, context->now_ns);
+    if (wait_ms == 0)
+        return;
+    client_rate_owe(rates, CLIENT_RATE_PUBLIC, conn->address, 1, context->now_ns);
+    pause_if_often(context, conn, CLIENT_RATE_PUBLIC, conn->address, wait_ms);
+}
+
 void charge_past(struct context *context, const struct conn *conn, const struct keyring_key *login,
                  uint32_t *past)
 {

@@ -32,6 +32,10 @@ CC_MUST_USE bool charge_subscription(struct context *context, struct conn *conn,
  * once the bucket has refused too often. */
 void charge_frame(struct context *context, struct conn *conn);
 
+/* Charges the address one public read for what was done already, SECURE_SMALL_A_TOKEN small records
+ * of TLS; the bucket may owe it. The connection waits as with charge_frame. */
+void charge_records(struct context *context, struct conn *conn);
+
 /* Counts in *past one more event of the time before a resume that the stream was sent: each full
  * 100 cost a read, as rows of a list do, of the key of its login, of its address where *login has
  * kind 0. The bucket may owe it. */
