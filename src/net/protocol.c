@@ -353,7 +353,7 @@ uint32_t protocol_turn_end(struct protocol *protocol)
 {
     run_ready(protocol);
     protocol->work += stream_arm_run(&protocol->streams, &protocol->sender);
-    protocol->work += verify_run(&protocol->verifier);
+    protocol->work += verify_run(&protocol->verifier, protocol->work > 0);
     protocol->work += command_send_run(&protocol->sender);
     accept_reads(protocol);
     protocol->work += reads_run(&protocol->pipeline);

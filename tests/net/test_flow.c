@@ -231,8 +231,9 @@ static void slow_signature_holds_its_own_connection(void)
     fixture_end(&fixture, protocol);
 }
 
-/* A flood of unknown keys: one is verified a turn, at most half of the slots are theirs, and each
- * is answered in the end; an order of a known key beside it waits for no more than its turn. */
+/* A flood of unknown keys: one is verified a turn, none in a turn with other work while their part
+ * of the time is used up, at most half of the slots are theirs, and each is answered in the end; an
+ * order of a known key beside it waits for no more than its turn. */
 static void strangers_delay_nobody(void)
 {
     enum { STRANGERS = 200, EACH = 3 };
@@ -255,6 +256,15 @@ static void strangers_delay_nobody(void)
     }
     wire_feed(&good, text, fixture_order_post(&fixture, text, sizeof text));
     CHECK(fixture_match(&fixture) == 1);
+    wire_turn(&good);
+    const uint64_t verified = protocol->context.metrics.counters.unknown_keys;
+    protocol->verifier.slow_ns = UINT64_MAX;
+    wire_feed(&good, text, fixture_order_post(&fixture, text, sizeof text));
+    CHECK(fixture_match(&fixture) == 1);
+    wire_turn(&good);
+    CHECK(protocol->context.metrics.counters.unknown_keys == verified);
+    wire_turn(&good);
+    CHECK(protocol->context.metrics.counters.unknown_keys == verified + 1);
     unsigned refused = 0;
     for (unsigned turn = 0; turn < STRANGERS * EACH + 8; turn++) {
         wire_turn(&good);
@@ -267,7 +277,8 @@ static void strangers_delay_nobody(void)
     }
     CHECK(refused == STRANGERS * EACH &&
           protocol->context.metrics.counters.unknown_keys == STRANGERS * EACH);
-    CHECK(fixture.command_count == 1);
+    CHECK(fixture.command_count == 2);
+    CHECK(wire_answer(&good, &answer, false) && wire_has(&answer, "request_completed"));
     CHECK(wire_answer(&good, &answer, false) && wire_has(&answer, "request_completed"));
     wire_free(&good);
     fixture_end(&fixture, protocol);
