@@ -13,9 +13,10 @@ import time
 
 import client
 from client import (CREATE_API_KEY, CREATE_SESSION, JSON, OCTETS, PATHS, PLACE_LIMIT,
-                    REVOKE_SESSION, Ed25519Key, api_key_body, frame, limit_body, new_id,
-                    payload_of, portfolio_bytes, request_bytes, revoke_body, session_body)
+                    REVOKE_SESSION, Ed25519Key, account_body, api_key_body, frame, limit_body,
+                    new_id, payload_of, portfolio_bytes, request_bytes, revoke_body, session_body)
 from harness import Suite, Table, perpd_program
+from soft_passkey import CREATE_PASSKEY_ACCOUNT, OPTIONS, SoftPasskey
 from world import BTC, BTC_PRICE, USDC, run
 
 suite = Suite("rates")
@@ -103,6 +104,37 @@ def writes_and_cancels(world):
             time.monotonic() < until):
         time.sleep(again["retry_after_ms"] / 1000)
     table.same("the same bytes later", again["status"], "request_completed")
+    return table.wrong
+
+
+@suite.case
+def long_assertions(world):
+    """A passkey's assertion costs one more for each full 512 bytes that the journal keeps of it."""
+    table = Table()
+    passkey = SoftPasskey()
+    account = world.exchange.ack(CREATE_PASSKEY_ACCOUNT, account_body(Ed25519Key().public),
+                                 passkey)["account_id"]
+    key = world.exchange.ack(CREATE_API_KEY, api_key_body(account), passkey)["api_key"]
+
+    def left():
+        with world.exchange.open() as connection:
+            return connection.exchange(request_bytes("GET", LIMITS, headers=[("X-API-KEY", key)])
+                                       ).json["remaining"]["write"]
+
+    begun, before = time.monotonic(), left()
+    rows = (300, 1), (511, 1), (512, 2), (1535, 3), (1792, 4)
+    for kept, _ in rows:
+        payload = payload_of(CREATE_SESSION, session_body(account, Ed25519Key().public), passkey)
+        data = passkey.authenticator_data()
+        text = passkey.client_data(payload, pad="")
+        pad = kept - 8 - len(passkey.credential_id) - len(data) - len(text)
+        text = passkey.client_data(payload, pad="p" * pad)
+        answer = world.exchange.raw(request_bytes(
+            "POST", PATHS[CREATE_SESSION], passkey.envelope(payload, data, text), [JSON]))
+        table.true(f"{kept} bytes", answer.json.get("success"), answer.body)
+    spent, cost = before - left(), sum(cost for _, cost in rows)
+    come = int(time.monotonic() - begun) + 1  # of 1 a second
+    table.true("the cost", cost - come <= spent <= cost, (spent, cost, come))
     return table.wrong
 
 
@@ -466,4 +498,4 @@ if __name__ == "__main__":
         "--exchange.testnet=on", "--limits.write_rate=1", f"--limits.write_burst={BURST}",
         "--limits.read_rate=1", f"--limits.read_burst={ASKS}", "--limits.public_rate=1",
         f"--limits.public_burst={ASKS}", "--limits.creation_rate=1",
-        f"--limits.creation_burst={ASKS}")))
+        f"--limits.creation_burst={ASKS}", *OPTIONS)))

@@ -8,6 +8,8 @@
 #include "net/request/key_lookup.h"
 #include "net/request/leadership.h"
 
+enum { EXTRA_A_TOKEN = 512 }; /* bytes of a record's extra */
+
 void verify_init(struct verifier *verifier, struct job_table *jobs)
 {
     struct context *context = jobs->pipeline->context;
@@ -60,6 +62,14 @@ static enum account_rate_kind bucket_of(const struct request *request)
     }
 }
 
+/* What the account pays, in tokens: a journal keeps a passkey's assertion, of which the client
+ * chooses the length, for ever. */
+static uint32_t cost_of(const struct job *job, const struct command *command, bool has_receipt)
+{
+    uint32_t items = admission_cost(job->request, command_payload(command));
+    return items + has_receipt + command->extra_bytes / EXTRA_A_TOKEN;
+}
+
 static uint64_t charge_account(struct context *context, uint64_t account_id,
                                enum account_rate_kind kind, uint32_t cost)
 {
@@ -76,7 +86,8 @@ static uint64_t wait_of(struct verifier *verifier, struct job *job)
 {
     struct context *context = verifier->context;
     struct pending *pending = job_pending(verifier->jobs, job);
-    const uint8_t *payload = command_payload(job_command(job));
+    const struct command *command = job_command(job);
+    const uint8_t *payload = command_payload(command);
     if (job->request->code == REQUEST_cancel_on_disconnect)
         return 0; /* nobody has asked for it now */
     if (job->plain)
@@ -85,9 +96,9 @@ static uint64_t wait_of(struct verifier *verifier, struct job *job)
     if (account_id != 0) {
         pending->account_id = account_id;
         pending->places = admission_places(job->request, payload);
-        uint32_t receipt = pending->ack_form == ACK_RECEIPT; /* it is read for and signed */
+        bool has_receipt = pending->ack_form == ACK_RECEIPT; /* it is read for and signed */
         return charge_account(context, account_id, bucket_of(job->request),
-                              admission_cost(job->request, payload) + receipt);
+                              cost_of(job, command, has_receipt));
     }
     if (job->request->signer != SIGNER_NEW_SECP256K1 && job->request->signer != SIGNER_NEW_PASSKEY)
         return 0;
