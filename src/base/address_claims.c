@@ -1,7 +1,8 @@
 #include "base/address_claims.h"
 
 #include <errno.h>
-#include <stdlib.h>
+
+#include "base/region.h"
 
 enum { BUCKET = 32, ROWS_EACH = 4 };
 
@@ -14,6 +15,16 @@ struct address_claim_row {
     _Atomic uint64_t address; /* of a row with a count */
 };
 
+static size_t slots_bytes(const struct address_claims *claims)
+{
+    return claims->slot_count * sizeof *claims->slots;
+}
+
+static size_t rows_bytes(const struct address_claims *claims)
+{
+    return (claims->bucket_mask + (size_t)1) * BUCKET * sizeof *claims->rows;
+}
+
 int address_claims_init(struct address_claims *claims, uint32_t slot_count, struct mix_key hash_key)
 {
     uint32_t buckets = 1;
@@ -23,9 +34,9 @@ int address_claims_init(struct address_claims *claims, uint32_t slot_count, stru
         .slot_count = slot_count,
         .bucket_mask = buckets - 1,
         .hash_key = hash_key,
-        .slots = calloc(slot_count, sizeof *claims->slots),
-        .rows = calloc((size_t)buckets * BUCKET, sizeof *claims->rows),
     };
+    claims->slots = region_map(REGION_connections, slots_bytes(claims));
+    claims->rows = region_map(REGION_connections, rows_bytes(claims));
     if (claims->slots != NULL && claims->rows != NULL)
         return 0;
     address_claims_free(claims);
@@ -34,8 +45,8 @@ int address_claims_init(struct address_claims *claims, uint32_t slot_count, stru
 
 void address_claims_free(struct address_claims *claims)
 {
-    free(claims->slots);
-    free(claims->rows);
+    region_unmap(claims->slots, slots_bytes(claims));
+    region_unmap(claims->rows, rows_bytes(claims));
     claims->slots = NULL;
     claims->rows = NULL;
 }

@@ -10,7 +10,7 @@
  *
  * Wait.  Nothing blocks. A row that another thread changes meanwhile is looked at again.
  * Owner. A slot is one thread's; rows are all threads'.
- * Bound. `slot_count` claims and four rows for each, allocated at the start. A claim looks at the
+ * Bound. `slot_count` claims and four rows for each, mapped at the start. A claim looks at the
  *        32 rows of a bucket, which the keyed hash of its address chooses. */
 #ifndef BASE_ADDRESS_CLAIMS_H
 #define BASE_ADDRESS_CLAIMS_H

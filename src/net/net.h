@@ -12,9 +12,10 @@
  * Owner.  net_create may run on any thread. The thread of the first net_step owns the net from then
  *         on (the kernel enforces it) and makes all later calls, unless a function says otherwise.
  * Units.  Times are unix ns of the node clock; timeouts are ns.
- * Bound.  NET_CONNECTIONS_MAX connections, `output_pool_bytes` unsent bytes. All memory is mapped
- *         by net_create; nothing is allocated afterwards but the sessions of TLS (secure.h) and
- *         streams (stream.h). */
+ * Bound.  NET_CONNECTIONS_MAX connections, `output_pool_bytes` unsent bytes. All memory is taken by
+ *         net_create: what grows with these two is mapped (region.h), tables of one size are on
+ *         the heap. Nothing is allocated afterwards but the sessions of TLS (secure.h) and streams
+ *         (stream.h). */
 #ifndef NET_NET_H
 #define NET_NET_H
 

@@ -1,7 +1,8 @@
 #include "net/conn/address_tally.h"
 
 #include <errno.h>
-#include <stdlib.h>
+
+#include "base/region.h"
 
 struct address_sum {
     uint64_t address;
@@ -10,16 +11,21 @@ struct address_sum {
     uint32_t zero;
 };
 
+static size_t rows_bytes(const struct address_tally *tally)
+{
+    return (tally->mask + (size_t)1) * sizeof *tally->rows;
+}
+
 int address_tally_init(struct address_tally *tally, uint32_t addresses, struct mix_key hash_key)
 {
     *tally = (struct address_tally){ .mask = 2 * addresses - 1, .hash_key = hash_key };
-    tally->rows = calloc(2 * (size_t)addresses, sizeof *tally->rows);
+    tally->rows = region_map(REGION_connections, rows_bytes(tally));
     return tally->rows == NULL ? -ENOMEM : 0;
 }
 
 void address_tally_free(struct address_tally *tally)
 {
-    free(tally->rows);
+    region_unmap(tally->rows, rows_bytes(tally));
     tally->rows = NULL;
 }
 
@@ -29,7 +35,7 @@ void address_tally_begin(struct address_tally *tally)
     tally->address = 0;
     if (++tally->round != 0)
         return;
-    memset(tally->rows, 0, (tally->mask + (size_t)1) * sizeof *tally->rows);
+    memset(tally->rows, 0, rows_bytes(tally));
     tally->round = 1;
 }
 

@@ -1,9 +1,11 @@
 #include "net/conn/context.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-#define PROOF_NS (60 * UINT64_C(1000000000))
+#include "base/region.h"
+
+#define PROOF_NS     (60 * UINT64_C(1000000000))
+#define PROOFS_BYTES (CONTEXT_PROOFS * sizeof(struct proof))
 
 static struct proof *proof_of(const struct context *context, uint64_t address)
 {
@@ -47,14 +49,15 @@ int context_init(struct context *context, const struct net_config *config, uint3
         error = body_pool_init(&context->bodies);
     if (error == 0)
         error = address_tally_init(&context->tally, connections, config->hash_key);
-    if (error == 0 && (context->proofs = calloc(CONTEXT_PROOFS, sizeof *context->proofs)) == NULL)
-        error = -ENOMEM;
-    return error;
+    if (error != 0)
+        return error;
+    context->proofs = region_map(REGION_connections, PROOFS_BYTES);
+    return context->proofs == NULL ? -ENOMEM : 0;
 }
 
 void context_free(struct context *context)
 {
-    free(context->proofs);
+    region_unmap(context->proofs, PROOFS_BYTES);
     address_tally_free(&context->tally);
     body_pool_destroy(&context->bodies);
     output_pool_free(&context->outputs);
