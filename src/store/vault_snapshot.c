@@ -125,6 +125,20 @@ static int copy_finish(struct vault_copy *copy, uint8_t file_hash[HASH_BYTES],
 
 /* ---- putting --------------------------------------------------------------------------------- */
 
+/* The only writer of the state. The table must allow the move (INVARIANT). */
+static void move(struct vault_upload *upload, enum vault_upload_state next)
+{
+#define TO(name)             (1U << VAULT_UPLOAD_##name)
+#define X(name, next_states) next_states,
+    static const unsigned allowed[VAULT_UPLOAD_STATE_COUNT] = { VAULT_UPLOAD_STATE_LIST(X) };
+#undef X
+#undef TO
+
+    INVARIANT((unsigned)upload->state < VAULT_UPLOAD_STATE_COUNT);
+    INVARIANT((allowed[upload->state] >> next & 1U) != 0);
+    upload->state = next;
+}
+
 int vault_snapshot_upload_begin(struct vault_upload *upload, const struct vault *vault,
                                 struct disk *journal, const struct vault_snapshot *snapshot)
 {
@@ -135,7 +149,7 @@ int vault_snapshot_upload_begin(struct vault_upload *upload, const struct vault 
     part_of(part, vault);
     int error = copy_begin(&upload->copy, journal, own, vault->disk, part);
     if (error == 0)
-        upload->state = VAULT_UPLOAD_WRITES;
+        move(upload, VAULT_UPLOAD_WRITES);
     return error;
 }
 
@@ -159,7 +173,7 @@ static int end_writing(struct vault_upload *upload)
         error = disk_sync_folder(vault->disk, folder);
     if (error == 0)
         error = copy_begin(&upload->copy, vault->disk, path, NULL, NULL);
-    upload->state = VAULT_UPLOAD_READS;
+    move(upload, VAULT_UPLOAD_READS);
     return error;
 }
 
@@ -189,7 +203,7 @@ void vault_snapshot_upload_end(struct vault_upload *upload)
     if (upload->state == VAULT_UPLOAD_IDLE)
         return;
     copy_end(&upload->copy);
-    upload->state = VAULT_UPLOAD_IDLE; /* the next one empties the part */
+    move(upload, VAULT_UPLOAD_IDLE); /* the next one empties the part */
 }
 
 /* ---- fetching -------------------------------------------------------------------------------- */

@@ -41,12 +41,27 @@ struct vault_copy {
     struct hash_state file, image; /* of all, of what lies behind the head */
 };
 
-/* One upload; memset 0 and ended ones are idle. */
+/* clang-format off */
+/*    state    may become */
+#define VAULT_UPLOAD_STATE_LIST(X)                                                                 \
+    X(IDLE,    TO(WRITES))            /* memset 0 and ended ones */                                \
+    X(WRITES,  TO(READS) | TO(IDLE))  /* the file is written aside */                              \
+    X(READS,   TO(IDLE))              /* it has its name and is read back */
+/* clang-format on */
+
+enum vault_upload_state {
+#define X(name, next) VAULT_UPLOAD_##name,
+    VAULT_UPLOAD_STATE_LIST(X)
+#undef X
+        VAULT_UPLOAD_STATE_COUNT
+};
+
+/* One upload. */
 struct vault_upload {
     const struct vault *vault;
     struct vault_snapshot snapshot;
     struct vault_copy copy;
-    enum { VAULT_UPLOAD_IDLE, VAULT_UPLOAD_WRITES, VAULT_UPLOAD_READS } state;
+    enum vault_upload_state state;
 };
 
 /* Begins to put a snapshot of `journal` that vault_snapshot_find found. 0 or -errno, then it is

@@ -36,7 +36,7 @@ static void end_account(struct engine *engine, uint32_t id)
 
     credential_forget(engine, id);
     if (account->status != ACCOUNT_CLOSED) {
-        account->status = ACCOUNT_CLOSED;
+        account_move(account, ACCOUNT_CLOSED);
         account_emit(engine, id, ACCOUNT_WHAT_ACCOUNT);
     }
     disconnect_forget(engine, id);

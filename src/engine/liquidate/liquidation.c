@@ -112,7 +112,7 @@ static void begin_order(struct engine *engine, uint32_t index, uint32_t leg)
     portfolio->netted = false;
     portfolio->liquidation_ns = engine->t_ns;
     holding->liquidation_ns = engine->t_ns;
-    engine->liquidation.step = LIQUIDATION_ORDER;
+    liquidation_step_move(&engine->liquidation, LIQUIDATION_ORDER);
     engine->liquidation.portfolio = index;
     engine->liquidation.penalty_ppm = penalty_of(tier);
     (void)own_order_make(engine, OWN_ORDER_TAKER, &terms);
@@ -130,7 +130,7 @@ static void end_order(struct engine *engine, uint8_t reason)
         liquidation_emit(engine, order->holding, 1,
                          order_filled_notional(&engine->orders, index) / (uint64_t)filled,
                          order->side == ORDER_SHORT ? filled : -filled);
-    engine->liquidation.step = LIQUIDATION_IDLE;
+    liquidation_step_move(&engine->liquidation, LIQUIDATION_IDLE);
     recheck_holding(engine, order->holding);
     risk_flush(engine);
 }
@@ -161,7 +161,7 @@ static void go_on_with_order(struct engine *engine, uint32_t *units)
 
 static void begin_run(struct engine *engine, uint32_t index)
 {
-    engine->liquidation.step = LIQUIDATION_RUN;
+    liquidation_step_move(&engine->liquidation, LIQUIDATION_RUN);
     engine->liquidation.portfolio = index;
     deleverage_begin(engine, index);
 }
@@ -170,7 +170,7 @@ static void go_on_with_run(struct engine *engine, uint32_t index, uint32_t *unit
 {
     if (!deleverage_go_on(engine, index, units))
         return;
-    engine->liquidation.step = LIQUIDATION_IDLE;
+    liquidation_step_move(&engine->liquidation, LIQUIDATION_IDLE);
     engine->liquidation.fund_is_done = index == FUND_PORTFOLIO;
     risk_refresh(engine, index);
 }

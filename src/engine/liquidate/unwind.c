@@ -70,7 +70,7 @@ static bool begin_order(struct engine *engine, uint32_t index)
         .reduce_only = true,
     };
 
-    engine->liquidation.step = LIQUIDATION_UNWIND;
+    liquidation_step_move(&engine->liquidation, LIQUIDATION_UNWIND);
     engine->liquidation.portfolio = FUND_PORTFOLIO;
     (void)own_order_make(engine, OWN_ORDER_TAKER, &terms);
     return true;
@@ -96,7 +96,7 @@ bool unwind_unit(struct engine *engine, uint32_t market, uint32_t *units)
         done = own_order_match(engine, FILL_UNWIND, &one, &reason);
     if (done) {
         own_order_end(engine, OWN_ORDER_TAKER, own_order_limit(engine), reason);
-        engine->liquidation.step = LIQUIDATION_IDLE;
+        liquidation_step_move(&engine->liquidation, LIQUIDATION_IDLE);
         recheck_portfolio(engine, FUND_PORTFOLIO);
     }
     risk_flush(engine);

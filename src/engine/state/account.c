@@ -105,6 +105,7 @@ void account_give_back(struct engine *engine, uint32_t id)
     for (uint32_t i = 0; i < SHARE_TABLE_COUNT; i++)
         INVARIANT(table->rows[id].counts[i] == 0);
     timer_heap_remove(&table->unfunded, id);
+    account_move(&table->rows[id], ACCOUNT_FREE);
     table->rows[id] = free_row(table->rows[id].generation + 1);
     add_free(table, id);
 }
@@ -147,7 +148,7 @@ enum status account_close(struct engine *engine, const struct command *command,
         return STATUS_order_rejected_invalid;
     }
     credential_revoke_all(engine, id);
-    engine->accounts.rows[id].status = ACCOUNT_CLOSED;
+    account_move(&engine->accounts.rows[id], ACCOUNT_CLOSED);
     account_emit(engine, id, ACCOUNT_WHAT_ACCOUNT);
     return STATUS_request_completed;
 }

@@ -21,8 +21,20 @@ enum { ACCOUNT_LABEL_BYTES = 32, ACCOUNT_VOLUME_DAYS = 14, ACCOUNT_TIER_BY_VOLUM
 #define ACCOUNT_DAY_NS      (UINT64_C(86400) * 1000000000)
 #define ACCOUNT_FAUCET_MAX  (INT64_C(100000) * 1000000) /* test money in 24 h (W7), micro-USDC */
 
-/* FREE: nobody's, until another account gets the slot (account_give_back). */
-enum account_status { ACCOUNT_ACTIVE, ACCOUNT_CLOSED, ACCOUNT_FREE };
+/* clang-format off */
+/*    status   may become */
+#define ACCOUNT_STATUS_LIST(X)                                                                       \
+    X(ACTIVE,  TO(CLOSED))                                                                         \
+    X(CLOSED,  TO(FREE))                                                                           \
+    X(FREE,    TO(ACTIVE)) /* nobody's, until another one gets the slot (account_give_back) */
+/* clang-format on */
+
+enum account_status {
+#define X(name, next) ACCOUNT_##name,
+    ACCOUNT_STATUS_LIST(X)
+#undef X
+        ACCOUNT_STATUS_COUNT
+};
 
 /* The first line is what orders and fills touch, but for the day's bucket of `volume`. */
 struct account {
@@ -113,6 +125,20 @@ static_assert(offsetof(struct account, counts[SHARE_orders + 1]) == CC_CACHE_LIN
 static inline uint32_t account_day(uint64_t t_ns)
 {
     return (uint32_t)(t_ns / ACCOUNT_DAY_NS);
+}
+
+/* The only writer of a status after the creation. The table must allow the move (INVARIANT). */
+static inline void account_move(struct account *account, enum account_status next)
+{
+#define TO(name)               (1u << ACCOUNT_##name)
+#define X(name, next_statuses) next_statuses,
+    static const uint8_t allowed[ACCOUNT_STATUS_COUNT] = { ACCOUNT_STATUS_LIST(X) };
+#undef X
+#undef TO
+
+    INVARIANT(account->status < ACCOUNT_STATUS_COUNT);
+    INVARIANT((allowed[account->status] >> next & 1u) != 0);
+    account->status = (uint8_t)next;
 }
 
 struct account_table {

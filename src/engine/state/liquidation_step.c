@@ -2,6 +2,19 @@
 
 #include "engine/state/state.h"
 
+void liquidation_step_move(struct liquidation *liquidation, enum liquidation_step next)
+{
+#define TO(name)            (1u << LIQUIDATION_##name)
+#define X(name, next_steps) next_steps,
+    static const uint8_t allowed[LIQUIDATION_STEP_COUNT] = { LIQUIDATION_STEP_LIST(X) };
+#undef X
+#undef TO
+
+    INVARIANT(liquidation->step < LIQUIDATION_STEP_COUNT);
+    INVARIANT((allowed[liquidation->step] >> next & 1u) != 0);
+    liquidation->step = (uint8_t)next;
+}
+
 bool liquidation_step_is_running(const struct engine *engine, uint32_t portfolio)
 {
     return engine->liquidation.step == LIQUIDATION_RUN &&

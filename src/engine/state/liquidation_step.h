@@ -41,11 +41,20 @@ struct deleverage {
 };
 
 /* What the head of the queue is in the middle of. */
+/* clang-format off */
+/*    step     may become */
+#define LIQUIDATION_STEP_LIST(X)                                                                   \
+    X(IDLE,    TO(ORDER) | TO(UNWIND) | TO(RUN))                                                   \
+    X(ORDER,   TO(IDLE))  /* the taker's slot (own_order.h) holds an order of L1 */                \
+    X(UNWIND,  TO(IDLE))  /* or one of the fund */                                                 \
+    X(RUN,     TO(IDLE))  /* L3 */
+/* clang-format on */
+
 enum liquidation_step {
-    LIQUIDATION_IDLE,
-    LIQUIDATION_ORDER,  /* the taker's slot (own_order.h) holds an order of L1 */
-    LIQUIDATION_UNWIND, /* or one of the fund */
-    LIQUIDATION_RUN,    /* L3 */
+#define X(name, next) LIQUIDATION_##name,
+    LIQUIDATION_STEP_LIST(X)
+#undef X
+        LIQUIDATION_STEP_COUNT
 };
 
 struct liquidation {
@@ -62,6 +71,9 @@ struct liquidation {
 };
 
 struct engine;
+
+/* The only writer of the step but for a load. The table must allow the move (INVARIANT). */
+void liquidation_step_move(struct liquidation *liquidation, enum liquidation_step next);
 
 /* Whether an L3 run of the portfolio is under way: no order, transfer or withdrawal of it. */
 CC_MUST_USE bool liquidation_step_is_running(const struct engine *engine, uint32_t portfolio);

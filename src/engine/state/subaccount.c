@@ -124,7 +124,7 @@ static void enter(struct engine *engine, uint32_t record)
         slot = hash_index_insert(&table->by_sequence,
                                  sequence_hash(engine, table->rows[record].created_sequence),
                                  record + 1);
-    (void)slot; /* it is searched when one is taken out, which is rare */
+    (void)slot; /* it is searched when one is removed, which is rare */
 }
 
 void subaccount_give_back(struct engine *engine, uint32_t record)
@@ -140,6 +140,7 @@ void subaccount_give_back(struct engine *engine, uint32_t record)
         hash_index_erase(&table->by_sequence, sequence_hash(engine, row->created_sequence),
                          record + 1);
     share_drop(engine, row->account, SHARE_subaccounts);
+    subaccount_move(row, SUBACCOUNT_FREE);
     *row = free_subaccount;
     free_rows_add(&table->free, record);
 }
@@ -235,7 +236,7 @@ enum status subaccount_close(struct engine *engine, const struct command *comman
         result->reason = REASON_withdrawal_pending;
     if (result->reason != REASON_none)
         return STATUS_order_rejected_invalid;
-    row->status = SUBACCOUNT_CLOSED;
+    subaccount_move(row, SUBACCOUNT_CLOSED);
     emit(engine, record);
     return STATUS_request_completed;
 }

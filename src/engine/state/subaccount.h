@@ -18,8 +18,20 @@
 
 enum { SUBACCOUNT_INDEXES_MAX = 65536 }; /* of an account: as limits.subaccounts at most */
 
-/* FREE: nobody's, until another one gets the record (subaccount_give_back). */
-enum subaccount_status { SUBACCOUNT_ACTIVE, SUBACCOUNT_CLOSED, SUBACCOUNT_FREE };
+/* clang-format off */
+/*    status   may become */
+#define SUBACCOUNT_STATUS_LIST(X)                                                                  \
+    X(ACTIVE,  TO(CLOSED) | TO(FREE))                                                              \
+    X(CLOSED,  TO(FREE))                                                                           \
+    X(FREE,    TO(ACTIVE)) /* nobody's, until another one gets the record (subaccount_give_back) */
+/* clang-format on */
+
+enum subaccount_status {
+#define X(name, next) SUBACCOUNT_##name,
+    SUBACCOUNT_STATUS_LIST(X)
+#undef X
+        SUBACCOUNT_STATUS_COUNT
+};
 
 struct subaccount {
     uint64_t created_sequence;
@@ -38,6 +50,20 @@ struct subaccount {
 #define SUBACCOUNT_FIELDS_1(X) X(created_sequence) X(account) X(subaccount_index) X(status)
 #define SUBACCOUNT_CACHES(X) X(withdrawals_pending) X(portfolio_rows) X(zero)
 /* clang-format on */
+
+/* The only writer of a status after the creation. The table must allow the move (INVARIANT). */
+static inline void subaccount_move(struct subaccount *subaccount, enum subaccount_status next)
+{
+#define TO(name)               (1u << SUBACCOUNT_##name)
+#define X(name, next_statuses) next_statuses,
+    static const uint8_t allowed[SUBACCOUNT_STATUS_COUNT] = { SUBACCOUNT_STATUS_LIST(X) };
+#undef X
+#undef TO
+
+    INVARIANT(subaccount->status < SUBACCOUNT_STATUS_COUNT);
+    INVARIANT((allowed[subaccount->status] >> next & 1u) != 0);
+    subaccount->status = (uint8_t)next;
+}
 
 struct subaccount_table {
     struct subaccount *rows;       /* [slots] */

@@ -158,13 +158,27 @@ static struct pairing *find(const struct pairing_table *table, const uint8_t id[
     return &table->slots[slot];
 }
 
+/* The only writer of a status after the opening. The table must allow the move (INVARIANT). */
+static void move(struct pairing *pairing, enum pairing_status next)
+{
+#define TO(name)               (1U << PAIRING_##name)
+#define X(name, next_statuses) next_statuses,
+    static const unsigned allowed[PAIRING_STATUS_COUNT] = { PAIRING_STATUS_LIST(X) };
+#undef X
+#undef TO
+
+    INVARIANT(pairing->status < PAIRING_STATUS_COUNT);
+    INVARIANT((allowed[pairing->status] >> next & 1U) != 0);
+    pairing->status = (uint8_t)next;
+}
+
 static enum problem deposit(struct pairing *pairing, const struct query *query)
 {
     INVARIANT(query->payload_bytes == QUERY_PAIRING_KEYS_BYTES);
     if (pairing->status != PAIRING_PENDING)
         return PROBLEM_pairing_already_used;
     memcpy(pairing->keys, query->payload, QUERY_PAIRING_KEYS_BYTES);
-    pairing->status = PAIRING_DEPOSITED;
+    move(pairing, PAIRING_DEPOSITED);
     return PROBLEM_none;
 }
 
@@ -177,7 +191,7 @@ static enum problem complete(struct pairing *pairing, const struct query *query)
         return PROBLEM_pairing_already_used;
     memcpy(pairing->text, query->payload, query->payload_bytes);
     pairing->text_bytes = query->payload_bytes;
-    pairing->status = PAIRING_COMPLETED;
+    move(pairing, PAIRING_COMPLETED);
     return PROBLEM_none;
 }
 

@@ -27,7 +27,20 @@
 
 enum { PAIRING_SLOTS = 16384, PAIRING_ACCOUNT_MAX = 8 };
 
-enum pairing_status { PAIRING_PENDING, PAIRING_DEPOSITED, PAIRING_COMPLETED };
+/* clang-format off */
+/*    status      may become */
+#define PAIRING_STATUS_LIST(X)                                                                     \
+    X(PENDING,    TO(DEPOSITED))  /* opened */                                                     \
+    X(DEPOSITED,  TO(COMPLETED))  /* with the keys of the device that joins */                     \
+    X(COMPLETED,  0)              /* and with the text for it */
+/* clang-format on */
+
+enum pairing_status {
+#define X(name, next) PAIRING_##name,
+    PAIRING_STATUS_LIST(X)
+#undef X
+        PAIRING_STATUS_COUNT
+};
 
 struct pairing {
     uint8_t id[16];

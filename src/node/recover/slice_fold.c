@@ -15,22 +15,37 @@ void slice_fold_init(struct slice_fold *fold, struct disk *disk,
     fold->keep = keep;
 }
 
+/* The only writer of the state; release: what the thread did before is whole (pairs:
+ * slice_fold_aim, slice_fold_poll). The table must allow the move (INVARIANT). */
+static void move(struct slice_fold *fold, enum slice_fold_state next)
+{
+#define TO(name)             (1U << SLICE_FOLD_##name)
+#define X(name, next_states) next_states,
+    static const unsigned allowed[SLICE_FOLD_STATE_COUNT] = { SLICE_FOLD_STATE_LIST(X) };
+#undef X
+#undef TO
+    uint32_t now = atomic_load_explicit(&fold->state, memory_order_relaxed); /* this thread's */
+
+    INVARIANT(now < SLICE_FOLD_STATE_COUNT);
+    INVARIANT((allowed[now] >> next & 1U) != 0);
+    atomic_store_explicit(&fold->state, (uint32_t)next, memory_order_release);
+}
+
 /* ---- the background thread's ----------------------------------------------------------------- */
 
 void slice_fold_ask(struct slice_fold *fold)
 {
-    /* release (pairs: slice_fold_aim): a new wish after the last one was polled. */
-    atomic_store_explicit(&fold->state, SLICE_FOLD_ASKED, memory_order_release);
+    move(fold, SLICE_FOLD_ASKED);
 }
 
 int slice_fold_poll(struct slice_fold *fold)
 {
-    /* acquire (pairs: settle): the file that the follower wrote. */
+    /* acquire (pairs: move): the file that the follower wrote. */
     uint32_t state = atomic_load_explicit(&fold->state, memory_order_acquire);
 
     if (state == SLICE_FOLD_ASKED)
         return 0;
-    atomic_store_explicit(&fold->state, SLICE_FOLD_IDLE, memory_order_relaxed); /* its own now */
+    move(fold, SLICE_FOLD_IDLE);
     return state == SLICE_FOLD_DONE ? 1 : -1;
 }
 
@@ -63,18 +78,17 @@ static void drop(struct slice_fold *fold)
     fold->target = 0;
 }
 
-static void settle(struct slice_fold *fold, enum slice_fold_state state)
+static void finish(struct slice_fold *fold, enum slice_fold_state state)
 {
     drop(fold);
-    /* release (pairs: slice_fold_poll) */
-    atomic_store_explicit(&fold->state, (uint32_t)state, memory_order_release);
+    move(fold, state);
 }
 
 static void fail(struct slice_fold *fold, const char *what, int error)
 {
     log_line(LOG_ERROR, "snapshot", "in slices, sequence=%lu: %s: %s", fold->target, what,
              strerror(-error));
-    settle(fold, SLICE_FOLD_FAILED);
+    finish(fold, SLICE_FOLD_FAILED);
 }
 
 void slice_fold_free(struct slice_fold *fold)
@@ -84,7 +98,7 @@ void slice_fold_free(struct slice_fold *fold)
 
 uint64_t slice_fold_aim(struct slice_fold *fold, uint64_t applied)
 {
-    /* acquire (pairs: slice_fold_ask) */
+    /* acquire (pairs: move) */
     if (atomic_load_explicit(&fold->state, memory_order_acquire) != SLICE_FOLD_ASKED)
         return UINT64_MAX;
     if (is_at_work(fold) || fold->target >= applied)
@@ -150,7 +164,7 @@ static void check_piece(struct slice_fold *fold)
         int failed = snapshot_remove(fold->disk, fold->target);
         fail(fold, "reading back", failed != 0 ? failed : -EBADMSG);
     } else if (check->next == check->count) {
-        settle(fold, SLICE_FOLD_DONE);
+        finish(fold, SLICE_FOLD_DONE);
     }
 }
 
@@ -161,7 +175,7 @@ uint32_t slice_fold_step(struct slice_fold *fold, struct engine *engine)
         (fold->target != engine_sequence(engine) && !is_ended(fold)))
         return 0;
     if (is_ended(fold))
-        settle(fold, SLICE_FOLD_FAILED);
+        finish(fold, SLICE_FOLD_FAILED);
     else if (!is_at_work(fold))
         begin(fold);
     else if (fold->is_checked)

@@ -25,7 +25,21 @@
 
 enum { SLICE_FOLD_ROWS = 1024 };
 
-enum slice_fold_state { SLICE_FOLD_IDLE, SLICE_FOLD_ASKED, SLICE_FOLD_DONE, SLICE_FOLD_FAILED };
+/* clang-format off */
+/*    state    may become */
+#define SLICE_FOLD_STATE_LIST(X)                                                                   \
+    X(IDLE,    TO(ASKED))              /* the background thread's move, */                         \
+    X(ASKED,   TO(DONE) | TO(FAILED))  /* the follower's, */                                       \
+    X(DONE,    TO(IDLE))               /* the background thread's again */                         \
+    X(FAILED,  TO(IDLE))
+/* clang-format on */
+
+enum slice_fold_state {
+#define X(name, next) SLICE_FOLD_##name,
+    SLICE_FOLD_STATE_LIST(X)
+#undef X
+        SLICE_FOLD_STATE_COUNT
+};
 
 struct slice_fold {
     struct disk *disk; /* NULL: never asked; what is named here outlives it */

@@ -8,6 +8,22 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
+/* The only writer of the state; release: what is asked, or the answer, is whole (pairs:
+ * vault_reader_work, vault_reader_accept). The table must allow the move (INVARIANT). */
+static void move(struct vault_reader *reader, enum vault_reader_state next)
+{
+#define TO(name)             (1U << VAULT_READER_##name)
+#define X(name, next_states) next_states,
+    static const unsigned allowed[VAULT_READER_STATE_COUNT] = { VAULT_READER_STATE_LIST(X) };
+#undef X
+#undef TO
+    uint32_t now = atomic_load_explicit(&reader->state, memory_order_relaxed); /* this thread's */
+
+    INVARIANT(now < VAULT_READER_STATE_COUNT);
+    INVARIANT((allowed[now] >> next & 1U) != 0);
+    atomic_store_explicit(&reader->state, (uint32_t)next, memory_order_release);
+}
+
 int vault_reader_ask(struct vault_reader *reader, const struct vault *vault,
                      const struct cluster_segment *segment, uint64_t now_ns)
 {
@@ -18,8 +34,7 @@ int vault_reader_ask(struct vault_reader *reader, const struct vault *vault,
     reader->is_told = false;
     published_set(&reader->since, now_ns);
     published_set(&reader->awaited, segment->segment + 1);
-    /* Release: what is asked is whole (pairs: vault_reader_work). */
-    atomic_store_explicit(&reader->state, VAULT_READER_ASKED, memory_order_release);
+    move(reader, VAULT_READER_ASKED);
     return 0;
 }
 
@@ -43,7 +58,7 @@ bool vault_reader_waits(struct vault_reader *reader, uint64_t now_ns)
 
 bool vault_reader_accept(struct vault_reader *reader, uint8_t **bytes, int *error)
 {
-    /* Acquire: the answer is whole (pairs: vault_reader_work). */
+    /* Acquire: the answer is whole (pairs: move). */
     if (atomic_load_explicit(&reader->state, memory_order_acquire) != VAULT_READER_ANSWERED)
         return false;
     *error = reader->error;
@@ -57,7 +72,7 @@ bool vault_reader_accept(struct vault_reader *reader, uint8_t **bytes, int *erro
         log_line(LOG_WARN, "vault", "segment=%lu: the read of it has returned",
                  reader->segment.segment);
     published_set(&reader->awaited, 0);
-    atomic_store_explicit(&reader->state, VAULT_READER_IDLE, memory_order_relaxed);
+    move(reader, VAULT_READER_IDLE);
     return true;
 }
 
@@ -65,13 +80,12 @@ uint32_t vault_reader_work(struct vault_reader *reader, const struct vault *vaul
 {
     const struct cluster_segment *segment = &reader->segment;
 
-    /* Acquire: what is asked is whole (pairs: vault_reader_ask). */
+    /* Acquire: what is asked is whole (pairs: move). */
     if (atomic_load_explicit(&reader->state, memory_order_acquire) != VAULT_READER_ASKED)
         return 0;
     reader->error =
         vault_load(vault, segment->segment, segment->file_bytes, segment->file_hash, reader->bytes);
-    /* Release: the answer is whole (pairs: vault_reader_accept). */
-    atomic_store_explicit(&reader->state, VAULT_READER_ANSWERED, memory_order_release);
+    move(reader, VAULT_READER_ANSWERED);
     return 1;
 }
 

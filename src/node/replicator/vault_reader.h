@@ -17,7 +17,20 @@
 
 #define VAULT_READER_LATE_NS UINT64_C(10000000000)
 
-enum vault_reader_state { VAULT_READER_IDLE, VAULT_READER_ASKED, VAULT_READER_ANSWERED };
+/* clang-format off */
+/*    state      may become */
+#define VAULT_READER_STATE_LIST(X)                                                                 \
+    X(IDLE,      TO(ASKED))     /* the asker's move, */                                            \
+    X(ASKED,     TO(ANSWERED))  /* the worker's, */                                                \
+    X(ANSWERED,  TO(IDLE))      /* the asker's again */
+/* clang-format on */
+
+enum vault_reader_state {
+#define X(name, next) VAULT_READER_##name,
+    VAULT_READER_STATE_LIST(X)
+#undef X
+        VAULT_READER_STATE_COUNT
+};
 
 struct vault_reader {
     _Atomic uint32_t state; /* enum vault_reader_state */
