@@ -101,7 +101,7 @@ static struct address_claim_row *add_to_free(struct address_claim_row *rows, uin
         if ((word & COUNT_MASK) != 0 ||
             !atomic_compare_exchange_strong(&rows[i].word, &word, word + VERSION + TAKEN))
             continue;
-        /* release, pairs: count_in. Who counts while it is taken is seen by this thread's count. */
+        /* release, pairs: count_in. This count sees who counts while the row is in use. */
         atomic_store_explicit(&rows[i].address, address, memory_order_release);
         atomic_store(&rows[i].word, word + VERSION + 1);
         return &rows[i];

@@ -4,9 +4,8 @@
  *   net threads ── address_claims_add, address_claims_drop ──> slots that all of them count
  *
  * A claim is in a slot of its own until it is dropped. It is counted in the row of its address
- * first and all counts of the address are summed afterwards: of two threads that claim at a time
- * one at least sees both claims, so a limit is never passed. Both may see both, and then both are
- * refused.
+ * first, and all counts of the address are summed afterwards. If two threads claim at one time, at
+ * least one of them sees both claims, so no limit is passed. If both see both, both are refused.
  *
  * Wait.  Nothing blocks. A row that another thread changes meanwhile is looked at again.
  * Owner. A slot is one thread's; rows are all threads'.

@@ -46,7 +46,7 @@ void book_board_want(struct book_board *board, uint32_t symbol_index, uint16_t a
     struct book_board_row *row = &board->rows[symbol_index];
     INVARIANT(symbol_index < SYMBOLS_MAX && depth_index < BOOK_BOARD_DEPTHS);
     atomic_store_explicit(&row->asset_id, asset_id, memory_order_relaxed);
-    /* Release: who sees the want sees its asset id (pairs: book_board_wanted). */
+    /* Release: a reader that sees the want sees its asset id (pairs: book_board_wanted). */
     atomic_fetch_add_explicit(&row->wants[depth_index], 1, memory_order_release);
     atomic_fetch_add_explicit(&board->wanted, 1, memory_order_release);
 }

@@ -64,7 +64,7 @@ void clock_release(struct clock *clock, uint64_t at_ns);
 
 CC_MUST_USE static inline bool clock_is_held(const struct clock *clock)
 {
-    /* acquire (pairs: clock_release): who sees that it goes sees the words from which it goes. */
+    /* acquire (pairs: clock_release): a reader that sees the clock go sees its three words too. */
     return atomic_load_explicit(&clock->held_ns, memory_order_acquire) != 0;
 }
 

@@ -36,7 +36,7 @@ static inline void hash_board_set(struct hash_board *board, const struct hash_po
     uint64_t version = atomic_load_explicit(&board->version, memory_order_relaxed);
 
     atomic_store_explicit(&board->version, version + 1, memory_order_relaxed);
-    /* Release: who sees a word sees the odd version too (pairs: hash_board_get). */
+    /* Release: a reader that sees a word sees the odd version too (pairs: hash_board_get). */
     for (size_t i = 0; i < HASH_POINT_WORDS; i++)
         atomic_store_explicit(&board->words[i], cc_load64((const uint8_t *)point + 8 * i),
                               memory_order_release);

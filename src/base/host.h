@@ -1,4 +1,4 @@
-/* host.h - names of hosts: the addresses that perpd listens on, and the Host headers that it takes.
+/* host.h - names of hosts: the addresses that perpd listens on, the Host headers that it accepts.
  *
  * A host is a DNS name, an IPv4 address, or an IPv6 address in brackets. Pure; any thread.
  *

@@ -159,7 +159,7 @@ enum reply_cause {
     REPLY_NOT_KEPT, /* the answer lies beyond the rows kept in memory: those from kept_from on */
 };
 
-/* And PROBLEM_rate_limited: who has so many pairings that one more must wait. */
+/* And PROBLEM_rate_limited: whose pairings are so many that one more must wait. */
 enum reply_owner {
     REPLY_OF_ACCOUNT,
     REPLY_OF_CLASS, /* the account's class and those below it (share_list.h) */

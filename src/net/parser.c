@@ -399,7 +399,7 @@ size_t parser_run(struct protocol *protocol, struct conn *conn, char *text, size
             protocol->budget--;
             conn->turns--;
             used += read;
-            /* Who has bytes to take and takes none is deaf, however much it says. */
+            /* A peer that accepts none of its bytes is deaf, however much it says. */
             if (conn_unsent_since_ns(&protocol->context.outputs, conn) == UINT64_MAX)
                 conn_time_start(&protocol->context.conns, conn, CONN_TIME_IDLE,
                                 protocol->context.now_ns);

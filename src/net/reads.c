@@ -73,7 +73,7 @@ static bool fill_cluster(const struct net_config *config, const struct conn *con
                               "this exchange runs on one machine: cluster.name is empty");
 }
 
-/* The order is given when the request is taken. */
+/* The order is given when the request is accepted. */
 static bool fill_handover(const struct net_config *config, const struct conn *conn,
                           const char *head_text, struct pending_local *local,
                           struct problem_detail *problem)

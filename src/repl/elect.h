@@ -44,7 +44,7 @@ struct elect_config {
 struct elect_status {
     uint64_t received_frame, durable_frame, applied;
     int64_t clock_difference_ns;
-    uint64_t clock_wait_ns; /* nobody must have led for so long before it stands; 0: at once */
+    uint64_t clock_wait_ns; /* it is a candidate once nobody has led for so long; 0: at once */
     uint64_t hash_sequence; /* of the newest state that its replica has shown; 0: none */
     uint8_t effects_hash[32];
     uint64_t wall_ns; /* node clock */

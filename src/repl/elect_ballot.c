@@ -5,7 +5,7 @@
 #include "repl/elect_parts.h"
 #include "repl/lateness.h"
 
-/* A node whose clock is off stands when those that are not had their time. */
+/* A node whose clock is off is a candidate later than those whose clocks are right. */
 static bool had_others_time(const struct elect *elect, uint64_t now_ns)
 {
     uint64_t wait_ns = elect->status.clock_wait_ns;

@@ -49,7 +49,7 @@ void archive_reader_free(struct archive_reader *reader);
 CC_MUST_USE int archive_reader_record(struct archive_reader *reader, uint64_t sequence,
                                       struct frame_record *found);
 
-/* Who asked for the sequence asks no more. */
+/* The asker wants the sequence no more. */
 void archive_reader_drop(struct archive_reader *reader, uint64_t sequence);
 
 #endif

@@ -2,7 +2,7 @@
  *
  *   view of one commit: its roots ──> pages, compared with what was written ──> row after row
  *
- * Who asks for the row below the one that was found last goes on from there.
+ * A search for the row below the one that was found last goes on from there.
  *
  * Owner.  A cursor belongs to one thread, which need not be the writer's.
  * Wait.   Blocks as files do.

@@ -349,7 +349,7 @@ static void play(struct scene *scene)
     }
     trade(scene);
     bool was_interrupted = interrupted != 0;
-    interrupted = 0; /* a second Ctrl-C ends the settling too */
+    interrupted = 0; /* a second Ctrl-C ends the finish too */
     screen_close();
     if (scene->failures == 0)
         scene_finish(scene);

@@ -121,7 +121,7 @@ void market_state_restored(struct engine *engine)
     set_all(engine, MARKET_HALTED, CAUSE_RESTORED);
 }
 
-/* True if the market takes orders, or will after its hold or a gap of the clock: a held market is
+/* True if the market accepts orders, or will after its hold or a gap of the clock: a held market is
  * CANCEL_ONLY, but its former state may be looser. */
 static bool is_open(const struct engine *engine, uint32_t index)
 {

@@ -77,7 +77,7 @@ void deleverage_rank_leave_out(struct engine *engine, const struct deleverage_ro
     engine->liquidation.run.left_out = true;
 }
 
-/* Whether the place is behind the best of the rest, or behind all the rows there may be. */
+/* Whether the rank is after the best of the rest, or after all the rows there may be. */
 static bool is_of_rest(const struct engine *engine, const struct rank_heap_row *place)
 {
     const struct deleverage *run = &engine->liquidation.run;

@@ -38,7 +38,7 @@ static bool is_seen(const struct deposit_table *table, uint64_t hash, const uint
 static void map_in(struct deposit_table *table, uint64_t hash, uint32_t index)
 {
     uint32_t slot = hash_index_insert(&table->map, hash, index);
-    (void)slot; /* a reference is never taken out */
+    (void)slot; /* a reference is never removed */
 }
 
 bool deposit_is_known(const struct engine *engine, const uint8_t external_ref[DEPOSIT_REF_BYTES])

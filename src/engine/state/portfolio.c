@@ -148,7 +148,7 @@ static void enter(struct engine *engine, uint32_t index, uint32_t subaccount)
     if (has_sequence(portfolio))
         slot = hash_index_insert(&table->by_sequence,
                                  sequence_hash(engine, portfolio->created_sequence), index);
-    (void)slot; /* it is searched when one is taken out, which is rare */
+    (void)slot; /* it is searched when one is removed, which is rare */
 }
 
 void portfolio_give_back(struct engine *engine, uint32_t index)

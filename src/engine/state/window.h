@@ -1,4 +1,4 @@
-/* window.h - which request ids the engine takes at a time t (W5). Owned by the engine. */
+/* window.h - which request ids the engine accepts at a time t (W5). Owned by the engine. */
 #ifndef ENGINE_STATE_WINDOW_H
 #define ENGINE_STATE_WINDOW_H
 

@@ -38,8 +38,8 @@ static inline uint32_t free_rows_alloc(struct free_rows *free, uint32_t *count)
     return first - 1;
 }
 
-/* While a table is loaded, which has no free rows yet: its rows in the order of the commands that
- * made them, which their indexes do not say. */
+/* The rows of a table in the order of the commands that made them, which their indexes do not give.
+ * Only while the table is loaded: it has no free rows then. */
 static inline void free_rows_sort_add(struct free_rows *free, uint32_t row, uint64_t sequence)
 {
     timer_heap_set(&free->heap, row + 1, sequence, row);

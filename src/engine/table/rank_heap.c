@@ -44,7 +44,7 @@ static void sift(struct rank_heap *heap, uint32_t slot, const struct rank_heap_r
     put_at(heap, slot, row);
 }
 
-/* The slot of a portfolio, or 0. What clear has left behind belongs to nobody. */
+/* The slot of a portfolio, or 0. A slot that clear has left belongs to nobody. */
 static uint32_t slot_of(const struct rank_heap *heap, uint32_t portfolio)
 {
     INVARIANT(portfolio < heap->records);

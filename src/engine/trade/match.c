@@ -166,7 +166,7 @@ static bool walk_is_over(struct walk *walk)
     return true;
 }
 
-/* Notes the next orders of the level after `at`; behind its last, any. */
+/* Notes the next orders of the level after `at`; after its last, any. */
 static void look_ahead(const struct engine *engine, struct lookahead *ahead, uint32_t at)
 {
     for (uint32_t i = 0; i < LOOKAHEAD; i++)

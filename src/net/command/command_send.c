@@ -207,7 +207,7 @@ uint32_t command_send_run(struct command_sender *sender)
     return done;
 }
 
-/* Tells the account's bucket which placements the engine has refused. */
+/* Reports to the account's bucket which placements the engine has refused. */
 static void judge(struct context *context, const struct pending *pending)
 {
     const struct answer *answer = &pending->answer;

@@ -230,7 +230,7 @@ static bool decode_job(struct job_table *jobs, struct conn *conn, const struct a
     return true;
 }
 
-/* Makes the pending of a request that was taken. */
+/* Makes the pending of a request that was accepted. */
 static struct pending *add_pending(struct job_table *jobs, struct conn *conn,
                                    const struct arrival *arrival, const struct taken *taken)
 {

@@ -141,7 +141,7 @@ static struct answer answer_owner(const struct verifier *verifier, struct job *j
     };
 }
 
-/* What a signature of Ed25519 is verified of, without a table; valid until the next one. */
+/* The parts of a signature of Ed25519, without a table; valid until the next one. */
 static struct ed25519_job ed25519_job_of(struct verifier *verifier, const struct command *command)
 {
     const struct operator_message message =
@@ -180,9 +180,9 @@ static bool is_good_twice(struct verifier *verifier, const struct command *comma
     return false;
 }
 
-/* What is worth more than an order has a good signature by two paths before it is executed: all
- * but what only sessions sign. False: they differ, or no second path can judge, and the request is
- * answered not_ready. */
+/* Verifies by a second path what is worth more than an order: all codes but those that only
+ * sessions sign. False: the paths differ, or no second one can judge, and the request is answered
+ * not_ready. */
 static bool confirm(struct verifier *verifier, uint32_t number)
 {
     struct net_counters *counters = &verifier->context->metrics.counters;

@@ -1,6 +1,6 @@
 /* leadership.h - whether this node of a cluster takes a request, or another does.
  *
- * Without a cluster every request is taken here: config->source.leads is NULL.
+ * Without a cluster every request is accepted here: config->source.leads is NULL.
  *
  * Owner. The net thread; the callbacks read what the node publishes. */
 #ifndef NET_REQUEST_LEADERSHIP_H

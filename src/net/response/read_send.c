@@ -217,7 +217,7 @@ struct conn *read_send_awaited(struct read_sender *sender)
     if (index == CONN_NONE)
         return NULL;
     struct conn *conn = conn_at(&sender->context->conns, index);
-    if (given) /* its newest request waits, and none has come behind it */
+    if (given) /* its newest request waits, and none has come after it */
         pending_at(&sender->context->pendings, conn->pending_tail)->deadline_ns =
             SEQUENCE_WAIT_GIVEN;
     return conn;

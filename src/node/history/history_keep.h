@@ -50,7 +50,7 @@ struct history_keep {
     /* The follower's. */
     _Atomic uint64_t sequence;
     _Atomic uint64_t added[HISTORY_TABLES]; /* positions */
-    struct hash_board marks;                /* the state behind a sequence of before */
+    struct hash_board marks;                /* the state after an earlier sequence */
     /* The history thread's. */
     _Atomic uint64_t committed[HISTORY_TABLES]; /* positions below are in the file */
     _Atomic bool is_stopped;
@@ -85,7 +85,7 @@ void history_keep_cut(struct history_keep *keep, uint64_t sequence);
 /* The command with this sequence has been applied. */
 void history_keep_publish(struct history_keep *keep, uint64_t sequence);
 
-/* The state behind the last command that was published: by it a start knows the file as that of
+/* The state after the last command that was published: by it a start knows the file as that of
  * its journal. The publisher's thread, now and then. */
 static inline void history_keep_mark(struct history_keep *keep, const struct hash_point *point)
 {

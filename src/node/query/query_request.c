@@ -10,8 +10,8 @@
 
 enum { ID_AT = 8 }; /* of the request id in a payload (wire.md W1) */
 
-/* Who asks for a request that was not executed waits for t to pass its window: an exchange where
- * nothing else happens moves t on for him, at most once a second. */
+/* A query for a request that was not executed waits until t has passed its window: an exchange
+ * where nothing else happens moves t on for it, at most once a second. */
 static void want_tick(const struct query_sources *sources)
 {
     if (sources->tick_wanted != NULL &&

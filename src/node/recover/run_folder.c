@@ -59,7 +59,7 @@ static int read_boot_id(char *out)
     return failed;
 }
 
-/* Who knows the name of a former start of the machine does not know that of the next one. */
+/* The name differs at each start of the machine, so that a former one does not give it away. */
 static int open_in_memory(struct run_folder *folder, const char *memory,
                           const uint8_t secret[HASH_KEY_BYTES])
 {

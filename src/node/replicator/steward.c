@@ -20,7 +20,7 @@ static void publish(struct steward *steward)
 
     memcpy(words, &steward->survey, sizeof steward->survey);
     atomic_store_explicit(&steward->version, version + 1, memory_order_relaxed);
-    /* Release: who sees a word sees the odd version too (pairs: steward_survey). */
+    /* Release: a reader that sees a word sees the odd version too (pairs: steward_survey). */
     for (size_t i = 0; i < STEWARD_WORDS; i++)
         atomic_store_explicit(&steward->words[i], words[i], memory_order_release);
     /* Release: every word before the even version (pairs: steward_survey). */

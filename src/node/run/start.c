@@ -493,7 +493,7 @@ static int open_nets(struct node *node)
     return 0;
 }
 
-/* Who asks for the console by name does not get an exchange without one. */
+/* An exchange whose configuration names the console does not start without it. */
 static int check_console(const struct config *options)
 {
     if (net_has_console() || !config_switch(options, OPTION_net_console) ||

@@ -32,7 +32,7 @@ struct proof {
     bool is_found; /* its frame was compared */
     bool is_equal;
     bool is_signed;
-    bool is_asked_again; /* the exchange signed the same again, with the key in force */
+    bool is_asked_again; /* the exchange signed the same again with its present key */
     struct signing_keys keys;
 };
 
@@ -118,8 +118,8 @@ static bool leave_open(struct proof *proof, const char *text)
                         text);
 }
 
-/* Another key than `key` signed the receipt, perhaps one of before. Who may see the request asks
- * for its receipt again: what `key` then signs of it must be the same. */
+/* Another key than `key` signed the receipt, perhaps a former one. A client that may see the
+ * request asks for its receipt again, signed by `key`: both must say the same. */
 static bool judge_by_asking_again(struct proof *proof, const uint8_t key[ATTEST_KEY_BYTES])
 {
     struct context *context = proof->context;
