@@ -96,6 +96,9 @@ def handshakes(world):
     table.problem("a foreign page", ask(handshake(Origin="https://evil.example")), 403,
                   "origin_not_allowed")
     table.same("an own page", ask(handshake(Origin="http://localhost")).status, 101)
+    answer = ask(handshake(Sec_WebSocket_Extensions="permessage-deflate; client_max_window_bits"))
+    table.same("compression is offered, and not taken",
+               (answer.status, answer.header("sec-websocket-extensions")), (101, None))
     behind = Stream(world.exchange, before=2 * request_bytes("GET", "/api/v1/status"))
     behind.ask(op="ping", id=3)
     table.same("behind requests", list(behind.next()), ["op", "id", "time_ns"])
@@ -108,7 +111,10 @@ def frames(world):
     """RFC 5 to 7: fragments, control frames between them, and the close code of each fault."""
     table = Table()
     ping = b'{"op":"ping","id":5}'
+    letter = '{"op":"ping","id":5,"note":"\u20ac"}'.encode()
     for name, has_pong, data in (
+            *((f"a letter cut behind byte {at}", False, frame(TEXT, letter[:at], fin=False) +
+               frame(0, fin=False) + frame(0, letter[at:])) for at in range(26, 31)),
             ("fragments", False, frame(TEXT, ping[:4], fin=False) + frame(0, ping[4:9], fin=False) +
              frame(0, ping[9:])),
             ("a ping between", True, frame(TEXT, ping[:7], fin=False) + frame(PING, b"x") +
