@@ -108,7 +108,7 @@ REQUIRED.update(dict.fromkeys(
     1000))
 REQUIRED.update({"code 2 row 24 beyond the position": 3, "fired row 24 beyond the position": 3,
                  "excess that a plan does not pay for": 300})
-REQUIRED.update({"L1 fill": 100, "L2": 250, "L2 refused": 300,
+REQUIRED.update({"L1 fill": 100, "L2": 1000, "L2 refused": 1000,
                  "L3 leaves frozen legs": 200, "fund deleveraged": 20,
                  "L3 paid by the fund": 50, "L3 leaves a deficit": 40, "fund below 0": 10,
                  "fund at 0 again": 1, "unwind fill": 100,
@@ -118,8 +118,8 @@ REQUIRED.update({"L1 fill": 100, "L2": 250, "L2 refused": 300,
                  "forced order goes on": 2, "funding epoch": 1000, "funding skipped": 50,
                  "funding completed by the next": 20, "funding completed by closing": 2,
                  "state CLOSED": 100, "closed by force": 50, "closed after its hour": 3,
-                 "settled with a loss": 100, "settled with a profit": 100,
-                 "settled with a shortfall": 20, "settled with a cut": 30, "row 10 closed": 100})
+                 "settled with a loss": 700, "settled with a profit": 500,
+                 "settled with a shortfall": 80, "settled with a cut": 150, "row 10 closed": 100})
 REQUIRED.update({"mark anew behind a halt": 20, "index of a halted market waited for": 2})
 REQUIRED["halted by mark"] = 2  # once a market: its streams end with it
 REQUIRED["row 17b cost"] = 20   # the bound of the position is nearly always met first

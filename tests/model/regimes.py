@@ -134,7 +134,7 @@ REGIMES = {
               "size": 6000.0, "gtt_ms": (5, 90000000), "midnight": 0.0014, "activity": 1.5,
               "options": {"exchange.oracle_max_age_ms": "0",
                           "limits.session_life_default_s": "315360000",
-                          "limits.session_life_max_s": "315360000"}, "streams": 2},
+                          "limits.session_life_max_s": "315360000"}, "streams": 5, "times": 2},
     "wide": {"records": tuple(range(5, 72)), "accounts": 3, "deposit": (5000000, 9000000),
              "options": {"exchange.oracle_max_age_ms": "0", "engine.work_per_command": "128"},
              "far": 0.5, "tif": (90, 4, 2, 4), "move_ppm": 100, "outliers": 0.0,
@@ -165,7 +165,7 @@ REGIMES = {
                              close_early=13, ending=0.5, end_step=2.5, deposit=2, api_key=1.5,
                              session=0.8)},
     # Accounts of each class that use up their shares, and their own bounds.
-    "shares": {"accounts": 12, "deposit": (2, 1600), "size": 0.05, "far": 0.4,
+    "shares": {"accounts": 12, "deposit": (2, 1600), "size": 0.05, "far": 0.4, "streams": 4,
                "options": {"exchange.testnet": "on", "engine.accounts": "320",
                            "engine.portfolios": "150", "engine.orders": "70",
                            "engine.credentials": "420", "limits.account_portfolios": "9",

@@ -21,6 +21,7 @@ REGIMES.update({
                    weights=dict(BREAKING, withdraw=13, settle=3, profit=28)),
     # A fund that can take much, then one that has nothing.
     "backstop": dict(RISKY, options=NEVER_STALE, crash=(1, 8, 2, 1), top_up=(1000, 200000),
+                     streams=80, times=4,
                      weights=dict(BREAKING, fund=3, oracle=2, crash=34)),
     "deleverage": dict(RISKY, options=NEVER_STALE, crash=(1, 2, 8, 0), gap=0.15, accounts=8,
                        weights=dict(BREAKING, fund=0.02, place=25)),
@@ -32,7 +33,7 @@ REGIMES.update({
                   step_ms=(500, 9500), gtt_ms=(500, 90000000), far=0.3, crash=(1, 1, 1, 10),
                   options={"exchange.oracle_max_age_ms": "0", "engine.work_per_command": "16"},
                   weights=dict(BREAKING, hour=1.2, crash=1, oracle=20, pair=3, state=0.6)),
-    "closing": dict(RISKY, records=tuple(range(5, 25)), streams=12, crash=(1, 1, 3, 1),
+    "closing": dict(RISKY, records=tuple(range(5, 25)), streams=60, times=4, crash=(1, 1, 3, 1),
                     options={"exchange.oracle_max_age_ms": "0", "engine.work_per_command": "4"},
                     deposit=(2000, 50000), step_ms=(1, 700),
                     weights=dict(BREAKING, close=4, pair=50, crash=2, oracle=12, fund=1,
