@@ -6,8 +6,8 @@
  * When the connection is lost, the courier makes another, for as long as its patience lasts, and
  * sends what was not answered again: reads as new requests, signed requests as the same bytes.
  * These are executed at most once (wire.md W5): the answer is a duplicate's, or the first. It sends
- * them one at a time, each until its answer settles what became of it, so that a read never
- * overtakes the request that it asks about. Every answer that settles a signed request leaves a
+ * them one at a time, each until its answer says what became of it, so that a read never
+ * overtakes the request that it asks about. Every answer that finishes a signed request leaves a
  * receipt, and so does the last answer to one that was sent again.
  *
  * With a list of addresses it follows the rule of clients of a cluster (replication.md, A node):
@@ -16,7 +16,7 @@
  *
  * Owner. One process, one thread.
  * Wait.  courier_collect: the client's time-out, and patience_ms for a new connection and for each
- *        request that the exchange does not settle yet.
+ *        request that the exchange does not finish yet.
  * Bound. COURIER_PARCELS_MAX requests in a pipeline. */
 #ifndef PERP_DEMO_COURIER_H
 #define PERP_DEMO_COURIER_H

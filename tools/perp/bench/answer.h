@@ -35,7 +35,7 @@ size_t answer_bytes(const char *text, size_t count);
 void answer_accept(struct answer *answer, const char *text, size_t bytes, bool is_read,
                    struct outcomes *outcomes);
 
-/* Whether another machine may have to settle the request (replication.md, A node). */
+/* Whether another machine may have to finish the request (replication.md, A node). */
 bool answer_is_open(const struct answer *answer);
 
 /* The host:port of X-Leader; "": there is none. */

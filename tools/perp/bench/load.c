@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "perp/bench/stream_message.h"
-#include "perp/bench/unsettled.h"
+#include "perp/bench/unfinished.h"
 #include "perp/request/instant.h"
 
 enum {
@@ -36,7 +36,7 @@ struct connection {
     char *in;
     uint8_t *out;
     /* Of several machines. */
-    uint32_t *kept;    /* ring of `depth`: numbers of unsettled.h */
+    uint32_t *kept;    /* ring of `depth`: numbers of unfinished.h */
     uint64_t heard_ns; /* of the last answer, or of the first request behind it */
     uint64_t again_ns; /* when it is opened again */
     uint32_t pause_ms, told;
@@ -52,7 +52,7 @@ struct sender {
     uint64_t begin_ns;
     uint64_t told_ns;
     /* Of several machines. */
-    struct unsettled unsettled;
+    struct unfinished unfinished;
     uint32_t closed;    /* connections that wait to be opened again */
     uint64_t looked_ns; /* for silent ones */
     uint64_t sequence;  /* the highest that was acknowledged */
@@ -73,7 +73,7 @@ static void leave(struct sender *sender, struct connection *connection, const ch
     (void)epoll_ctl(sender->poll_file, EPOLL_CTL_DEL, connection->fd, NULL);
     connection->fd = -1;
     for (; connection->in_flight > 0; connection->in_flight--, sender->in_flight--) {
-        unsettled_wait(&sender->unsettled, connection->kept[connection->oldest]);
+        unfinished_wait(&sender->unfinished, connection->kept[connection->oldest]);
         connection->oldest = (connection->oldest + 1) % load->depth;
     }
     connection->unwritten = 0;
@@ -193,14 +193,14 @@ static uint32_t take_place(struct sender *sender, struct connection *connection,
     return place;
 }
 
-/* Sends what unsettled.h keeps as this number. */
+/* Sends what unfinished.h keeps as this number. */
 static void send_kept(struct sender *sender, struct connection *connection, uint32_t number)
 {
     const struct load *load = sender->load;
     uint32_t index = (uint32_t)(connection - sender->connections);
-    size_t bytes = unsettled_write(&sender->unsettled, number, load->host(load->context, index),
-                                   sender->sequence, reserve(sender, connection));
-    uint32_t row = sender->unsettled.requests[number].row;
+    size_t bytes = unfinished_write(&sender->unfinished, number, load->host(load->context, index),
+                                    sender->sequence, reserve(sender, connection));
+    uint32_t row = sender->unfinished.requests[number].row;
 
     connection->kept[take_place(sender, connection, row, bytes)] = number;
 }
@@ -217,7 +217,7 @@ static void post(struct sender *sender, struct connection *connection, uint32_t 
     load->sent++;
     if (load->connect != NULL) {
         send_kept(sender, connection,
-                  unsettled_keep(&sender->unsettled, index, passed(sender), &request));
+                  unfinished_keep(&sender->unfinished, index, passed(sender), &request));
         return;
     }
     memcpy(reserve(sender, connection), request.bytes, request.count);
@@ -279,10 +279,10 @@ static void send_again(struct sender *sender)
         return;
     leave_silent(sender);
     open_again(sender);
-    while (sender->unsettled.waiting > 0 && (connection = free_place(sender)) != NULL) {
-        number = unsettled_next(&sender->unsettled);
-        if (passed(sender) - sender->unsettled.requests[number].first_ns > RULE_NS) {
-            unsettled_settle(&sender->unsettled, number); /* it stays without an answer */
+    while (sender->unfinished.waiting > 0 && (connection = free_place(sender)) != NULL) {
+        number = unfinished_next(&sender->unfinished);
+        if (passed(sender) - sender->unfinished.requests[number].first_ns > RULE_NS) {
+            unfinished_drop(&sender->unfinished, number); /* it stays without an answer */
             continue;
         }
         send_kept(sender, connection, number);
@@ -301,7 +301,7 @@ static void send_due(struct sender *sender)
     while (load->sent < load->row_count) {
         if (load->due_ns != NULL && load->due_ns[load->sent] > now_ns)
             break;
-        if (sender->in_flight + sender->unsettled.waiting >= sender->places)
+        if (sender->in_flight + sender->unfinished.waiting >= sender->places)
             break;
         struct connection *connection = free_place(sender);
         if (connection == NULL)
@@ -335,8 +335,8 @@ static bool find_request(const struct load *load, struct connection *connection,
 
 /* Of several machines: the answer to the oldest in flight. False: another one is asked, so nothing
  * more is to be read of this connection. */
-static bool settles(struct sender *sender, struct connection *connection, struct load_row *row,
-                    const char *text, size_t bytes)
+static bool finishes(struct sender *sender, struct connection *connection, struct load_row *row,
+                     const char *text, size_t bytes)
 {
     const struct load *load = sender->load;
     char leader[ANSWER_LEADER_MAX];
@@ -351,7 +351,7 @@ static bool settles(struct sender *sender, struct connection *connection, struct
     uint64_t sequence = row->is_read ? 0 : answer_read_sequence(text, bytes);
     if (sequence > sender->sequence)
         sender->sequence = sequence;
-    unsettled_settle(&sender->unsettled, connection->kept[connection->oldest]);
+    unfinished_drop(&sender->unfinished, connection->kept[connection->oldest]);
     connection->told = 0;
     connection->pause_ms = PAUSE_MS_FIRST;
     return true;
@@ -380,7 +380,7 @@ static bool take_one(struct sender *sender, struct connection *connection, const
         row->answer = answer;
     else
         answer_accept(&row->answer, text, bytes, row->is_read, load->outcomes);
-    if (load->connect != NULL && !settles(sender, connection, row, text, bytes))
+    if (load->connect != NULL && !finishes(sender, connection, row, text, bytes))
         return true;
     row->done_ns = passed(sender);
     connection->oldest = (connection->oldest + 1) % load->depth;
@@ -492,7 +492,7 @@ static void run(struct sender *sender)
     send_due(sender); /* what became due in the last turn */
     load->took_ns = now_ns;
     flush_all(sender);
-    while (sender->in_flight + sender->unsettled.waiting > 0 &&
+    while (sender->in_flight + sender->unfinished.waiting > 0 &&
            passed(sender) < now_ns + load->drain_ns) {
         send_again(sender);
         wait_for_answers(sender, SLEEP_NS_MOST);
@@ -541,8 +541,8 @@ bool load_run(struct load *load, char error[128])
     sender.connections = calloc(load->connection_count, sizeof *sender.connections);
     bool is_ready = sender.poll_file >= 0 && sender.connections != NULL;
     if (load->connect != NULL) {
-        sender.request_max += UNSETTLED_MORE;
-        is_ready = is_ready && unsettled_init(&sender.unsettled, sender.places);
+        sender.request_max += UNFINISHED_MORE;
+        is_ready = is_ready && unfinished_init(&sender.unfinished, sender.places);
     }
     is_ready = is_ready && prepare(&sender);
     if (is_ready)
@@ -557,7 +557,7 @@ bool load_run(struct load *load, char error[128])
         free(sender.connections[i].out);
     }
     free(sender.connections);
-    unsettled_free(&sender.unsettled);
+    unfinished_free(&sender.unfinished);
     if (sender.poll_file >= 0)
         (void)close(sender.poll_file);
     return is_ready;

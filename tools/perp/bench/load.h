@@ -12,9 +12,9 @@
  * request has its row: one without an answer is as late as the end of that wait, at least.
  * A connection that ends takes no further requests; those in flight on it stay without an answer.
  * With `connect` the exchange is of several machines (replication.md, A node): a request without an
- * answer, or with one that settles nothing, is sent again, the same bytes, over a connection to the
- * leader that was told, else to the next machine, 100 ms to 1 s apart, until 30 s are over. Its
- * latency and its service end with the answer that settles it.
+ * answer, or with one that finishes nothing, is sent again, the same bytes, over a connection to
+ * the leader that an answer named, else to the next machine, 100 ms to 1 s apart, until 30 s are
+ * over. Its latency and its service end with the answer that finishes it.
  *
  * Owner. One thread. The rows, the times and the connections are the caller's.
  * Bound. LOAD_REQUEST_MAX bytes a request, LOAD_ANSWER_MAX an answer, LOAD_PLACES_MAX in flight. */

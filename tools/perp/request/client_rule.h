@@ -1,8 +1,8 @@
 /* client_rule.h - one request to an exchange of several machines (replication.md, A node).
  *
  * The same bytes go to the leader that a node tells (421), else to the next address of the list,
- * 100 ms to 1 s apart, until an answer settles them or 30 s are over: no answer, 503,
- * request_dropped and retry_required settle nothing, and 421 was not executed. A signed request
+ * 100 ms to 1 s apart, until an answer finishes them or 30 s are over: no answer, 503,
+ * request_dropped and retry_required finish nothing, and 421 was not executed. A signed request
  * acts once, however often it arrives (wire.md W5).
  *
  * Wait.   As client_call, for 30 s and one answer more with a list of addresses.
