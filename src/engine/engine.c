@@ -34,6 +34,7 @@ struct engine *engine_init(void *memory, size_t bytes, struct mix_key key,
     struct engine *engine = state_init(memory, bytes, capacity);
 
     engine->key = key;
+    effects_init(&engine->effects);
     uint32_t own =
         account_add(engine, no_label); /* account 0 with the fund, portfolio 0/0/0 (R1) */
     INVARIANT(own == 0 && engine->portfolios.count == 1);

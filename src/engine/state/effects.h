@@ -84,8 +84,11 @@ struct engine_sink {
 struct effects {
     uint64_t lanes[EFFECT_LANES];
     uint32_t count; /* of the command being applied */
-    uint32_t zero;
+    uint32_t wide;  /* 1: this machine folds rows in a register of 512 bits */
 };
+
+/* Finds out how this machine folds; the hash is the same. `effects` is all zero. */
+void effects_init(struct effects *effects);
 
 /* Stores eight bytes of a body at once, `low` first. Small fields that are stored one by one and
  * read back as a word would make the reader wait for each of the stores. */
@@ -128,20 +131,25 @@ static inline uint32_t effects_fold(struct effects *effects, enum effect_code co
 }
 
 /* Effects of one event that the sink ignores, which wait to be folded together: the lanes are
- * loaded and stored once for all of them. Nothing else is emitted until effects_fold_rows. */
+ * loaded and stored once for all of them. Nothing else is emitted until effects_fold_rows. A row is
+ * a line with what each of the lanes folds. */
 enum { EFFECTS_ROWS = 12 };
 struct effects_row {
-    uint64_t code;
+    uint64_t code_and_index;
+    uint64_t sequence;
     uint64_t words[EFFECT_WORDS];
 };
 struct effects_rows {
+    alignas(CC_CACHE_LINE) struct effects_row rows[EFFECTS_ROWS];
     struct effects_row *end;
-    uint32_t first; /* index of the first among the effects of the command */
-    struct effects_row rows[EFFECTS_ROWS];
+    uint64_t next_index; /* of the next row among the effects of the command, in the upper half */
+    uint64_t sequence;   /* of the command */
 };
 
-/* Folds the rows, as effects_fold each of them. */
-void effects_fold_rows(struct effects *effects, uint64_t sequence, const struct effects_rows *rows);
+static_assert(sizeof(struct effects_row) == CC_CACHE_LINE, "a word for each lane");
+
+/* Folds the rows, one at least, as effects_fold each of them. */
+void effects_fold_rows(struct effects *effects, const struct effects_rows *rows);
 
 /* Gives an effect that has been folded to the sink, which does not ignore its code. */
 void effects_hand_over(struct engine *engine, enum effect_code code, uint32_t index,

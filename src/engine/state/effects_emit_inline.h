@@ -35,7 +35,8 @@ static inline bool effects_are_ignored(const struct engine *engine, uint32_t cod
 static inline void effects_rows_begin(const struct engine *engine, struct effects_rows *rows)
 {
     rows->end = rows->rows;
-    rows->first = engine->effects.count;
+    rows->next_index = (uint64_t)engine->effects.count << 32;
+    rows->sequence = engine->sequence;
 }
 
 /* As effects_emit_inline, or into `rows`, unless they are NULL: for a sink that ignores it. */
@@ -48,7 +49,9 @@ effects_emit_into(struct engine *engine, struct effects_rows *rows, enum effect_
         return;
     }
     struct effects_row *row = rows->end++;
-    row->code = code;
+    word_store(&row->code_and_index, code | rows->next_index);
+    word_store(&row->sequence, rows->sequence);
+    rows->next_index += UINT64_C(1) << 32;
     for (unsigned i = 0; i < EFFECT_WORDS; i++)
         word_store(&row->words[i], cc_load64((const uint8_t *)body + 8 * i));
 }

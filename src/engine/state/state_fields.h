@@ -18,7 +18,7 @@
     X(deposits) X(sequence) X(t_ns) X(boot) X(rules_version) X(clock_step_ns) X(fee_account) \
     X(withdrawals_pending) X(effects.lanes)
 #define STATE_CONFIGURATION(X) X(configuration_bytes) X(configuration)
-#define STATE_CACHES(X) X(effects.count) X(effects.zero) X(zero)
+#define STATE_CACHES(X) X(effects.count) X(effects.wide) X(zero)
 /* clang-format on */
 
 #endif

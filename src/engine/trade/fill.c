@@ -362,7 +362,7 @@ void fill_execute(struct engine *engine, uint32_t maker_index, struct fill_party
         struct effects_rows rows;
         effects_rows_begin(engine, &rows);
         emit_all(engine, &rows, &fill);
-        effects_fold_rows(&engine->effects, engine->sequence, &rows);
+        effects_fold_rows(&engine->effects, &rows);
     } else {
         emit_each(engine, &fill);
     }
