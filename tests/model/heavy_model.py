@@ -27,6 +27,7 @@ BATCH = 2000
 READS_EVERY = 250
 WANTED_FROM = 100000  # commands from which on the coverage is looked at
 WHOLE = 1000000       # and from which on it must be complete
+STREAM_LEAST = 300    # commands of a stream at least; the first hundred make its accounts
 REPLY, EVIDENCE, EFFECTS = engine_pipe.REPLY, engine_pipe.EVIDENCE, wire.EFFECTS
 EFFECTS_AT = REPLY.size + EVIDENCE.size
 
@@ -163,11 +164,11 @@ def main():
     parts = sum(REGIMES[regime].get("share", 1) for regime in regimes)
     jobs = []
     for regime in regimes:
-        streams = REGIMES[regime].get("streams", 1)
         share = cdiv(arguments.commands * REGIMES[regime].get("share", 1), parts)
+        share *= REGIMES[regime].get("times", 1)
+        streams = max(1, min(REGIMES[regime].get("streams", 1), share // STREAM_LEAST))
         jobs += [(arguments.build, source, regime, f"{arguments.seed}.{number}",
-                  cdiv(share * REGIMES[regime].get("times", 1), streams))
-                 for number in range(streams)]
+                  cdiv(share, streams)) for number in range(streams)]
     counts, failed = Counter(), False
     with multiprocessing.Pool(arguments.processes) as pool:
         for job, found, difference, seconds in pool.imap_unordered(run_job, jobs):
