@@ -4,7 +4,7 @@ import asyncio
 import signal
 import sys
 
-from peers import quotes_follow
+from peers import followed, quotes_follow
 from python_library import PYTHON, ROOT, installed
 
 import client
@@ -34,6 +34,7 @@ async def examples(table, here):
     here.other.cancel_all()
     maker = await example(here, "quickstart_maker", *here.secrets.values())
     await until(lambda: quotes_follow(here, 100_000))
+    await followed(here)
     here.btc(1_010_000)
     await until(lambda: quotes_follow(here, 101_000))
     # Somebody has traded with it: it ends without an order and without a position.

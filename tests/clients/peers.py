@@ -6,6 +6,7 @@ import base64
 import contextlib
 import hashlib
 import json
+import os
 import pathlib
 import struct
 import subprocess
@@ -81,6 +82,17 @@ def run_live(suite, past_ms):
     """Runs the suite on a perpd of its own whose ids live that long."""
     with live_world(f"--exchange.clock_past_ms={past_ms}", "--limits.total_rate=1000") as here:
         return suite.run(here, world.only())
+
+
+async def followed(here):
+    """The index moves each second for PERPD_QUICKSTART_S seconds, and comes back; the maker of the
+    examples is there then."""
+    for step in range(int(os.environ.get("PERPD_QUICKSTART_S", "0"))):
+        here.btc(1_000_000 + 2_000 * (step % 5))
+        await asyncio.sleep(1)
+    here.btc(1_000_000)
+    while not quotes_follow(here, 100_000):
+        await asyncio.sleep(0.02)
 
 
 def quotes_follow(here, index):

@@ -14,7 +14,7 @@ import typescript_library
 from python_library import ROOT
 from harness import Suite, Table  # noqa: E402  (python_library finds the folders)
 from peers import BTC, FATES, Arms, BinaryPeer, BookFaults, FakeStream, Proxy  # noqa: E402
-from peers import move, quotes_follow, refuse, run_live, trade  # noqa: E402
+from peers import followed, move, quotes_follow, refuse, run_live, trade  # noqa: E402
 import account_python  # noqa: E402
 import restored  # noqa: E402
 import client  # noqa: E402
@@ -483,6 +483,7 @@ async def examples(table, here):
 
     maker = await begun(folder / "quickstart_maker.js", here.url, *here.secrets.values())
     await until(lambda: quotes_follow(here, 100_000))
+    await followed(here)
     here.btc(1_010_000)
     await until(lambda: quotes_follow(here, 101_000))
     # Somebody has traded with it: it ends without an order and without a position.
