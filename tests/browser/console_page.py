@@ -44,7 +44,8 @@ class Console:
         self.size(width, height, theme)
         self.page.call("Page.navigate", url=self.url)
         self.until("document.querySelector('.chip.tone-good') !== null")
-        self.until("document.querySelector('.pane-trades tbody, .pane-trades .nothing') !== null")
+        self.until("document.querySelector('.pane-trades tbody, .pane-trades .nothing:not("
+                   "[aria-busy])') !== null")
 
     def until(self, condition):
         """Waits for what the page must come to."""

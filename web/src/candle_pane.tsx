@@ -132,7 +132,7 @@ export function CandlePane(props: Props) {
     `opened at ${candles.price(candle.open)}, now ${candles.price(candle.close)}`;
   return (
     <Pane name="candles" title="Chart" source={{ exchange, channel: 'trades', market: market?.name }} tools={tools}>
-      {candles === null || !candles.isLoaded ? <Loading what="candles" /> : null}
+      {candles?.isLoaded || candles?.rows.length ? null : candles?.problem == null ? <Loading what="candles" /> : <Nothing>no candles: {candles.problem}</Nothing>}
       {isEmpty && <Nothing>no trades yet</Nothing>}
       {candles !== null && candle !== undefined && !isTable && <Figures candles={candles} candle={candle} />}
       {candles !== null && isTable && <Table candles={candles} />}

@@ -30,6 +30,8 @@ export class Candles extends Model {
   isLoaded = false;
   /** The oldest row is the first that there is. */
   isWhole = false;
+  /** Why the last read failed. */
+  problem: string | null = null;
   #sequence = 0n;
   #isEnded = false;
   #isReading = false;
@@ -55,6 +57,7 @@ export class Candles extends Model {
     const answer = await this.#read(`limit=${PAGE}`);
     if (answer === null) {
       if (!this.#isEnded) setTimeout(() => void this.load(), AGAIN_MS);
+      this.changed();
       return;
     }
     this.rows = answer.rows;
@@ -108,7 +111,11 @@ export class Candles extends Model {
     if (this.#isReading || this.#isEnded) return null;
     this.#isReading = true;
     const path = `${API}/markets/${this.market.name}/candles?interval=${this.interval}&${parameters}`;
-    const answer = await ask(path).catch(() => null);
+    this.problem = null;
+    const answer = await ask(path).catch((caught: Error) => {
+      this.problem = caught.message;
+      return null;
+    });
     this.#isReading = false;
     if (answer === null || this.#isEnded) return null;
     return { rows: answer.body.candles.map((row: any) => this.#row(row)), sequence: answer.sequence };

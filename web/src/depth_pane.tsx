@@ -22,18 +22,20 @@ function joined(near: Level[], deep: Level[]): Level[] {
 }
 
 /** Reads the deep book while the pane is shown. */
-function useDeepBook(book: Book | null): Book | null {
+function useDeepBook(book: Book | null): { deep: Book | null; problem: string | null } {
   const [deep, setDeep] = useState<Book | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
     if (book === null) return;
     let ended = false;
     const load = async () => {
       if (document.hidden) return;
-      const answer = await get(`/markets/${book.market.name}/book?depth=1000`).catch(() => null);
+      const answer = await get(`/markets/${book.market.name}/book?depth=1000`).catch((caught: Error) => (setProblem(caught.message), null));
       if (ended || answer === null) return;
       const read = new Book(book.market);
       read.load(answer);
       setDeep(read);
+      setProblem(null);
     };
     void load();
     const timer = setInterval(() => void load(), DEEP_MS);
@@ -43,7 +45,7 @@ function useDeepBook(book: Book | null): Book | null {
       setDeep(null);
     };
   }, [book]);
-  return deep;
+  return { deep, problem };
 }
 
 function useChart(book: Book | null, deep: Book | null, onPick: (price: string) => void) {
@@ -70,9 +72,9 @@ function useChart(book: Book | null, deep: Book | null, onPick: (price: string) 
 
 export function DepthPane({ exchange, onPick }: { exchange: Exchange; onPick: (price: string) => void }) {
   const { market, book } = useModel(exchange);
-  const deep = useDeepBook(book);
+  const { deep, problem } = useDeepBook(book);
   const place = useChart(book, deep, onPick);
-  const levels = deep === null ? 'loading' : `${deep.bids.length} bid and ${deep.asks.length} ask levels`;
+  const levels = problem ?? (deep === null ? 'loading' : `${deep.bids.length} bid and ${deep.asks.length} ask levels`);
   return (
     <Pane name="depth" title="Depth" source={{ exchange, channel: 'book', market: market?.name }} tools={<span class="dim">{levels}</span>}>
       {book === null ? <Nothing>no market chosen</Nothing> : deep !== null && deep.bids.length + deep.asks.length === 0 && <Nothing>no orders</Nothing>}

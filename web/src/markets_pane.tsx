@@ -17,7 +17,7 @@ function Row({ market, chosen }: { market: Market; chosen: boolean }) {
         {mark?.valid === false && mark.mark_price !== null && <span class="badge warn" title="the mark price is stale">stale</span>}
       </th>
       <td>{shownText(mark?.mark_price, record.price_decimals)}</td>
-      <td class={change === null ? 'dim' : change < 0n ? 'sell' : 'buy'}>{change === null ? '–' : `${change < 0n ? '▼' : '▲'} ${shown(change, 2)} %`}</td>
+      <td class={!change ? 'dim' : change < 0n ? 'sell' : 'buy'}>{change === null ? '–' : `${change < 0n ? '▼ ' : change > 0n ? '▲ ' : ''}${shown(change, 2)} %`}</td>
       <td class="dim" title={market.ticker === null ? undefined : `${market.ticker.notional_24h} USDC in 24 hours`}>{market.ticker === null ? '–' : shownText(market.ticker.notional_24h.split('.')[0])}</td>
     </tr>
   );

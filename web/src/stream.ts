@@ -274,8 +274,8 @@ export class Stream extends Model {
     if (subscription === undefined) return; // of a subscription that has ended
     const before = subscription.state;
     const follows = subscription.accept(frame);
-    if (frame.type === 'update') this.#frameAge = serverNow() - Number(big(frame.time_ns) / 1000000n);
-    else if (frame.channel === 'status') this.#frameAge = 0;
+    if (frame.channel === 'status') this.#frameAge = 0; // its time is that of the newest command
+    else if (frame.type === 'update') this.#frameAge = serverNow() - Number(big(frame.time_ns) / 1000000n);
     if (!follows) this.#again(subscription);
     if (subscription.state === 'live') this.staleSince = null;
     if (subscription.state !== before || frame.channel === 'status') this.changed();

@@ -34,6 +34,8 @@ const ASK_MAX_MS = 60_000;
 export class Subscription {
   state: SubscriptionState = 'loading';
   seq = 0n;
+  /** What its newest frame said to follow. */
+  prevSeq = 0n;
   frames = 0;
   gaps = 0;
   snapshots = 0;
@@ -52,6 +54,11 @@ export class Subscription {
     readonly topic: Topic,
     readonly listener: Listener,
   ) {}
+
+  /** How often it came back by a new snapshot. */
+  get resumes(): number {
+    return Math.max(0, this.snapshots - 1);
+  }
 
   get key(): string {
     return topicKey(this.topic);
@@ -78,6 +85,7 @@ export class Subscription {
       this.state = 'gap';
       return false;
     }
+    this.prevSeq = this.seq;
     this.seq = big(frame.seq);
     if (frame.type === 'update') this.listener.update(frame.data, frame);
     return this.#check(frame);
