@@ -103,20 +103,22 @@ def small_records(world):
             same("records of a byte", left(two, long, 1), want)
         endless = b"GET /api/v1/time HTTP/1.1\r\nX-Pad: " + b"p" * 20000
         with exchange.open(source="127.0.0.31") as flood:
-            for at in range(len(endless)):
-                flood.socket.tls.write(endless[at:at + 1])
-            data, sent = flood.socket.take(), 0
-            flood.socket.settimeout(2)
-            try:
-                while sent < len(data):
-                    sent += flood.socket.raw.send(data[sent:sent + 4096])
-                flood.receive()
-                table.true("no head is whole", False)
-            except TimeoutError:
-                pass
-            got = int(re.search(r"^perpd_net_received_bytes_total (\d+)$",
-                                exchange.admin("/metrics").body.decode(), re.M)[1])
-            table.true("not received from", got < 250_000 < len(data), (got, len(data)))
+            got = [0, 0]
+            for turn in (0, 1):  # the first is on its way before the address owes
+                for at in range(len(endless)):
+                    flood.socket.tls.write(endless[at:at + 1])
+                data, sent = flood.socket.take(), 0
+                flood.socket.settimeout(2)
+                try:
+                    while sent < len(data):
+                        sent += flood.socket.raw.send(data[sent:sent + 4096])
+                    flood.receive()
+                    table.true("no head is whole", False)
+                except TimeoutError:
+                    pass
+                got[turn] = int(re.search(r"^perpd_net_received_bytes_total (\d+)$",
+                                          exchange.admin("/metrics").body.decode(), re.M)[1])
+            table.true("not received from", got[1] - got[0] < 200_000 < len(data), got)
             with exchange.open(source="127.0.0.31") as again:
                 answer = again.exchange(request_bytes("GET", "/api/v1/time"))
                 table.problem("it owes", answer, 429, "rate_limited")
