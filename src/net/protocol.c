@@ -398,6 +398,7 @@ bool protocol_has_work(const struct protocol *protocol)
         conn_queue_count(&protocol->context.conns, CONN_READS) > 0 ||
         conn_queue_count(&protocol->context.conns, CONN_DIRTY) > 0 ||
         conn_queue_count(&protocol->context.conns, CONN_SHAKING) > 0 ||
+        conn_queue_count(&protocol->context.conns, CONN_CROWD_SHAKING) > 0 ||
         conn_queue_count(&protocol->context.conns, CONN_SHAKEN) > 0 ||
         stream_feed_has_work(&protocol->streams) || verify_has_work(&protocol->verifier) ||
         command_send_has_work(&protocol->sender) || ring_ready(protocol->config.replies) > 0 ||

@@ -203,6 +203,14 @@ static void read_records(struct secure *secure, struct conn *conn)
     }
 }
 
+/* Queues a connection that has bytes of its handshake. */
+static void queue_handshake(struct secure *secure, struct conn *conn)
+{
+    bool is_crowd = conn->tls_count != 0 && secure->counters[conn->tls_count - 1] > SECURE_CROWD;
+    conn_queue_push(&secure->protocol->context.conns, is_crowd ? CONN_CROWD_SHAKING : CONN_SHAKING,
+                    conn);
+}
+
 void secure_receive(struct secure *secure, struct conn *conn, char *bytes, size_t count)
 {
     struct protocol *protocol = secure->protocol;
@@ -212,7 +220,7 @@ void secure_receive(struct secure *secure, struct conn *conn, char *bytes, size_
         if (is_proxied && conn->phase == CONN_HANDSHAKE && conn->handshaking)
             count_address(secure, conn); /* of the client, not of its proxy */
         if (conn->phase == CONN_HANDSHAKE && conn_input_bytes(conn) > 0)
-            conn_queue_push(&protocol->context.conns, CONN_SHAKING, conn);
+            queue_handshake(secure, conn);
         return;
     }
     counters_of(secure)->received_bytes += count;
@@ -226,7 +234,7 @@ void secure_end_of_input(struct secure *secure, struct conn *conn)
 {
     conn->ended = true;
     if (conn->phase == CONN_HANDSHAKE && conn_input_bytes(conn) > 0)
-        conn_queue_push(&secure->protocol->context.conns, CONN_SHAKING, conn);
+        queue_handshake(secure, conn);
     else
         protocol_end_of_input(secure->protocol, conn);
 }
@@ -352,19 +360,36 @@ void secure_begin(struct secure *secure)
     }
 }
 
+/* Takes the connection whose handshake continues next, or NULL. */
+static struct conn *next_handshake(struct secure *secure)
+{
+    struct conn_table *conns = &secure->protocol->context.conns;
+    bool others = conn_queue_count(conns, CONN_SHAKING) > 0;
+    bool crowd = conn_queue_count(conns, CONN_CROWD_SHAKING) > 0;
+    if (!others && !crowd)
+        return NULL;
+    if (crowd && (!others || secure->since_crowd >= SECURE_CROWD_SHARE - 1)) {
+        secure->since_crowd = 0;
+        return conn_queue_pop(conns, CONN_CROWD_SHAKING);
+    }
+    secure->since_crowd++;
+    return conn_queue_pop(conns, CONN_SHAKING);
+}
+
 uint32_t secure_run(struct secure *secure)
 {
     struct protocol *protocol = secure->protocol;
     struct conn_table *conns = &protocol->context.conns;
-    if (conn_queue_count(conns, CONN_SHAKING) == 0)
+    if (conn_queue_count(conns, CONN_SHAKING) == 0 &&
+        conn_queue_count(conns, CONN_CROWD_SHAKING) == 0)
         return 0;
     uint64_t begun_ns = clock_monotonic_ns(protocol->config.clock);
     if (protocol->work > 0 && begun_ns < secure->again_ns)
         return 1; /* the queue is work: the thread does not sleep */
     uint64_t now_ns = begun_ns;
     uint32_t done = 0;
-    while (conn_queue_count(conns, CONN_SHAKING) > 0 && now_ns - begun_ns < SECURE_TURN_NS) {
-        struct conn *conn = conn_queue_pop(conns, CONN_SHAKING);
+    struct conn *conn;
+    while (now_ns - begun_ns < SECURE_TURN_NS && (conn = next_handshake(secure)) != NULL) {
         if (!conn->open || conn->broken || !conn->handshaking || conn->phase != CONN_HANDSHAKE ||
             conn_input_bytes(conn) == 0)
             continue;

@@ -7,7 +7,9 @@
  * Order. A handshake computes for 0.1 to 5 ms, an order waits microseconds: secure_run comes last
  *        in a turn. It ends with the handshake that brings its time of the turn to
  *        SECURE_TURN_NS, and while the thread has other work, handshakes get at most one part in
- *        SECURE_SHARE of its time. Connections continue first in, first out.
+ *        SECURE_SHARE of its time. Connections of an address with more than SECURE_CROWD handshakes
+ *        in progress have a queue of their own and, while others wait, one turn in
+ *        SECURE_CROWD_SHARE. In each queue: first in, first out.
  * Owner. The net thread.
  * Bound. SECURE_HANDSHAKES_MAX handshakes at a time: for one more, the oldest of those whose
  *        address has the most is closed. Addresses share SECURE_COUNTERS counters. Ciphertext of a
@@ -26,6 +28,8 @@ enum {
     SECURE_HELLO_MAX = 16384,  /* bytes of a client's first message */
     SECURE_TURN_NS = 250000,
     SECURE_SHARE = 4,
+    SECURE_CROWD = 4, /* handshakes of an address that are no crowd */
+    SECURE_CROWD_SHARE = 4,
     SECURE_COUNTERS = 4096,  /* of handshakes by address */
     SECURE_SMALL_BYTES = 64, /* a record with less is a small one */
     SECURE_SMALL_A_TOKEN = 16,
@@ -39,6 +43,7 @@ struct secure {
     uint8_t *raw;             /* CONN_INPUT_BYTES: the input of a connection during its handshake */
     char *plain;              /* TLS_RECORD_MAX */
     uint64_t again_ns;        /* no handshake before, while there is other work */
+    uint32_t since_crowd;     /* handshakes continued since one of the crowd's was */
     uint32_t handshake_count; /* connections that are `handshaking` */
     uint16_t counters[SECURE_COUNTERS]; /* of them, those of each address that yielded to nobody */
 };

@@ -562,6 +562,7 @@ def late_handshakes(world):
 
 suite.case(tls_crowd.connections)
 suite.case(tls_crowd.crowd)
+suite.case(tls_crowd.behind_a_crowd)
 suite.case(tls_crowd.small_records)
 
 

@@ -4,7 +4,9 @@ connections than it may have, and records that hold next to nothing.
 import os
 import re
 import resource
+import signal
 import socket
+import struct
 import time
 
 from client import PATIENCE_S, SMALL_TABLES, Connection, Perpd, request_bytes
@@ -12,6 +14,7 @@ from harness import Table
 from tls_peer import TlsSocket, wrapper
 from world import seen
 
+SO_TIMESTAMPNS = 35  # Linux; socket has no name for it
 INTERNAL_ERROR = bytes([21, 3, 1, 0, 2, 2, 80])
 
 
@@ -47,6 +50,36 @@ def crowd(world):
             return table.wrong
     print("five times 10 s were too short for the crowd to connect: nothing was learned")
     return []
+
+
+def arrival_ns(raw):
+    """When the first byte of the next answer came, by the kernel's clock."""
+    _, marks, _, _ = raw.recvmsg(1, 256)
+    seconds, rest = struct.unpack("qq", marks[0][2])
+    return seconds * 10**9 + rest
+
+
+def behind_a_crowd(world):
+    """A handshake does not wait for all those of another address that came before it. A stopped
+    perpd finds them together; the kernel says which it answered first."""
+    table, count = Table(), 400
+    hello = TlsSocket(None, world.context).hello()
+    address, process = ("127.0.0.1", world.exchange.port), world.perpd.process
+    sources = ["127.0.0.3"] * (count // 2) + ["127.0.0.4"] + ["127.0.0.3"] * (count // 2)
+    peers = [socket.create_connection(address, PATIENCE_S, (source, 0)) for source in sources]
+    process.send_signal(signal.SIGSTOP)
+    try:
+        for raw in peers:
+            raw.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+            raw.sendall(hello)
+    finally:
+        process.send_signal(signal.SIGCONT)
+    times = [arrival_ns(raw) for raw in peers]
+    before = sum(at < times[count // 2] for at in times)
+    table.true("few of the crowd came first", before < count // 4, before)
+    for raw in peers:
+        raw.close()
+    return table.wrong
 
 
 def connections(world):

@@ -73,6 +73,14 @@ class TlsSocket:
         self._until(self.tls.do_handshake)
         return self
 
+    def hello(self):
+        """The first message of a handshake that goes no further."""
+        try:
+            self.tls.do_handshake()
+        except ssl.SSLWantReadError:
+            pass
+        return self.take()
+
     def flush(self):
         data = self.outgoing.read()
         step = self.piece or len(data) or 1

@@ -37,9 +37,10 @@ enum conn_queue_kind {
     CONN_DIRTY,   /* the transport must look at it */
     CONN_STARVED, /* has an answer that found no room in the output pool, or an audit too early */
     CONN_SHAKING, /* has bytes of a handshake of TLS */
-    CONN_SHAKEN,  /* has bytes that came with the end of its handshake */
-    CONN_SHOWN,   /* a stream whose snapshot has come, or was refused */
-    CONN_PAUSED,  /* waits for a token of its address (charge.h) */
+    CONN_CROWD_SHAKING, /* likewise, of an address that has many of them (secure.h) */
+    CONN_SHAKEN,        /* has bytes that came with the end of its handshake */
+    CONN_SHOWN,         /* a stream whose snapshot has come, or was refused */
+    CONN_PAUSED,        /* waits for a token of its address (charge.h) */
     CONN_QUEUES,
 };
 
