@@ -387,50 +387,6 @@ static void pace_of_fresh_ones(void)
     end();
 }
 
-/* More strangers than there is room for, and most of those that wait for room are gone when it
- * comes: they take none, so whoever stands behind them is let in instead, and all have an answer in
- * the end. Room there is for 128, a turn takes 32 requests and verifies one, so behind the first
- * 13 turns less than 150 are in or done and 250 wait. */
-static void none_is_left_waiting(void)
-{
-    enum { STRANGERS = 400, FIRST_GONE = 150, GONE = 200 };
-    static struct wire wires[STRANGERS];
-    char text[4096];
-    uint8_t body[48], frame[512];
-    begin(false);
-    fixture_protocol_free(protocol);
-    protocol = fixture_protocol(&fixture, 512);
-    fixture_order(body);
-    for (unsigned i = 0; i < STRANGERS; i++)
-        open_at(&wires[i], 1);
-    protocol_turn_begin(protocol);
-    for (unsigned i = 0; i < STRANGERS; i++) {
-        size_t bytes = fixture_frame(&fixture, frame, 0, &fixture.stranger, body, sizeof body);
-        bytes = fixture_post(text, sizeof text, ORDER_PATH, OCTETS, frame, bytes);
-        protocol_receive(protocol, wires[i].conn, text, bytes);
-    }
-    (void)protocol_turn_end(protocol);
-    for (unsigned turn = 0; turn < STRANGERS / NET_TURN_REQUESTS; turn++)
-        wire_turn(&wires[0]);
-    CHECK(conn_queue_count(&protocol->context.conns, CONN_SLOW) > STRANGERS - FIRST_GONE);
-    for (unsigned i = 0; i < GONE; i++)
-        wire_free(&wires[FIRST_GONE + i]);
-    for (unsigned turn = 0; protocol_has_work(protocol) && turn < 2 * STRANGERS; turn++)
-        wire_turn(&wires[0]);
-    CHECK(conn_queue_count(&protocol->context.conns, CONN_SLOW) == 0);
-    for (unsigned i = 0; i < STRANGERS; i++) {
-        struct wire_answer answer;
-        if (i >= FIRST_GONE && i < FIRST_GONE + GONE)
-            continue;
-        wire_turn(&wires[i]);
-        CHECK(wire_answer(&wires[i], &answer, false) && answer.status == 200);
-        CHECK(wire_has(&answer, "rejected_unauthorized"));
-        wire_free(&wires[i]);
-    }
-    CHECK(protocol->context.metrics.counters.unknown_keys == STRANGERS - GONE);
-    end();
-}
-
 static size_t cancel_post(char *text, size_t capacity, uint8_t number)
 {
     uint8_t frame[512], body[40] = { FIXTURE_ACCOUNT };
@@ -581,7 +537,6 @@ int main(void)
     bad_signatures();
     mixed_batches();
     pace_of_fresh_ones();
-    none_is_left_waiting();
     before_recovery_is_through();
     accounts_pay();
     frames_of_one_piece(true);

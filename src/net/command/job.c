@@ -11,7 +11,10 @@
 #include "net/request/key_lookup.h"
 #include "net/request/leadership.h"
 
-enum { ITEMS_A_TURN = 16 }; /* of a batch */
+enum {
+    ITEMS_A_TURN = 16, /* of a batch */
+    SLOW_AGAIN_MS = 1000,
+};
 
 int job_table_create(struct job_table **jobs, struct pipeline *pipeline)
 {
@@ -205,6 +208,83 @@ static bool judge_key(const struct job_table *jobs, const struct conn *conn, str
     return false;
 }
 
+/* ---- slow jobs, in line by turns of their addresses ------------------------------------------ */
+
+/* The turn of one more job of the address: one after the last of its own. */
+static uint64_t next_slow_turn(const struct job_table *jobs, uint64_t address)
+{
+    const struct job_queue *slow = &jobs->slow;
+    uint64_t last = jobs->slow_turn;
+    for (uint32_t at = slow->head; at != slow->tail; at++) {
+        const struct job *job = &jobs->items[slow->items[at % JOBS_MAX]];
+        if (job->address == address && job->turn > last)
+            last = job->turn;
+    }
+    return last + 1;
+}
+
+static void push_slow(struct job_table *jobs, uint32_t number)
+{
+    struct job_queue *slow = &jobs->slow;
+    uint64_t turn = next_slow_turn(jobs, jobs->items[number].address);
+    job_queue_push(slow, number);
+    uint32_t at = slow->tail - 1;
+    for (; at != slow->head; at--) {
+        uint16_t before = slow->items[(at - 1) % JOBS_MAX];
+        if (jobs->items[before].turn <= turn)
+            break;
+        slow->items[at % JOBS_MAX] = before;
+    }
+    slow->items[at % JOBS_MAX] = (uint16_t)number;
+    jobs->items[number].turn = turn;
+}
+
+uint32_t job_pop_slow(struct job_table *jobs)
+{
+    uint32_t number = job_queue_pop(&jobs->slow);
+    INVARIANT(jobs->items[number].turn >= jobs->slow_turn);
+    jobs->slow_turn = jobs->items[number].turn;
+    return number;
+}
+
+/* The last in line, which is of an address with the most jobs there. */
+static uint32_t last_slow(const struct job_table *jobs)
+{
+    return jobs->slow.items[(jobs->slow.tail - 1) % JOBS_MAX];
+}
+
+bool job_table_has_slow_room(const struct job_table *jobs, uint64_t address)
+{
+    /* One more, else two addresses with as many would take places from each other. */
+    return job_queue_count(&jobs->slow) < JOBS_SLOW_MAX ||
+           next_slow_turn(jobs, address) + 1 < jobs->items[last_slow(jobs)].turn;
+}
+
+/* Makes room for a slow job of the address. False: there is none. */
+static bool make_slow_room(struct job_table *jobs, uint64_t address)
+{
+    if (!job_table_has_slow_room(jobs, address))
+        return false;
+    if (job_queue_count(&jobs->slow) < JOBS_SLOW_MAX)
+        return true;
+    uint32_t number = last_slow(jobs);
+    struct pending *pending = job_pending(jobs, &jobs->items[number]);
+    struct conn *conn = context_conn(jobs->context, pending);
+    jobs->slow.tail--;
+    if (conn != NULL)
+        conn->slow_job = false;
+    (void)problem_detail_set_number(&pending->problem, PROBLEM_rate_limited, SLOW_AGAIN_MS,
+                                    "too many requests of your address wait whose signatures are "
+                                    "slow to verify; send fewer at a time");
+    pending->kind = PENDING_PROBLEM;
+    jobs->context->metrics.counters.rate_limited++;
+    job_free(jobs, number);
+    pipeline_finish(jobs->pipeline, pending);
+    return true;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
 /* Decodes the request into a slot. False: too many slow jobs wait; nothing has changed but that the
  * connection is in CONN_SLOW. */
 static bool decode_job(struct job_table *jobs, struct conn *conn, const struct arrival *arrival,
@@ -219,7 +299,7 @@ static bool decode_job(struct job_table *jobs, struct conn *conn, const struct a
                       api_caller_device_hash(context->config, &conn->head, arrival->head_text,
                                              taken->device, &taken->problem));
     taken->slow = taken->decoded && judge_key(jobs, conn, job);
-    conn->is_charged = taken->slow && job_queue_count(&jobs->slow) >= JOBS_SLOW_MAX;
+    conn->is_charged = taken->slow && !make_slow_room(jobs, job->address);
     if (conn->is_charged) {
         jobs->free_count++; /* as if it had not been allocated */
         conn_queue_push(&context->conns, CONN_SLOW, conn);
@@ -260,7 +340,7 @@ static void enter(struct job_table *jobs, struct conn *conn, struct pending *pen
         pipeline_finish(jobs->pipeline, pending);
     } else if (taken->slow) {
         conn->slow_job = true;
-        job_queue_push(&jobs->slow, taken->number);
+        push_slow(jobs, taken->number);
     } else {
         job_queue_push(&jobs->fresh, taken->number);
     }

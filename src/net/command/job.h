@@ -9,7 +9,9 @@
  * of the slots, so that they delay other clients by at most one verification a turn.
  *
  * Unknown keys and bad signatures are limited per address (rate_limit.h). Above the limit a slow
- * job is refused unverified (key_lookup.h).
+ * job is refused unverified (key_lookup.h). Slow jobs stand in line by turns of their addresses.
+ * Where all their places are taken, the last in line yields to one of an address that has fewer: it
+ * is refused.
  *
  * Plain JSON writes have no signature: they share the fresh queue and skip verification.
  *
@@ -40,7 +42,7 @@ struct job {
     const struct ed25519_table *table; /* of its key, found in this turn; or NULL */
     uint64_t address;                  /* its client's (rate_limit.h) */
     uint64_t deadline_ns;              /* end of its wait for a credit; 0: it does not wait */
-    uint64_t turn;                     /* of those that wait for a credit, the least is first */
+    uint64_t turn;                     /* of those that wait in a line, the least is first */
     uint32_t pending;
     bool key_sent; /* the client sent the key; a passkey may leave it to its credential id */
     bool known;    /* its key was known when the request was accepted */
@@ -61,7 +63,8 @@ struct job_table {
     uint16_t free[JOBS_MAX];
     uint32_t free_count;
     struct job_queue fresh; /* known Ed25519 keys, not verified; writes without a signature */
-    struct job_queue slow;  /* not verified, one a turn */
+    struct job_queue slow;  /* not verified, one a turn; in the order of their turns */
+    uint64_t slow_turn;     /* of the last one that was taken of those */
     struct job_queue good;  /* verified, to be pushed */
     uint32_t lined_up;      /* those of `good` before it are in the order of their turns */
     uint64_t turn;          /* of the last one that was pushed of those that waited */
@@ -76,6 +79,9 @@ static inline bool job_table_has_room(const struct job_table *jobs)
 {
     return jobs->free_count > 0;
 }
+
+/* Whether a slow job of the address would find a place, its own or one that another yields. */
+CC_MUST_USE bool job_table_has_slow_room(const struct job_table *jobs, uint64_t address);
 
 /* Accepts one signed request with its complete head and body; a slot is free. It becomes a
  * pending of the
@@ -106,6 +112,9 @@ void job_accept_end(struct job_table *jobs, const uint8_t arm_id[16], uint64_t a
 
 /* Frees the slot and resumes connections that wait for one. */
 void job_free(struct job_table *jobs, uint32_t number);
+
+/* Takes the first slow job; there is one. */
+CC_MUST_USE uint32_t job_pop_slow(struct job_table *jobs);
 
 /* Answers the job's request; no command is sent. The request type and the times are filled in. */
 void job_finish(struct job_table *jobs, struct job *job, struct answer answer);

@@ -377,7 +377,7 @@ static uint32_t verify_slow(struct verifier *verifier)
     struct job_table *jobs = verifier->jobs;
     uint32_t done = 0;
     while (done < NET_TURN_SLOW && job_queue_count(&jobs->slow) > 0) {
-        uint32_t number = job_queue_pop(&jobs->slow);
+        uint32_t number = job_pop_slow(jobs);
         struct job *job = &jobs->items[number];
         struct conn *conn = context_conn(verifier->context, job_pending(verifier->jobs, job));
         if (conn != NULL)
@@ -389,11 +389,13 @@ static uint32_t verify_slow(struct verifier *verifier)
                                   verifier->context->now_ns);
             apply_verdict(verifier, number, true, verify_slow_job(verifier, job));
         }
+        resume_slow(verifier); /* who waits for a place comes before the connection of this job */
         if (conn != NULL && conn->open)
             pipeline_resume(verifier->jobs->pipeline, conn);
         done++;
     }
-    resume_slow(verifier);
+    if (done == 0)
+        resume_slow(verifier);
     return done;
 }
 

@@ -179,7 +179,7 @@ size_t stream_socket_receive(struct stream *stream, const char *bytes, size_t co
     const struct job_table *jobs = stream->owner->jobs;
     if (stream_is_waiting(stream))
         return 0;
-    if (!job_table_has_room(jobs) || job_queue_count(&jobs->slow) >= JOBS_SLOW_MAX) {
+    if (!job_table_has_room(jobs) || !job_table_has_slow_room(jobs, stream->conn->address)) {
         conn_queue_push(&jobs->context->conns, job_table_has_room(jobs) ? CONN_SLOW : CONN_STALLED,
                         stream->conn);
         return 0;

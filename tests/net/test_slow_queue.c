@@ -1,0 +1,129 @@
+/* Who waits in the queue of slow signatures, and who comes first (wire.md W8): places for 128, one
+ * verification a turn, addresses in turn. */
+#include "check.h"
+#include "net/fixture.h"
+
+#define ORDER_PATH "/api/v1/trading/order/place/limit"
+#define OCTETS     "application/octet-stream"
+
+static struct fixture fixture;
+static struct protocol *protocol;
+
+static void begin(void)
+{
+    fixture_init(&fixture, true, 1024);
+    fixture.config.rate_limits = false;
+    protocol = fixture_protocol(&fixture, 512);
+}
+
+static void end(void)
+{
+    CHECK(protocol->context.pendings.used == 0 && protocol->context.conns.open_count == 0);
+    fixture_protocol_free(protocol);
+    fixture_free(&fixture);
+}
+
+static void open_at(struct wire *wire, uint64_t address)
+{
+    wire_open(wire, &fixture, protocol, false);
+    wire->conn->address = address;
+}
+
+static bool is_limited(const struct wire_answer *answer)
+{
+    return answer->status == 429 && wire_has(answer, "\"code\":\"rate_limited\"");
+}
+
+/* More strangers than there is room for, and most of those that wait for room are gone when it
+ * comes: they take none, so whoever stands behind them is let in instead, and all have an answer in
+ * the end. Room there is for 128, a turn takes 32 requests and verifies one, so behind the first
+ * 13 turns less than 150 are in or done and 250 wait. */
+static void none_is_left_waiting(void)
+{
+    enum { STRANGERS = 400, FIRST_GONE = 150, GONE = 200 };
+    static struct wire wires[STRANGERS];
+    char text[4096];
+    uint8_t body[48], frame[512];
+    begin();
+    fixture_order(body);
+    for (unsigned i = 0; i < STRANGERS; i++)
+        open_at(&wires[i], 1);
+    protocol_turn_begin(protocol);
+    for (unsigned i = 0; i < STRANGERS; i++) {
+        size_t bytes = fixture_frame(&fixture, frame, 0, &fixture.stranger, body, sizeof body);
+        bytes = fixture_post(text, sizeof text, ORDER_PATH, OCTETS, frame, bytes);
+        protocol_receive(protocol, wires[i].conn, text, bytes);
+    }
+    (void)protocol_turn_end(protocol);
+    for (unsigned turn = 0; turn < STRANGERS / NET_TURN_REQUESTS; turn++)
+        wire_turn(&wires[0]);
+    CHECK(conn_queue_count(&protocol->context.conns, CONN_SLOW) > STRANGERS - FIRST_GONE);
+    for (unsigned i = 0; i < GONE; i++)
+        wire_free(&wires[FIRST_GONE + i]);
+    for (unsigned turn = 0; protocol_has_work(protocol) && turn < 2 * STRANGERS; turn++)
+        wire_turn(&wires[0]);
+    CHECK(conn_queue_count(&protocol->context.conns, CONN_SLOW) == 0);
+    for (unsigned i = 0; i < STRANGERS; i++) {
+        struct wire_answer answer;
+        if (i >= FIRST_GONE && i < FIRST_GONE + GONE)
+            continue;
+        wire_turn(&wires[i]);
+        CHECK(wire_answer(&wires[i], &answer, false) && answer.status == 200);
+        CHECK(wire_has(&answer, "rejected_unauthorized"));
+        wire_free(&wires[i]);
+    }
+    CHECK(protocol->context.metrics.counters.unknown_keys == STRANGERS - GONE);
+    end();
+}
+
+/* Behind a crowd of one address that holds every place, strangers of other addresses are verified
+ * in the next turns, one each: the last of the crowd yield, which are refused. */
+static void crowd_yields(void)
+{
+    enum { CROWD = 200, OTHERS = 3 };
+    static struct wire wires[CROWD + OTHERS];
+    struct wire_answer answer;
+    char text[4096];
+    uint8_t body[48], frame[512];
+    const uint64_t *limited;
+    begin();
+    limited = &protocol->context.metrics.counters.rate_limited;
+    fixture_order(body);
+    for (unsigned i = 0; i < CROWD + OTHERS; i++)
+        open_at(&wires[i], i < CROWD ? 1 : 2 + i - CROWD);
+    for (unsigned i = 0; i < CROWD + OTHERS; i++) {
+        size_t bytes = fixture_frame(&fixture, frame, 0, &fixture.stranger, body, sizeof body);
+        bytes = fixture_post(text, sizeof text, ORDER_PATH, OCTETS, frame, bytes);
+        for (unsigned turn = 0; i == CROWD && turn <= CROWD / NET_TURN_REQUESTS; turn++)
+            wire_turn(&wires[0]);
+        protocol_receive(protocol, wires[i].conn, text, bytes);
+    }
+    CHECK(conn_queue_count(&protocol->context.conns, CONN_SLOW) > 0);
+    for (unsigned turn = 0; turn < OTHERS + 1; turn++)
+        wire_turn(&wires[0]);
+    for (unsigned i = CROWD; i < CROWD + OTHERS; i++) {
+        wire_turn(&wires[i]);
+        CHECK(wire_answer(&wires[i], &answer, false) && answer.status == 200);
+        wire_free(&wires[i]);
+    }
+    CHECK(*limited > 0 && *limited <= OTHERS);
+    for (unsigned turn = 0; protocol_has_work(protocol) && turn < 2 * CROWD; turn++)
+        wire_turn(&wires[0]);
+    uint64_t refused = 0;
+    for (unsigned i = 0; i < CROWD; i++) {
+        wire_turn(&wires[i]);
+        CHECK(wire_answer(&wires[i], &answer, false));
+        CHECK(is_limited(&answer) || wire_has(&answer, "rejected_unauthorized"));
+        refused += is_limited(&answer);
+        wire_free(&wires[i]);
+    }
+    CHECK(refused == *limited);
+    end();
+}
+
+int main(void)
+{
+    none_is_left_waiting();
+    crowd_yields();
+    return 0;
+}
