@@ -53,19 +53,19 @@ def crowd(world):
 
 
 def arrival_ns(raw):
-    """When the first byte of the next answer came, by the kernel's clock."""
+    """When the first byte of the answer came, by the kernel's clock; None: there was none."""
     _, marks, _, _ = raw.recvmsg(1, 256)
+    if not marks:
+        return None
     seconds, rest = struct.unpack("qq", marks[0][2])
     return seconds * 10**9 + rest
 
 
-def behind_a_crowd(world):
-    """A handshake does not wait for all those of another address that came before it. A stopped
-    perpd finds them together; the kernel says which it answered first."""
-    table, count = Table(), 400
+def answers_to(world, sources):
+    """Sends a hello from each address to a perpd that is stopped meanwhile; when each was
+    answered."""
     hello = TlsSocket(None, world.context).hello()
     address, process = ("127.0.0.1", world.exchange.port), world.perpd.process
-    sources = ["127.0.0.3"] * (count // 2) + ["127.0.0.4"] + ["127.0.0.3"] * (count // 2)
     peers = [socket.create_connection(address, PATIENCE_S, (source, 0)) for source in sources]
     process.send_signal(signal.SIGSTOP)
     try:
@@ -75,11 +75,23 @@ def behind_a_crowd(world):
     finally:
         process.send_signal(signal.SIGCONT)
     times = [arrival_ns(raw) for raw in peers]
-    before = sum(at < times[count // 2] for at in times)
-    table.true("few of the crowd came first", before < count // 4, before)
     for raw in peers:
         raw.close()
-    return table.wrong
+    return times
+
+
+def behind_a_crowd(world):
+    """A handshake does not wait for all those of another address that came before it. A stopped
+    perpd finds them together; the kernel says which it answered first."""
+    table, half = Table(), ["127.0.0.3"] * 60
+    for _ in range(5):
+        times = answers_to(world, half + ["127.0.0.4"] + half)
+        if None not in times:
+            before = sum(at < times[len(half)] for at in times)
+            table.true("few of the crowd came first", before < len(half) // 2, before)
+            return table.wrong
+    print("five times 10 s were too short for the crowd's handshakes: nothing was learned")
+    return []
 
 
 def connections(world):
@@ -111,6 +123,10 @@ def small_records(world):
                   f"--net.tls_certificate={world.pair[0]}", f"--net.tls_key={world.pair[1]}",
                   *SMALL_TABLES)
     long = request_bytes("GET", "/api/v1/time", headers=[("X-Pad", "p" * 300)])
+
+    def received():
+        return int(re.search(r"^perpd_net_received_bytes_total (\d+)$",
+                             exchange.admin("/metrics").body.decode(), re.M)[1])
 
     def left(connection, data, step):
         for at in range(0, len(data), step):
@@ -149,8 +165,9 @@ def small_records(world):
                     table.true("no head is whole", False)
                 except TimeoutError:
                     pass
-                got[turn] = int(re.search(r"^perpd_net_received_bytes_total (\d+)$",
-                                          exchange.admin("/metrics").body.decode(), re.M)[1])
+                while (now := received()) > got[turn] + 1000:  # but for this question
+                    got[turn] = now
+                    time.sleep(0.5)
             table.true("not received from", got[1] - got[0] < 200_000 < len(data), got)
             with exchange.open(source="127.0.0.31") as again:
                 answer = again.exchange(request_bytes("GET", "/api/v1/time"))
