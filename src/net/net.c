@@ -222,7 +222,7 @@ static void attend(struct net *net, struct conn *conn)
         conn_time_start(&protocol->context.conns, conn, CONN_TIME_LINGER, protocol->context.now_ns);
     }
     if (conn_input_bytes(conn) >= CONN_INPUT_KEEP || conn->wire.bytes > 2 * SECURE_WIRE_BYTES ||
-        (conn->tls != NULL && conn->pause_ns != 0) || (conn->discards && !finished)) {
+        (conn->owes_records && conn->pause_ns != 0) || (conn->discards && !finished)) {
         conn->bulk = true;
         stop_receive(net, conn);
     } else if (!conn->receiving && !conn->ended) {

@@ -349,11 +349,21 @@ static void run_times(struct protocol *protocol)
     }
 }
 
+/* Whether the turn has had work, or has some behind its signatures. */
+static bool has_other_work(const struct protocol *protocol)
+{
+    const struct conn_table *conns = &protocol->context.conns;
+    return protocol->work > 0 || conn_queue_count(conns, CONN_READS) > 0 ||
+           conn_queue_count(conns, CONN_SHAKING) > 0 ||
+           conn_queue_count(conns, CONN_CROWD_SHAKING) > 0 ||
+           ring_ready(protocol->config.replies) > 0 || stream_feed_has_work(&protocol->streams);
+}
+
 uint32_t protocol_turn_end(struct protocol *protocol)
 {
     run_ready(protocol);
     protocol->work += stream_arm_run(&protocol->streams, &protocol->sender);
-    protocol->work += verify_run(&protocol->verifier, protocol->work > 0);
+    protocol->work += verify_run(&protocol->verifier, has_other_work(protocol));
     protocol->work += command_send_run(&protocol->sender);
     accept_reads(protocol);
     protocol->work += reads_run(&protocol->pipeline);

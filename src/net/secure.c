@@ -163,6 +163,7 @@ static void show_bytes(struct secure *secure, struct conn *conn, const void *byt
     secure->conn = conn;
     secure->wire.bytes = bytes;
     secure->wire.count = count;
+    secure->wire.records = 0;
 }
 
 static bool reads_nothing(const struct conn *conn)
@@ -170,14 +171,15 @@ static bool reads_nothing(const struct conn *conn)
     return conn->broken || conn->lingering || (conn->last && conn->phase == CONN_HEAD);
 }
 
-/* A record takes 1 to 2 us of decryption, whatever it holds: an order pays for its own, a byte of
- * one does not. */
-static void count_record(struct secure *secure, struct conn *conn, size_t count)
+/* A record takes 1 to 2 us of decryption, whatever it holds: an order pays for its own, one of a
+ * byte or of nothing does not. `count` is what the last of those that were read held. */
+static void count_records(struct secure *secure, struct conn *conn, size_t count)
 {
-    if (count >= SECURE_SMALL_BYTES || ++conn->small_records < SECURE_SMALL_A_TOKEN)
-        return;
-    conn->small_records = 0;
-    charge_records(&secure->protocol->context, conn);
+    int small = conn->small_records + (int)secure->wire.records - (count >= SECURE_SMALL_BYTES);
+    secure->wire.records = 0;
+    for (; small >= SECURE_SMALL_A_TOKEN; small -= SECURE_SMALL_A_TOKEN)
+        charge_records(&secure->protocol->context, conn);
+    conn->small_records = (int8_t)small;
 }
 
 /* Decrypts the bytes that the wire shows. */
@@ -189,9 +191,10 @@ static void read_records(struct secure *secure, struct conn *conn)
         case TLS_DONE:
             protocol_receive(secure->protocol, conn, secure->plain, count);
             counters_of(secure)->received_bytes -= count; /* the ciphertext is counted */
-            count_record(secure, conn, count);
+            count_records(secure, conn, count);
             break;
         case TLS_MORE:
+            count_records(secure, conn, 0);
             return;
         case TLS_ENDED:
             protocol_end_of_input(secure->protocol, conn);

@@ -32,6 +32,26 @@ static void check_echo(size_t cut)
     CHECK(memcmp(back, sent, sizeof back) == 0);
 }
 
+/* Each record counts, whatever it holds, however it is cut. */
+static void counts_records(void)
+{
+    static const size_t cuts[] = { 1, 7, 4096 };
+    SSL_CTX *clients = clients_of(TLS1_3_VERSION);
+    size_t written = 0;
+
+    for (size_t i = 0; i < CC_COUNT(cuts); i++) {
+        tls_pair_open(&pair, server, clients);
+        CHECK(tls_pair_handshake(&pair, 4096));
+        pair.wire.records = 0;
+        for (unsigned k = 0; k < 5; k++)
+            CHECK(SSL_write_ex(pair.client, sent, 1 + 100 * k, &written) == 1);
+        tls_pair_move(&pair, cuts[i]);
+        CHECK(pair.received_bytes == 5 + 1000 && pair.wire.records == 5);
+        tls_pair_close(&pair);
+    }
+    SSL_CTX_free(clients);
+}
+
 static void any_cuts(void)
 {
     static const int versions[] = { TLS1_2_VERSION, TLS1_3_VERSION };
@@ -192,6 +212,7 @@ int main(void)
         sent[i] = (uint8_t)(i * 7 + i / 251);
     server = tls_pair_server();
     any_cuts();
+    counts_records();
     terms();
     changed_records();
     ends();

@@ -8,7 +8,10 @@
 #include "net/request/key_lookup.h"
 #include "net/request/leadership.h"
 
-enum { EXTRA_A_TOKEN = 512 }; /* bytes of a record's extra */
+enum {
+    EXTRA_A_TOKEN = 512,   /* bytes of a record's extra */
+    SLOW_MAX_NS = 5000000, /* a verification that took longer was interrupted */
+};
 
 void verify_init(struct verifier *verifier, struct job_table *jobs)
 {
@@ -420,6 +423,7 @@ uint32_t verify_run(struct verifier *verifier, bool is_busy)
         return done;
     done += verify_slow(verifier);
     uint64_t now_ns = clock_monotonic_ns(clock);
-    verifier->slow_ns = now_ns + (VERIFY_SLOW_SHARE - 1) * (now_ns - begun_ns);
+    uint64_t took_ns = now_ns - begun_ns < SLOW_MAX_NS ? now_ns - begun_ns : SLOW_MAX_NS;
+    verifier->slow_ns = now_ns + (VERIFY_SLOW_SHARE - 1) * took_ns;
     return done;
 }

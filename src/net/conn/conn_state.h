@@ -79,13 +79,14 @@ struct conn {
     int32_t file;
 
     /* TLS (secure.h). */
-    bool secure;           /* of a listener with TLS */
-    bool handshaking;      /* its handshake is not complete */
-    uint16_t tls_count;    /* 1 + index of the counter (secure.h) that has its handshake; 0: none */
-    bool tls_ended;        /* close_notify is in `wire`, or none can be sent */
-    struct ssl_st *tls;    /* from the first byte of the handshake */
-    uint8_t small_records; /* since the address last paid for such (secure.c) */
-    struct output wire;    /* unsent ciphertext; the answers are in `output` */
+    bool secure;          /* of a listener with TLS */
+    bool handshaking;     /* its handshake is not complete */
+    uint16_t tls_count;   /* 1 + index of the counter (secure.h) that has its handshake; 0: none */
+    bool tls_ended;       /* close_notify is in `wire`, or none can be sent */
+    struct ssl_st *tls;   /* from the first byte of the handshake */
+    int8_t small_records; /* since the address last paid for such (secure.c) */
+    bool owes_records;    /* it waits, unread, since its address could not pay for them */
+    struct output wire;   /* unsent ciphertext; the answers are in `output` */
 
     struct stream *stream; /* of a WebSocket (stream.h); NULL: the connection speaks HTTP */
 

@@ -58,6 +58,7 @@ int context_init(struct context *context, const struct net_config *config, uint3
 void context_free(struct context *context)
 {
     region_unmap(context->proofs, PROOFS_BYTES);
+    context->proofs = NULL;
     address_tally_free(&context->tally);
     body_pool_destroy(&context->bodies);
     output_pool_free(&context->outputs);

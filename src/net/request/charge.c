@@ -24,6 +24,7 @@ static void pause_if_often(struct context *context, struct conn *conn, enum clie
         client_rate_refusals(context->config->client_rates, kind, address) < CHARGE_PATIENCE)
         return;
     conn->pause_ns = context->now_ns + wait_ms * MS_NS;
+    conn->owes_records = false;
     conn->pause_kind = (uint8_t)kind;
     conn->has_token = false; /* one of another bucket, that nothing has spent */
     if (conn->pause_ns < context->pause_next_ns)
@@ -123,6 +124,7 @@ void charge_records(struct context *context, struct conn *conn)
         return;
     client_rate_owe(rates, CLIENT_RATE_PUBLIC, conn->address, 1, context->now_ns);
     pause_if_often(context, conn, CLIENT_RATE_PUBLIC, conn->address, wait_ms);
+    conn->owes_records = conn->pause_ns != 0;
 }
 
 void charge_past(struct context *context, const struct conn *conn, const struct keyring_key *login,

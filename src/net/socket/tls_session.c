@@ -68,6 +68,10 @@ static void on_message(int is_sent, int version, int type, const void *bytes, si
                        SSL *session, void *context)
 {
     (void)version, (void)bytes, (void)count, (void)context;
+    if (type == SSL3_RT_HEADER && is_sent == 0) {
+        struct tls_wire *wire = BIO_get_data(SSL_get_rbio(session));
+        wire->records++;
+    }
     uintptr_t upkeep = (uintptr_t)SSL_get_app_data(session);
     if (upkeep > 0 && (type == SSL3_RT_ALERT || (type == SSL3_RT_HANDSHAKE && is_sent == 0)))
         (void)SSL_set_app_data(session, (void *)(upkeep + 1));

@@ -21,6 +21,7 @@ enum {
 struct tls_wire {
     const uint8_t *bytes; /* received, not read yet */
     size_t count;
+    uint32_t records; /* whose heads were read since the owner last set it to 0 */
     /* Takes ciphertext to send. False: no room; the session fails. */
     bool (*send)(void *context, const void *bytes, size_t count);
     void *context;
