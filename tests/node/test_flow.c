@@ -2,6 +2,8 @@
  * not take what is his stalls himself and nobody else, and nothing stops the matcher for good. The
  * test plays both net threads and keeps their law: no command without a free answer slot, no query
  * without a free reply slot. */
+#include <errno.h>
+
 #include "base/problem.h"
 #include "base/query_message.h"
 #include "check.h"
@@ -318,6 +320,36 @@ static void check_standby_drops(void)
     rig_free();
 }
 
+/* A state of another rules_version takes no record of its own version: none comes before a 2014 of
+ * this one (replication.md, Another binary). A state of this one takes it. */
+static void check_state_of_other_rules(void)
+{
+    struct following following = { 0 };
+    struct core *core = &core_rig.core;
+
+    rig_make(FOLLOWER_COMMANDS_A_TURN);
+    core_rig_settle();
+    following.engine = core->replica;
+    following.sink = &core->follower.sink.sink;
+    following.key = mix_key_load(core->exchange.hash_key);
+    following.layout = core->engines.layout;
+    for (uint32_t version = ENGINE_RULES_VERSION - 1; version <= ENGINE_RULES_VERSION; version++) {
+        CHECK(following_begin_again(&following, core->journal) == 0);
+        following.rules_version = version;
+        uint64_t sequence = engine_sequence(core->replica);
+        bool is_of_this = version == ENGINE_RULES_VERSION;
+        CHECK(send_command(&clients[0]) && core_match(core) > 0);
+        while (journal_durable_seq(core->journal) < engine_sequence(core->primary))
+            step_journal();
+        CHECK(following_step(&following) == (is_of_this ? 1 : -EBADMSG));
+        CHECK(is_of_this || following.refused == REPLAY_rules_version);
+        CHECK(engine_sequence(core->replica) == sequence + is_of_this);
+        CHECK(is_of_this || core_follow(core) > 0);
+        following_end(&following);
+    }
+    rig_free();
+}
+
 int main(void)
 {
     check_answers_not_taken();
@@ -327,5 +359,6 @@ int main(void)
     check_follower_behind();
     check_replies_not_taken();
     check_standby_drops();
+    check_state_of_other_rules();
     return 0;
 }

@@ -6,12 +6,13 @@
 
 int following_begin(struct following *following, struct engine *engine, struct engine_sink *sink,
                     const struct journal *journal, struct mix_key key,
-                    const struct option_engine *layout)
+                    const struct option_engine *layout, uint32_t rules_version)
 {
     following->engine = engine;
     following->sink = sink;
     following->key = key;
     following->layout = *layout;
+    following->rules_version = rules_version;
     following->refused = REPLAY_ADMITTED;
     following->follow = follow_create(journal);
     return following->follow == NULL ? -ENOMEM : 0;
@@ -23,6 +24,7 @@ int following_begin_again(struct following *following, const struct journal *jou
     struct journal_position from = journal_cluster_end(journal, &position);
 
     INVARIANT(following->follow == NULL);
+    following->rules_version = ENGINE_RULES_VERSION; /* it led */
     following->refused = REPLAY_ADMITTED;
     following->follow = follow_create_at(journal, position, &from);
     return following->follow == NULL ? -ENOMEM : 0;
@@ -35,6 +37,18 @@ void following_end(struct following *following)
     following->follow = NULL;
 }
 
+/* A state of older rules takes nothing but the first 2014 of this binary's. */
+static enum replay_refusal admit(struct following *following, const struct command *command)
+{
+    enum replay_refusal refused = REPLAY_rules_version;
+
+    if (replay_follows(following->rules_version, command->code))
+        refused = replay_admit(following->engine, &following->layout, command);
+    if (refused == REPLAY_ADMITTED)
+        following->rules_version = ENGINE_RULES_VERSION;
+    return refused;
+}
+
 static int apply(struct following *following, const struct record_view *record, uint64_t sequence)
 {
     struct command *command = rebuild_command(&following->rebuilt, record, following->key);
@@ -42,7 +56,7 @@ static int apply(struct following *following, const struct record_view *record, 
 
     if (sequence != engine_sequence(following->engine) + 1)
         return -EBADMSG;
-    following->refused = replay_admit(following->engine, &following->layout, command);
+    following->refused = admit(following, command);
     if (following->refused != REPLAY_ADMITTED)
         return -EBADMSG;
     engine_apply(following->engine, command, following->sink, &result);

@@ -22,14 +22,17 @@ struct following {
     struct follow *follow; /* NULL: not begun */
     struct mix_key key;
     struct option_engine layout; /* that the engine's memory was laid out for */
+    uint32_t rules_version;      /* of the state */
     enum replay_refusal refused; /* of the step that returned -EBADMSG */
     struct rebuild_buffer rebuilt;
 };
 
-/* Begins after the journal's start, which recovery reached. 0 or -ENOMEM. */
+/* Begins after the journal's start, which recovery reached with a state of `rules_version`. 0 or
+ * -ENOMEM. */
 CC_MUST_USE int following_begin(struct following *following, struct engine *engine,
                                 struct engine_sink *sink, const struct journal *journal,
-                                struct mix_key key, const struct option_engine *layout);
+                                struct mix_key key, const struct option_engine *layout,
+                                uint32_t rules_version);
 
 /* Begins again after the journal's end, after following_end: this node led, and hands over. The
  * journal's thread. 0 or -ENOMEM. */

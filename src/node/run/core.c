@@ -397,9 +397,9 @@ enum core_opening core_stand_by(struct core *core)
     if (!capacity_suffices(core->primary, &core->options, &core->short_option))
         return CORE_CAPACITY_TOO_SMALL;
     primary_sink_load(&core->primary_sink, core->primary);
-    int failed =
-        following_begin(&core->following, core->primary, &core->primary_sink.sink, core->journal,
-                        mix_key_load(core->exchange.hash_key), &core->engines.layout);
+    int failed = following_begin(&core->following, core->primary, &core->primary_sink.sink,
+                                 core->journal, mix_key_load(core->exchange.hash_key),
+                                 &core->engines.layout, core->engines.rules_version);
     return failed == 0 ? CORE_OPENED : CORE_NO_MEMORY;
 }
 
