@@ -32,11 +32,12 @@ enum {
 
 /* How to open. Every file can be read. */
 enum disk_flag {
-    DISK_WRITE = 1,  /* may be written */
-    DISK_CREATE = 2, /* made if missing, emptied if not; implies DISK_WRITE */
-    DISK_DIRECT = 4, /* past the page cache where the file system allows, else through it */
-    DISK_OWN = 8,    /* -EWOULDBLOCK while another process may still have writes under way to it */
-    DISK_SECRET = 16 /* -EPERM if group or others may use it */
+    DISK_WRITE = 1,   /* may be written */
+    DISK_CREATE = 2,  /* made if missing, emptied if not; implies DISK_WRITE */
+    DISK_DIRECT = 4,  /* past the page cache where the file system allows, else through it */
+    DISK_OWN = 8,     /* -EWOULDBLOCK while another process may still have writes under way to it */
+    DISK_SECRET = 16, /* -EPERM if group or others may use it */
+    DISK_NOFOLLOW = 32 /* -ELOOP for a symbolic link */
 };
 
 /* One finished asynchronous write. */
@@ -118,7 +119,8 @@ static inline CC_MUST_USE int disk_remove(struct disk *disk, const char *path)
     return disk->ops->remove(disk, path);
 }
 
-/* A file number (0 or more) or -errno; `flags` of enum disk_flag. */
+/* A file number (0 or more) or -errno; `flags` of enum disk_flag. A pipe or a device is neither
+ * waited for nor read: -EMEDIUMTYPE, and -EISDIR for a folder. */
 static inline CC_MUST_USE int disk_open(struct disk *disk, const char *path, unsigned flags)
 {
     return disk->ops->open(disk, path, flags);

@@ -42,6 +42,8 @@ struct disk_real {
     struct flight flights[DISK_WRITES_MAX];
 };
 
+static const int lock_mode = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+
 static struct disk_real *real_of(struct disk *disk)
 {
     return (struct disk_real *)(void *)disk;
@@ -117,7 +119,7 @@ static int real_list(struct disk *disk, const char *folder, disk_visit *visit, v
 static int real_lock(struct disk *disk)
 {
     struct disk_real *real = real_of(disk);
-    int file = openat(real->folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int file = openat(real->folder, "lock", lock_mode, 0600);
     int error;
 
     INVARIANT(real->lock_file < 0);
@@ -162,32 +164,41 @@ static int file_own(int file)
     return -EWOULDBLOCK;
 }
 
-static int file_is_secret(int file)
+/* The file was opened with O_NONBLOCK, so that no pipe or device kept its opener waiting; a write
+ * by the ring must not see the flag. */
+static int file_is_fit(int file, unsigned flags)
 {
     struct stat status;
 
     if (fstat(file, &status) < 0)
         return -errno;
-    return (status.st_mode & (S_IRWXG | S_IRWXO)) == 0 ? 0 : -EPERM;
+    if (!S_ISREG(status.st_mode))
+        return S_ISDIR(status.st_mode) ? -EISDIR : -EMEDIUMTYPE;
+    if ((flags & DISK_SECRET) && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        return -EPERM;
+    int mode = fcntl(file, F_GETFL);
+    return mode < 0 ? -errno : or_errno(fcntl(file, F_SETFL, mode & ~O_NONBLOCK));
 }
 
 static int real_open(struct disk *disk, const char *path, unsigned flags)
 {
-    int mode = O_CLOEXEC | (flags & (DISK_WRITE | DISK_CREATE) ? O_RDWR : O_RDONLY);
+    int mode = O_CLOEXEC | O_NONBLOCK | (flags & (DISK_WRITE | DISK_CREATE) ? O_RDWR : O_RDONLY);
     int folder = real_of(disk)->folder;
     int error;
     int file;
 
     if (flags & DISK_CREATE)
         mode |= O_CREAT | O_TRUNC;
+    if (flags & DISK_NOFOLLOW)
+        mode |= O_NOFOLLOW;
     file = openat(folder, path, flags & DISK_DIRECT ? mode | O_DIRECT : mode, 0600);
     if (file < 0 && errno == EINVAL && (flags & DISK_DIRECT))
         file = openat(folder, path, mode, 0600);
     if (file < 0)
         return -errno;
-    error = flags & DISK_OWN ? file_own(file) : 0;
-    if (error == 0 && flags & DISK_SECRET)
-        error = file_is_secret(file);
+    error = file_is_fit(file, flags);
+    if (error == 0 && flags & DISK_OWN)
+        error = file_own(file);
     if (error < 0) {
         close(file);
         return error;
@@ -421,7 +432,7 @@ static uint32_t block_of(int folder)
     uint32_t block = DISK_BLOCK_BYTES_MAX;
 #ifdef STATX_DIOALIGN
     struct statx status;
-    int file = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int file = openat(folder, "lock", lock_mode, 0600);
 
     if (file < 0)
         return block;

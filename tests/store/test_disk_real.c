@@ -2,6 +2,7 @@
  *
  * With a folder as argument the journal is left there, for test_journal_format.py to read. */
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -316,6 +317,39 @@ static void removed(const char *path)
     disk_real_close(disk);
 }
 
+/* What is no regular file is neither waited for nor read; a link to a file is a name of it, where
+ * the caller does not forbid it. A file that is open is as the ring needs it. */
+static void only_files(const char *path)
+{
+    static const unsigned modes[] = { 0, DISK_WRITE, DISK_CREATE, DISK_SECRET, DISK_DIRECT };
+    bool ring_refused;
+    int error;
+    struct disk *disk = disk_real_open(path, &error, &ring_refused);
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int file;
+
+    CHECK(disk && folder >= 0);
+    CHECK(symlinkat("/dev/zero", folder, "odd-device") == 0);
+    CHECK(mkfifoat(folder, "odd-pipe", 0600) == 0);
+    CHECK(mkdirat(folder, "odd-folder", 0700) == 0);
+    CHECK(symlinkat("exchange", folder, "odd-link") == 0);
+    for (size_t i = 0; i < CC_COUNT(modes); i++) {
+        CHECK(disk_open(disk, "odd-device", modes[i]) == -EMEDIUMTYPE);
+        CHECK(disk_open(disk, "odd-pipe", modes[i]) == -EMEDIUMTYPE);
+        CHECK(disk_open(disk, "odd-folder", modes[i]) == -EISDIR);
+    }
+    CHECK(disk_open(disk, "odd-link", DISK_NOFOLLOW) == -ELOOP);
+    file = disk_open(disk, "odd-link", 0);
+    CHECK(file >= 0 && (fcntl(file, F_GETFL) & O_NONBLOCK) == 0);
+    disk_close(disk, file);
+    for (const char *const *name =
+             (const char *const[]){ "odd-device", "odd-pipe", "odd-folder", "odd-link", NULL };
+         *name; name++)
+        CHECK(unlinkat(folder, *name, strcmp(*name, "odd-folder") == 0 ? AT_REMOVEDIR : 0) == 0);
+    close(folder);
+    disk_real_close(disk);
+}
+
 int main(int argc, char **argv)
 {
     char made[] = "/tmp/test_disk_real.XXXXXX";
@@ -327,6 +361,7 @@ int main(int argc, char **argv)
     second_refused(path);
     wake_ends_one_wait(path);
     removed(path);
+    only_files(path);
     if (argc < 2)
         CHECK(nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
     return 0;
