@@ -4,6 +4,7 @@ opens them, what is refused, and an exchange that was rolled back and is shown a
 """
 import itertools
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -146,6 +147,46 @@ cut = house.copy("cut")
 data[last.offset:] = bytes(len(data) - last.offset)
 (cut / f"journal/{last.segment:010}.seg").write_bytes(data)
 restore(cut, "no5", code=1)
+
+# What lies in the place of a file is neither waited for nor read without end; nothing is half made.
+odd = house.copy("odd")
+for name in ("exchange", "origin", "signing.key", "heads", "witness", "recovered", "archive/index",
+             "journal/0000000000.seg"):
+    place, saved = odd / name, odd / "saved"
+    if place.exists():
+        place.rename(saved)
+    for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
+        make(place)
+        done = subprocess.run([build / "perp", "restore", odd, house.folder / "no6"],
+                              capture_output=True, text=True, timeout=200)
+        check(done.returncode in (1, 3) and not (house.folder / "no6").exists(), name, done)
+        shutil.rmtree(house.folder / "no6.restoring", ignore_errors=True)
+        place.unlink()
+    if name in ("signing.key", "heads", "recovered"):  # a hole of 1 TiB
+        place.touch(0o600)
+        os.truncate(place, 1 << 40)
+        check("File too large" in restore(odd, "no6", code=3), name)
+        shutil.rmtree(house.folder / "no6.restoring", ignore_errors=True)
+        place.unlink()
+    if saved.exists():
+        saved.rename(place)
+
+# A folder that waits under the name of the result is taken when it is empty and one's own alone.
+waits, theirs = house.folder / "no7.restoring", house.folder / "theirs"
+theirs.mkdir(0o700)
+waits.symlink_to(theirs)
+check("no folder, or a link" in restore(house.data, "no7", code=3))
+check(not any(theirs.iterdir()), "nothing was written through the link")
+waits.unlink()
+waits.mkdir()
+waits.chmod(0o777)
+check("others may use" in restore(house.data, "no7", code=3) and not any(waits.iterdir()))
+waits.chmod(0o700)
+(waits / "journal").mkdir()
+check("holds files already" in restore(house.data, "no7", code=3))
+check([path.name for path in waits.iterdir()] == ["journal"])
+(waits / "journal").rmdir()
+restore(house.data, "no7")
 
 # The heads of another exchange beside the frames of this one.
 other = House(build)

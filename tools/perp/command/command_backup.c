@@ -52,10 +52,10 @@ static bool copy_keys(const struct backup *backup)
 {
     bool found;
 
-    return copy_file(&backup->copy, "exchange", UINT64_MAX, NULL) &&
-           copy_file(&backup->copy, "origin", UINT64_MAX, &found) &&
-           copy_file(&backup->copy, "signing.key", UINT64_MAX, &found) &&
-           copy_file(&backup->copy, "recovered", UINT64_MAX, &found);
+    return copy_file(&backup->copy, "exchange", COPY_SMALL_MAX, NULL) &&
+           copy_file(&backup->copy, "origin", COPY_SMALL_MAX, &found) &&
+           copy_file(&backup->copy, "signing.key", COPY_SMALL_MAX, &found) &&
+           copy_file(&backup->copy, "recovered", COPY_SMALL_MAX, &found);
 }
 
 /* The newest snapshot that is whole; the frames up to it are durable, so they will be copied. */
@@ -281,7 +281,7 @@ int command_backup(struct context *context)
                                  .from = backup.source.disk,
                                  .from_path = backup.source.path,
                                  .to_path = context->arguments->words[0] };
-    if (connect_admin(&backup))
+    if (connect_admin(&backup) && copy_claim(context, backup.copy.to_path))
         backup.copy.to = copy_make_directory(context, backup.copy.to_path);
     backup.stream = (struct frame_stream){ .context = context,
                                            .client = &backup.admin,

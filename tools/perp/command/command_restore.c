@@ -217,9 +217,9 @@ static bool copy_keys(const struct restore *restore)
 {
     bool found;
 
-    return copy_file(&restore->copy, "origin", UINT64_MAX, &found) &&
-           copy_file(&restore->copy, "signing.key", UINT64_MAX, &found) &&
-           copy_file(&restore->copy, "recovered", UINT64_MAX, &found);
+    return copy_file(&restore->copy, "origin", COPY_SMALL_MAX, &found) &&
+           copy_file(&restore->copy, "signing.key", COPY_SMALL_MAX, &found) &&
+           copy_file(&restore->copy, "recovered", COPY_SMALL_MAX, &found);
 }
 
 /* The newest whole snapshot of what is restored; its end gets one of its own. */
@@ -345,7 +345,8 @@ static void run(struct restore *restore)
                                    .from = restore->source.disk,
                                    .from_path = restore->source.path,
                                    .to_path = restore->part };
-    restore->copy.to = copy_make_directory(restore->context, restore->part);
+    if (copy_claim(restore->context, restore->part))
+        restore->copy.to = copy_make_directory(restore->context, restore->part);
     if (restore->copy.to == NULL)
         return;
     bool is_made = copy_frames(restore) && copy_snapshot(restore) &&

@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "perp/invocation/exit_code.h"
 
-enum { TEXT_MAX = 64 << 20 };
+enum { TEXT_MAX = 64 << 20, HEADS_BYTES_MAX = CHAIN_HEADS_MAX * ATTEST_HEAD_BYTES };
 
 static void found(struct chain_heads *heads, const char *text)
 {
@@ -136,10 +136,14 @@ static bool read_own(struct chain_heads *heads)
     struct attest_head head;
     bool good = true;
     int file = disk_open(disk, "heads", 0);
+    int64_t size = file < 0 ? 0 : disk_size(disk, file);
 
     if (file < 0)
         return file == -ENOENT || context_fail(heads->context, EXIT_CODE_problem, "%s/heads: %s",
                                                heads->directory->path, strerror(-file));
+    if (size < 0 || size > HEADS_BYTES_MAX)
+        good = context_fail(heads->context, EXIT_CODE_problem, "%s/heads: %s",
+                            heads->directory->path, strerror(size < 0 ? (int)-size : EFBIG));
     for (uint64_t at = 0; good && disk_read(disk, file, at, bytes, sizeof bytes) == sizeof bytes;
          at += sizeof bytes)
         if (attest_head_read(&head, bytes) &&

@@ -1,9 +1,12 @@
 #include "perp/data/copy.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "crypto/attest.h"
 #include "perp/invocation/exit_code.h"
@@ -20,6 +23,39 @@ static const char *const folders[] = { "", "journal", "snapshot", "archive" };
 bool copy_failed(struct context *context, const char *path, const char *what, int error)
 {
     return context_fail(context, EXIT_CODE_problem, "%s/%s: %s", path, what, strerror(-error));
+}
+
+/* Whether the folder has a name besides `.` and `..`, or cannot be read. */
+static bool holds_names(const char *path)
+{
+    DIR *entries = opendir(path);
+    const struct dirent *found = NULL;
+
+    if (entries == NULL)
+        return true;
+    do
+        found = readdir(entries);
+    while (found != NULL && (strcmp(found->d_name, ".") == 0 || strcmp(found->d_name, "..") == 0));
+    closedir(entries);
+    return found != NULL;
+}
+
+bool copy_claim(struct context *context, const char *path)
+{
+    struct stat status;
+    const char *why = NULL;
+
+    if (mkdir(path, 0700) == 0)
+        return true;
+    if (errno != EEXIST || lstat(path, &status) != 0)
+        why = strerror(errno);
+    else if (!S_ISDIR(status.st_mode))
+        why = "it is no folder, or a link to one";
+    else if (status.st_uid != geteuid() || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        why = "others may use the folder: name a new one, or make it your own with mode 0700";
+    else if (holds_names(path))
+        why = "it holds files already: name a new directory";
+    return why == NULL || context_fail(context, EXIT_CODE_problem, "%s: %s", path, why);
 }
 
 static void see_name(void *context, const char *name, uint64_t bytes)
@@ -88,7 +124,7 @@ static int copy_bytes(const struct copy *copy, int from, int to, uint64_t most)
 
 bool copy_file(const struct copy *copy, const char *path, uint64_t most, bool *found)
 {
-    int from = disk_open(copy->from, path, 0);
+    int from = disk_open(copy->from, path, DISK_NOFOLLOW);
 
     if (found != NULL)
         *found = from >= 0;
@@ -96,6 +132,11 @@ bool copy_file(const struct copy *copy, const char *path, uint64_t most, bool *f
         return true;
     if (from < 0)
         return copy_failed(copy->context, copy->from_path, path, from);
+    int64_t size = disk_size(copy->from, from);
+    if (size < 0 || (uint64_t)size > most) {
+        disk_close(copy->from, from);
+        return copy_failed(copy->context, copy->from_path, path, size < 0 ? (int)size : -EFBIG);
+    }
     int to = disk_open(copy->to, path, DISK_CREATE);
     int error = to < 0 ? to : copy_bytes(copy, from, to, most);
     if (to >= 0)

@@ -17,13 +17,19 @@ struct copy {
     const char *from_path, *to_path;
 };
 
+/* Before copy_make_directory: makes the folder `path` for its owner alone. One that is there must
+ * be empty, no link, and the caller's alone (mode 0700); else nothing in it is changed. */
+CC_MUST_USE bool copy_claim(struct context *context, const char *path);
+
 /* Makes the directory `path`, which must not be there or hold nothing, with the folders of a data
  * directory. NULL after a printed error. */
 CC_MUST_USE struct disk *copy_make_directory(struct context *context, const char *path);
 
-/* Copies a file of at most `most` bytes from the start, or what there is of it. *found is whether
- * it is there; NULL: it must be. */
+/* Copies a file, which must be no link and have at most `most` bytes. *found is whether it is
+ * there; NULL: it must be. */
 CC_MUST_USE bool copy_file(const struct copy *copy, const char *path, uint64_t most, bool *found);
+
+enum { COPY_SMALL_MAX = 1 << 20 }; /* bytes of `exchange`, `origin`, `signing.key`, `recovered` */
 
 /* Copies the files of the rows [first, archive->count) and lists all rows in the index of `to`. */
 CC_MUST_USE bool copy_archive(const struct copy *copy, const struct archive *archive,
