@@ -1,16 +1,13 @@
 #include "store/history_cursor.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "store/history_path.h"
 #include "store/history_state.h"
 
-/* LMDB alone knows which pages a commit may write into: `read` keeps it from those that the roots
- * reach. Of the commit that it names they are, or of the one before, whose pages it keeps too. */
 struct history_cursor {
     const struct history_file *file;
-    MDB_txn *read; /* NULL before the first view; reset while not `active` */
+    _Atomic uint64_t *view; /* of the file's; NULL: it has none */
     bool active;
     struct history_roots roots;
     struct history_cache cache;
@@ -19,25 +16,44 @@ struct history_cursor {
     enum history_table table; /* of that row; HISTORY_TABLES: there is none */
 };
 
-struct history_cursor *history_cursor_create(const struct history_file *file)
+/* Takes a view that no cursor has. */
+static bool claim_view(struct history_cursor *cursor, struct history_file *file)
+{
+    for (int i = 0; i < HISTORY_CURSORS_MAX; i++) {
+        uint64_t expected = HISTORY_VIEW_FREE;
+        if (!atomic_compare_exchange_strong(&file->views[i], &expected, HISTORY_VIEW_NONE))
+            continue;
+        cursor->view = &file->views[i];
+        return true;
+    }
+    return false;
+}
+
+struct history_cursor *history_cursor_create(struct history_file *file)
 {
     struct history_cursor *cursor = calloc(1, sizeof *cursor);
 
     if (cursor == NULL)
         return NULL;
     cursor->file = file;
-    if (history_cache_init(&cursor->cache, &file->sums) == 0)
+    if (history_cache_init(&cursor->cache, &file->sums) == 0 && claim_view(cursor, file))
         return cursor;
     history_cursor_destroy(cursor);
     return NULL;
+}
+
+/* Release: the pages of the view have been read (pairs: history_file.c, is_viewed). */
+static void set_view(const struct history_cursor *cursor, uint64_t view)
+{
+    atomic_store_explicit(cursor->view, view, memory_order_release);
 }
 
 void history_cursor_destroy(struct history_cursor *cursor)
 {
     if (cursor == NULL)
         return;
-    if (cursor->read != NULL)
-        mdb_txn_abort(cursor->read);
+    if (cursor->view != NULL)
+        set_view(cursor, HISTORY_VIEW_FREE);
     history_cache_free(&cursor->cache);
     free(cursor);
 }
@@ -46,30 +62,25 @@ void history_cursor_end(struct history_cursor *cursor)
 {
     if (!cursor->active)
         return;
-    mdb_txn_reset(cursor->read);
+    set_view(cursor, HISTORY_VIEW_NONE);
     cursor->active = false;
 }
 
-/* Begins the view of one commit, unless it has begun. */
-static int view(struct history_cursor *cursor)
+/* Begins the view of one commit, unless it has begun: of one that is still the newest when the
+ * writer can see the view. Every later write sees it before it begins. */
+static void view(struct history_cursor *cursor)
 {
-    struct stat status;
+    const struct history_trees *trees = &cursor->file->trees;
+    uint64_t version;
 
     if (cursor->active)
-        return 0;
-    if (fstat(cursor->file->sums.file, &status) != 0)
-        return -errno;
-    if (status.st_size < HISTORY_META_PAGES * HISTORY_PAGE_BYTES)
-        return -EBADMSG; /* LMDB looks at them where they are mapped */
-    int code = cursor->read != NULL
-                   ? mdb_txn_renew(cursor->read)
-                   : mdb_txn_begin(cursor->file->environment, NULL, MDB_RDONLY, &cursor->read);
-    if (code != 0)
-        return history_state_error(code);
-    history_trees_roots(&cursor->file->trees, &cursor->roots);
+        return;
+    do {
+        version = history_trees_roots(trees, &cursor->roots);
+        atomic_store_explicit(cursor->view, cursor->roots.transaction, memory_order_seq_cst);
+    } while (!history_trees_is_newest(trees, version));
     cursor->active = true;
     cursor->table = HISTORY_TABLES;
-    return 0;
 }
 
 static int decode_row(const struct history_node *node, struct history_location *location, void *row,
@@ -137,9 +148,7 @@ int history_cursor_below(struct history_cursor *cursor, struct history_location 
     struct history_node node;
 
     INVARIANT(location->table < HISTORY_TABLES);
-    int failed = view(cursor);
-    if (failed != 0)
-        return failed;
+    view(cursor);
     size_t key_bytes = history_state_key(location, wanted);
     int got = find(cursor, location, wanted, key_bytes, &node);
     cursor->table = HISTORY_TABLES;

@@ -14,14 +14,14 @@
 
 struct history_cursor;
 
-/* NULL without memory. Destroy it before the file is closed. */
-struct history_cursor *history_cursor_create(const struct history_file *file);
+/* NULL without memory, or beside too many. Destroy it before the file is closed. */
+struct history_cursor *history_cursor_create(struct history_file *file);
 void history_cursor_destroy(struct history_cursor *cursor);
 
 /* The newest row of location's table, key and, in a table by id, id that is below its (sequence,
  * index): 1, and *location, row (HISTORY_ROW_BYTES_MAX) and *bytes are it; or 0, there is none. If
  * a gap lies between: 1, *bytes is 0 and *location is the gap's end. Sees one commit from the first
- * call until history_cursor_end. */
+ * call until history_cursor_end, for which the third write after it waits. */
 CC_MUST_USE int history_cursor_below(struct history_cursor *cursor,
                                      struct history_location *location, void *row, size_t *bytes);
 void history_cursor_end(struct history_cursor *cursor);

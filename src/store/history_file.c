@@ -11,7 +11,6 @@
 
 enum {
     FORMAT = 9,
-    READERS = 16,
     LIMIT_PARTS = 10,
 };
 
@@ -87,7 +86,6 @@ static int check_pages(struct history_file *file, const char *path)
 static int open_in(struct history_file *file, const char *folder, const uint8_t *exchange_id)
 {
     char path[HISTORY_PATH_BYTES];
-    int stale = 0;
 
     if (!history_folder_path(path, folder, "data.mdb"))
         return -ENAMETOOLONG;
@@ -101,12 +99,12 @@ static int open_in(struct history_file *file, const char *folder, const uint8_t 
         return history_state_error(code);
     mdb_env_set_mapsize(file->environment, map_bytes());
     mdb_env_set_maxdbs(file->environment, HISTORY_TABLES + 1);
-    mdb_env_set_maxreaders(file->environment, READERS);
+    /* The directory's lock keeps other processes away, and this one counts its readers itself: a
+     * lock.mdb that is cut short would be its end. */
     code =
-        mdb_env_open(file->environment, folder, MDB_NOMETASYNC | MDB_NOTLS | MDB_NORDAHEAD, 0600);
+        mdb_env_open(file->environment, folder, MDB_NOMETASYNC | MDB_NOLOCK | MDB_NORDAHEAD, 0600);
     if (code != 0)
         return history_state_error(code);
-    mdb_reader_check(file->environment, &stale); /* those of a process that was killed */
     failed = history_sums_open(&file->sums, path);
     if (failed == 0)
         failed = open_tables(file);
@@ -124,6 +122,8 @@ int history_file_open(struct history_file **file, const char *folder, const uint
     *file = NULL;
     if (made == NULL)
         return -ENOMEM;
+    for (int i = 0; i < HISTORY_CURSORS_MAX; i++)
+        atomic_init(&made->views[i], HISTORY_VIEW_FREE);
     int failed = open_in(made, folder, exchange_id);
     if (failed != 0)
         history_file_close(made);
@@ -179,10 +179,25 @@ static int follow(struct history_file *file, uint64_t transaction)
     return 0;
 }
 
+/* Whether a cursor views a commit whose pages the next write may take: those that the second write
+ * before it, or an older one, has freed. LMDB keeps the others. */
+static bool is_viewed(struct history_file *file)
+{
+    uint64_t next = file->trees.transaction + 1;
+
+    for (int i = 0; i < HISTORY_CURSORS_MAX; i++)
+        /* In one order with what is published (pairs: history_cursor.c, view). */
+        if (atomic_load_explicit(&file->views[i], memory_order_seq_cst) < next - 2)
+            return true;
+    return false;
+}
+
 int history_file_begin(struct history_file *file)
 {
     INVARIANT(file->write == NULL);
     int failed = file->unfollowed == 0 ? 0 : follow(file, file->unfollowed);
+    if (failed == 0 && is_viewed(file))
+        failed = -EAGAIN;
     if (failed == 0)
         failed = history_trees_begin(&file->trees);
     if (failed != 0)

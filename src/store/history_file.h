@@ -88,7 +88,8 @@ uint64_t history_file_gap_accounts(const struct history_file *file);
  * writer's thread. */
 CC_MUST_USE struct hash_point *history_file_mark(struct history_file *file);
 
-/* Begins a write; history_file_commit or history_file_cancel ends it. */
+/* Begins a write; history_file_commit or history_file_cancel ends it. -EAGAIN: a cursor views a
+ * commit that is older than the two newest. */
 CC_MUST_USE int history_file_begin(struct history_file *file);
 
 /* Adds a row of 1 to HISTORY_ROW_BYTES_MAX bytes with an index below UINT32_MAX. The same location

@@ -18,30 +18,17 @@ int history_folder_set_aside(const char *folder)
     if (!history_folder_path(path, folder, "data.mdb") ||
         !history_folder_path(aside, folder, "data.mdb.damaged"))
         return -ENAMETOOLONG;
-    if (rename(path, aside) != 0)
-        return -errno;
-    if (!history_folder_path(path, folder, "lock.mdb"))
-        return -ENAMETOOLONG;
-    return unlink(path) == 0 || errno == ENOENT ? 0 : -errno;
-}
-
-static int remove_in(const char *folder, const char *name)
-{
-    char path[HISTORY_PATH_BYTES];
-
-    if (!history_folder_path(path, folder, name))
-        return -ENAMETOOLONG;
-    return unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
+    return rename(path, aside) == 0 ? 0 : -errno;
 }
 
 int history_folder_remove(const char *folder)
 {
-    int failed = remove_in(folder, "data.mdb");
+    char path[HISTORY_PATH_BYTES];
 
-    if (failed == 0)
-        failed = remove_in(folder, "lock.mdb");
-    if (failed != 0)
-        return failed;
+    if (!history_folder_path(path, folder, "data.mdb"))
+        return -ENAMETOOLONG;
+    if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
+        return -errno;
     return rmdir(folder) == 0 || errno == ENOENT ? 0 : -errno;
 }
 
@@ -54,8 +41,5 @@ int history_folder_replace(const char *folder, const char *from)
         return -ENAMETOOLONG;
     if (mkdir(folder, 0700) != 0 && errno != EEXIST)
         return -errno;
-    int failed = remove_in(folder, "lock.mdb");
-    if (failed == 0 && rename(made, path) != 0)
-        failed = -errno;
-    return failed != 0 ? failed : history_folder_remove(from);
+    return rename(made, path) == 0 ? history_folder_remove(from) : -errno;
 }

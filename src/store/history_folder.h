@@ -1,4 +1,4 @@
-/* history_folder.h - the files of a history that is not open, by their names: data.mdb, lock.mdb.
+/* history_folder.h - the file of a history that is not open, by its name, data.mdb.
  *
  * Wait.   Blocks as files do.
  * Errors. 0 or -errno; nothing is logged. */

@@ -7,7 +7,7 @@
  * The table `head` has one value under the key "head", struct history_head.
  *
  * Owner. As history_file.h: `trees` publish their roots, the rest is the writer's but for
- *        `environment` and `sums`, which cursors use too. */
+ *        `sums` and `views`, which cursors use too. */
 #ifndef STORE_HISTORY_STATE_H
 #define STORE_HISTORY_STATE_H
 
@@ -20,7 +20,14 @@
 
 #define HISTORY_GAP_INDEX UINT32_MAX
 
-enum { HISTORY_PLACE_BYTES = 12 }; /* of sequence and index */
+enum {
+    HISTORY_PLACE_BYTES = 12, /* of sequence and index */
+    HISTORY_CURSORS_MAX = 4,
+};
+
+/* In the place of a commit that a cursor views. */
+#define HISTORY_VIEW_NONE (UINT64_MAX - 1)
+#define HISTORY_VIEW_FREE UINT64_MAX /* and of no cursor */
 
 struct history_file {
     MDB_env *environment;
@@ -31,7 +38,8 @@ struct history_file {
     struct history_head next; /* of the write */
     struct history_sums sums;
     struct history_trees trees;
-    uint64_t unfollowed; /* a commit whose head is `next`; 0: none */
+    uint64_t unfollowed;                         /* a commit whose head is `next`; 0: none */
+    _Atomic uint64_t views[HISTORY_CURSORS_MAX]; /* transactions; each the cursor's that has it */
 };
 
 /* LMDB's own numbers mean a damaged file, but for those that name a lack of room. */

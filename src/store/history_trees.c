@@ -222,15 +222,17 @@ void history_trees_free(struct history_trees *trees)
 static void publish(struct history_trees *trees)
 {
     uint64_t version = atomic_load_explicit(&trees->version, memory_order_relaxed);
+    trees->roots.transaction = trees->transaction;
     const uint8_t *bytes = (const uint8_t *)&trees->roots;
 
     atomic_store_explicit(&trees->version, version + 1, memory_order_relaxed);
     for (size_t i = 0; i < HISTORY_ROOTS_WORDS; i++)
         atomic_store_explicit(&trees->words[i], cc_load64(bytes + 8 * i), memory_order_release);
-    atomic_store_explicit(&trees->version, version + 2, memory_order_release);
+    /* In one order with the views of cursors (pairs: history_trees_is_newest). */
+    atomic_store_explicit(&trees->version, version + 2, memory_order_seq_cst);
 }
 
-void history_trees_roots(const struct history_trees *trees, struct history_roots *roots)
+uint64_t history_trees_roots(const struct history_trees *trees, struct history_roots *roots)
 {
     uint64_t before, after;
 
@@ -242,6 +244,12 @@ void history_trees_roots(const struct history_trees *trees, struct history_roots
                        atomic_load_explicit(&trees->words[i], memory_order_acquire));
         after = atomic_load_explicit(&trees->version, memory_order_relaxed);
     } while (before != after || before % 2 != 0);
+    return before;
+}
+
+bool history_trees_is_newest(const struct history_trees *trees, uint64_t version)
+{
+    return atomic_load_explicit(&trees->version, memory_order_seq_cst) == version;
 }
 
 int history_trees_follow(struct history_trees *trees, uint64_t transaction)

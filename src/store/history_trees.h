@@ -19,6 +19,7 @@
 
 /* Of the tables in one commit. */
 struct history_roots {
+    uint64_t transaction;
     uint64_t page[HISTORY_TABLES]; /* HISTORY_ROOT_NONE: no entry */
     uint64_t depth[HISTORY_TABLES];
 };
@@ -31,8 +32,8 @@ struct history_trees {
     struct history_roots roots;
     struct history_tree head; /* the table `head` */
     struct history_cache cache;
-    uint64_t *compared; /* a bit for each page: it was, in this write */
-    uint64_t transaction;
+    uint64_t *compared;       /* a bit for each page: it was, in this write */
+    uint64_t transaction;     /* of the newest commit, or one that is being followed */
     _Atomic uint64_t version; /* odd while the words are written */
     _Atomic uint64_t words[HISTORY_ROOTS_WORDS];
 };
@@ -59,7 +60,11 @@ CC_MUST_USE int history_trees_touch_wide(struct history_trees *trees, enum histo
 /* Before a write that reads every row: compares all pages. */
 CC_MUST_USE int history_trees_touch_all(struct history_trees *trees);
 
-/* The roots of the newest commit that was followed. */
-void history_trees_roots(const struct history_trees *trees, struct history_roots *roots);
+/* The roots of the newest commit that was followed. Returns the version, which is another after the
+ * next one. */
+uint64_t history_trees_roots(const struct history_trees *trees, struct history_roots *roots);
+
+/* Whether that commit is still the newest. */
+CC_MUST_USE bool history_trees_is_newest(const struct history_trees *trees, uint64_t version);
 
 #endif

@@ -191,8 +191,8 @@ static void rot_history(struct sim *sim)
 
 void sim_history_free(struct sim *sim)
 {
-    static const char *const names[] = { "data.mdb", "lock.mdb", "data.mdb.damaged" };
-    char path[64];
+    static const char *const names[] = { "data.mdb", "data.mdb.damaged" };
+    char path[96];
 
     for (size_t i = 0; i < CC_COUNT(names) && sim->history_folder[0] != '\0'; i++) {
         snprintf(path, sizeof path, "%s/%s", sim->history_folder, names[i]);

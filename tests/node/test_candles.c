@@ -362,10 +362,8 @@ int main(void)
     CHECK(in_turns > 50 && widened > 50 && cut_short > 100 && empty > 50);
     exchange_close(&exchange);
     history_file_close(file);
-    for (size_t i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, i == 0 ? "data.mdb" : "lock.mdb");
-        CHECK(unlink(path) == 0);
-    }
+    snprintf(path, sizeof path, "%s/data.mdb", folder);
+    CHECK(unlink(path) == 0);
     CHECK(rmdir(folder) == 0);
     return 0;
 }

@@ -54,15 +54,12 @@ static void open_all(void)
 
 static void close_all(void)
 {
-    static const char *const names[] = { "data.mdb", "lock.mdb" };
     char name[64];
 
     exchange_close(&exchange);
     history_file_close(file);
-    for (int i = 0; i < 2; i++) {
-        snprintf(name, sizeof name, "%s/%s", folder, names[i]);
-        CHECK(unlink(name) == 0);
-    }
+    snprintf(name, sizeof name, "%s/data.mdb", folder);
+    CHECK(unlink(name) == 0);
     CHECK(rmdir(folder) == 0);
 }
 

@@ -591,10 +591,8 @@ int main(void)
     private_log_free(&shown);
     exchange_close(&exchange);
     history_file_close(file);
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, i == 0 ? "data.mdb" : "lock.mdb");
-        CHECK(unlink(path) == 0);
-    }
+    snprintf(path, sizeof path, "%s/data.mdb", folder);
+    CHECK(unlink(path) == 0);
     CHECK(rmdir(folder) == 0);
     return 0;
 }

@@ -36,7 +36,7 @@ static uint64_t below(uint64_t bound)
 static void empty(void)
 {
     char name[80];
-    static const char *const names[] = { "data.mdb", "lock.mdb", "data.mdb.damaged" };
+    static const char *const names[] = { "data.mdb", "data.mdb.damaged" };
     for (size_t i = 0; i < CC_COUNT(names); i++) {
         snprintf(name, sizeof name, "%s/%s", folder, names[i]);
         CHECK(unlink(name) == 0 || errno == ENOENT);

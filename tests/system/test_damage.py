@@ -42,7 +42,6 @@ FILES = (  # pattern, the end of each way; None: it cannot be damaged so
     (r"archive/\d{10}\.seg\.zst", REFUSED, REFUSED, None, EQUAL, EQUAL),  # read by who needs it
     (r"archive/index", EQUAL, EQUAL, EQUAL, EQUAL, EQUAL),
     (r"history/data\.mdb", EQUAL, EQUAL, EQUAL, EQUAL, EQUAL),
-    (r"history/lock\.mdb", EQUAL, EQUAL, EQUAL, EQUAL, EQUAL),
 )
 MORE = (  # the same of a directory that took up an end, behind an abort and a staged start
     (r"exchange", REFUSED, EQUAL, REFUSED, EQUAL, EQUAL),  # an older one is another journal's

@@ -473,6 +473,8 @@ int history_keep_flush(struct history_keep *keep, bool durable)
     bool is_new = sequence > history_file_applied(keep->file) ||
                   (durable && mark.sequence > history_file_mark(keep->file)->sequence);
     int written = is_new ? commit(keep, sequence, &mark) : pass_replayed(keep, sequence);
+    if (written == -EAGAIN)
+        return 0; /* a page of a list is under way; the next step finds it done */
     if (written < 0) {
         /* Who goes on in pages that are damaged ends with them; a start makes the file again. */
         if (written == -EOVERFLOW || written == -EBADMSG || history_keep_is_full(keep))
