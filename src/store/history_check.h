@@ -21,6 +21,7 @@ enum {
     HISTORY_LIST_KEY_BYTES = 20,
     HISTORY_KEY_BYTES_MAX = HISTORY_LIST_KEY_BYTES + HISTORY_PLACE_ID_BYTES,
     HISTORY_CRC_BYTES = 4,
+    HISTORY_MARKS = 24,
 };
 
 /* The bytes of a key of the table; the last 12 are a sequence and an index. */
@@ -54,12 +55,14 @@ struct history_head {
     uint32_t crc; /* of all, with 0 here */
     uint8_t exchange_id[HISTORY_ID_BYTES];
     uint64_t applied;
-    uint64_t from;                 /* rows from this sequence on are all there */
-    uint64_t rows[HISTORY_TABLES]; /* with gaps */
-    uint64_t sums[HISTORY_TABLES]; /* of the CRCs of the rows */
-    uint64_t gap_ms;               /* history_file_gap_ms */
-    uint64_t gap_accounts;         /* history_file_gap_accounts */
-    struct hash_point mark;        /* history_file_mark */
+    uint64_t from;                          /* rows from this sequence on are all there */
+    uint64_t rows[HISTORY_TABLES];          /* with gaps */
+    uint64_t sums[HISTORY_TABLES];          /* of the CRCs of the rows */
+    uint64_t gap_ms;                        /* history_file_gap_ms */
+    uint64_t gap_accounts;                  /* history_file_gap_accounts */
+    struct hash_point mark;                 /* history_file_mark */
+    uint64_t marked;                        /* commits with another mark than the one before */
+    struct hash_point marks[HISTORY_MARKS]; /* of these: at k, of 2^k to 2^(k + 1) before */
 };
 
 /* The CRC of a row in its slot. */

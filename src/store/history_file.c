@@ -10,7 +10,7 @@
 #include "store/history_state.h"
 
 enum {
-    FORMAT = 9,
+    FORMAT = 10,
     LIMIT_PARTS = 10,
 };
 
@@ -308,12 +308,18 @@ void history_file_put_id_gap(struct history_file *file, uint64_t sequence, uint6
         file->next.gap_accounts = accounts;
 }
 
-/* The sequence of the command that made a row; 0 of a gap that a cut leaves. */
-static uint64_t made_by(enum history_table table, const MDB_val *key, const MDB_val *value)
+/* Whether a cut takes the row: by the sequence of the command that made it. It leaves a gap of
+ * candles, unless it takes all. */
+static bool is_above(enum history_table table, const MDB_val *key, const MDB_val *value,
+                     uint64_t sequence)
 {
+    if (sequence == 0)
+        return true;
     if (history_check_is_timed(table) && is_gap(key))
-        return 0;
-    return history_check_has_sequence(table) ? cc_load64(value->mv_data) : sequence_of(key);
+        return false;
+    uint64_t made =
+        history_check_has_sequence(table) ? cc_load64(value->mv_data) : sequence_of(key);
+    return made > sequence;
 }
 
 /* Removes what the cursor is at. A gap goes on below `sequence`. */
@@ -373,7 +379,7 @@ static int cut_table(struct history_file *file, enum history_table table, uint64
     if (code != 0)
         return history_state_error(code);
     while (failed == 0 && (code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0)
-        if (made_by(table, &key, &value) > sequence)
+        if (is_above(table, &key, &value, sequence))
             failed = cut_row(file, table, cursor, &key, &value, sequence);
     mdb_cursor_close(cursor);
     if (failed != 0)
@@ -381,7 +387,8 @@ static int cut_table(struct history_file *file, enum history_table table, uint64
     return code == MDB_NOTFOUND ? 0 : history_state_error(code);
 }
 
-int history_file_cut(struct history_file *file, uint64_t sequence)
+/* Removes every row above `sequence`; at 0 also gaps. A gap above goes on below it. */
+static int cut(struct history_file *file, uint64_t sequence)
 {
     int damaged = history_trees_touch_all(&file->trees);
 
@@ -389,14 +396,37 @@ int history_file_cut(struct history_file *file, uint64_t sequence)
         return damaged;
     if (file->next.from > sequence + 1)
         file->next.from = sequence + 1;
-    if (file->next.mark.sequence > sequence)
-        file->next.mark.sequence = 0;
     for (int i = 0; i < HISTORY_TABLES; i++) {
         int failed = cut_table(file, (enum history_table)i, sequence);
         if (failed != 0)
             return failed;
     }
     return 0;
+}
+
+int history_file_go_back(struct history_file *file, uint64_t sequence)
+{
+    struct hash_point known = { 0 };
+    int failed = history_file_begin(file);
+
+    if (failed != 0)
+        return failed;
+    for (int i = 0; i < HISTORY_MARKS; i++) {
+        struct hash_point *mark = &file->next.marks[i];
+        if (mark->sequence > sequence)
+            mark->sequence = 0;
+        if (mark->sequence > known.sequence)
+            known = *mark;
+    }
+    failed = cut(file, known.sequence);
+    if (failed != 0) {
+        history_file_cancel(file);
+        return failed;
+    }
+    if (known.sequence == 0)
+        file->next.gap_ms = file->next.gap_accounts = 0;
+    file->next.mark = known;
+    return history_file_commit(file, known.sequence);
 }
 
 struct hash_point *history_file_mark(struct history_file *file)
@@ -410,7 +440,15 @@ int history_file_commit(struct history_file *file, uint64_t applied)
     MDB_val key = { .mv_size = sizeof name - 1, .mv_data = name };
     MDB_val value = { .mv_size = sizeof file->next, .mv_data = &file->next };
 
+    const struct hash_point *former = &file->head.mark;
+
     file->next.applied = applied;
+    if (file->next.mark.sequence != applied)
+        file->next.mark.sequence = 0;
+    if (former->sequence != 0 && former->sequence < applied) {
+        int place = __builtin_ctzll(++file->next.marked);
+        file->next.marks[place < HISTORY_MARKS ? place : HISTORY_MARKS - 1] = *former;
+    }
     file->next.crc = history_check_head_crc(&file->next);
     int code = mdb_put(file->write, file->head_table, &key, &value, 0);
     if (code != 0) {

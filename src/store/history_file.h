@@ -83,9 +83,8 @@ uint64_t history_file_gap_ms(const struct history_file *file);
 /* How many accounts there were at the newest gap; 0: there is none. The writer's thread. */
 uint64_t history_file_gap_accounts(const struct history_file *file);
 
-/* Which exchange's rows these are: the state behind a sequence that the file has. One that is
- * written before a commit is in that commit; sequence 0: there is none, or a cut has taken it. The
- * writer's thread. */
+/* Whose rows these are: the state behind `applied`. It is written before a commit with that
+ * sequence and is in that commit; sequence 0: there is none. The writer's thread. */
 CC_MUST_USE struct hash_point *history_file_mark(struct history_file *file);
 
 /* Begins a write; history_file_commit or history_file_cancel ends it. -EAGAIN: a cursor views a
@@ -112,9 +111,9 @@ void history_file_put_id_gap(struct history_file *file, uint64_t sequence, uint6
 CC_MUST_USE int history_file_drop(struct history_file *file, enum history_table table, uint64_t key,
                                   uint64_t sequence, uint32_t most);
 
-/* Removes every row above `sequence`: the journal does not have it. A gap above goes on below it.
- * Slow. */
-CC_MUST_USE int history_file_cut(struct history_file *file, uint64_t sequence);
+/* A write of its own: `applied` becomes the newest one at or below `sequence` whose mark the file
+ * still has, and mark that one, or 0. Every row above is removed; a gap goes on below. Slow. */
+CC_MUST_USE int history_file_go_back(struct history_file *file, uint64_t sequence);
 
 /* Commits with this `applied`. After a failure the write has ended: nothing was written, or cursors
  * show it once a begin has succeeded, and `applied` is its own then. */

@@ -280,6 +280,12 @@ enum status exchange_market_order(struct exchange *exchange, uint32_t account, u
     return host_signed(&exchange->host, &request);
 }
 
+void exchange_publish(struct exchange *exchange)
+{
+    history_keep_publish(&exchange->sink.history->keep);
+    history_keep_mark(&exchange->sink.history->keep, exchange->host.engine);
+}
+
 struct query_task exchange_ask(struct exchange *exchange, struct reply_pool *pool,
                                const struct query *query)
 {

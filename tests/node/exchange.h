@@ -81,6 +81,9 @@ struct exchange {
 void exchange_open(struct exchange *exchange, uint32_t capacity, uint32_t accounts);
 void exchange_close(struct exchange *exchange);
 
+/* The history's next commit has what has happened. */
+void exchange_publish(struct exchange *exchange);
+
 /* Begins a query that one turn completes; its buffer is back in the pool. */
 struct query_task exchange_ask(struct exchange *exchange, struct reply_pool *pool,
                                const struct query *query);

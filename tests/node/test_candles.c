@@ -124,7 +124,7 @@ static void run(uint32_t commands)
     CHECK(host_oracle(&exchange.host, HOST_BTC, 1000000) == STATUS_request_completed);
     CHECK(host_oracle(&exchange.host, EXCHANGE_ETH, 400000) == STATUS_request_completed);
     exchange_random_run(&exchange, commands);
-    history_keep_publish(keep, engine_sequence(exchange.host.engine));
+    exchange_publish(&exchange);
     if (below(7) == 0)
         history_now_ns += 1000000000; /* a commit each second */
     CHECK(history_keep_step(keep, history_now_ns) >= 0);

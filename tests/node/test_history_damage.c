@@ -66,7 +66,7 @@ static void close_all(void)
 static void publish_more(uint32_t commands)
 {
     exchange_random_run(&exchange, commands);
-    history_keep_publish(keep, engine_sequence(exchange.host.engine));
+    exchange_publish(&exchange);
 }
 
 /* ---- what reads show ------------------------------------------------------------------------- */

@@ -517,7 +517,7 @@ static void run(uint32_t rounds)
 
     for (uint32_t i = 0; i < rounds; i++) {
         exchange_random_run(&exchange, COMMANDS);
-        history_keep_publish(keep, engine_sequence(exchange.host.engine));
+        exchange_publish(&exchange);
         if (i % 7 == 0)
             now_ns += 1000000000; /* a commit each second */
         CHECK(history_keep_step(keep, now_ns) >= 0);
@@ -540,13 +540,15 @@ static void check_replayed(void)
     CHECK(applied > keep->pending_max && !history_keep_is_full(keep));
     for (uint64_t sequence = 1; sequence <= keep->pending_max; sequence++)
         CHECK(history_ring_add(ring, 0, sequence, 0) != NULL);
-    history_keep_publish(keep, keep->pending_max);
+    history_keep_publish(keep);
+    hash_board_set(&keep->marks, &(struct hash_point){ .sequence = keep->pending_max });
     CHECK(history_keep_is_full(keep));
     CHECK(history_keep_step(keep, 1) == 0);
     CHECK(!history_keep_is_full(keep) && published_get(&keep->commits) == commits);
     CHECK(history_file_applied(file) == applied && history_keep_has(keep, applied));
     CHECK(!history_keep_has(keep, applied + 1));
-    history_keep_publish(keep, applied + 1); /* no row, and no second has passed */
+    /* No row, and no second has passed. */
+    hash_board_set(&keep->marks, &(struct hash_point){ .sequence = applied + 1 });
     CHECK(history_keep_step(keep, 2) == 0);
     CHECK(history_keep_has(keep, applied + 1) && history_file_applied(file) == applied + 1);
 }

@@ -496,7 +496,7 @@ static void check_rejections(void)
         CHECK(host_limit(&exchange.host, 1, &order) == STATUS_rejected_invalid_price);
     if (file != NULL) { /* a start from a snapshot that has some of them */
         struct history_keep *keep = &exchange.sink.history->keep;
-        history_keep_publish(keep, engine_sequence(exchange.host.engine));
+        exchange_publish(&exchange);
         CHECK(history_keep_flush(keep, false) >= PLACED);
         history_destroy(exchange.sink.history);
         exchange.sink.history = history_create(KEPT, ACCOUNTS + 2, exchange.host.key);
@@ -523,7 +523,7 @@ static void run(uint32_t commands)
     for (uint32_t n = 0; n < commands; n += 10) {
         struct history_keep *keep = &exchange.sink.history->keep;
         exchange_random_run(&exchange, 10);
-        history_keep_publish(keep, engine_sequence(exchange.host.engine));
+        exchange_publish(&exchange);
         if (below(3) == 0 || history_keep_is_full(keep))
             CHECK(history_keep_flush(keep, false) >= 0);
     }

@@ -255,7 +255,7 @@ static void turn_history(void)
 {
     struct history_keep *keep = &exchange.sink.history->keep;
 
-    history_keep_publish(keep, engine_sequence(exchange.host.engine));
+    exchange_publish(&exchange);
     history_now_ns += below(3) == 0 ? 1000000000 : 0;
     CHECK(history_keep_step(keep, history_now_ns) >= 0);
 }

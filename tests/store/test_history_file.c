@@ -236,12 +236,14 @@ static void check_model(void)
         CHECK(history_file_applied(file) == applied);
         check_all(cursor);
     }
-    CHECK(history_file_begin(file) == 0); /* the journal ends with 200 */
-    history_file_mark(file)->sequence = 200;
-    CHECK(history_file_cut(file, 200) == 0 && history_file_mark(file)->sequence == 200);
-    history_file_mark(file)->sequence = 201; /* of a state that is not made again */
-    CHECK(history_file_cut(file, 200) == 0 && history_file_mark(file)->sequence == 0);
-    CHECK(history_file_commit(file, 200) == 0);
+    CHECK(history_file_mark(file)->sequence == 0); /* the commits had none */
+    for (uint64_t sequence = 200; sequence <= 300; sequence += 100) {
+        CHECK(history_file_begin(file) == 0);
+        *history_file_mark(file) = (struct hash_point){ .sequence = sequence, .hash = { 7 } };
+        CHECK(history_file_commit(file, sequence) == 0);
+    }
+    CHECK(history_file_go_back(file, 299) == 0); /* the journal ends there */
+    CHECK(history_file_mark(file)->sequence == 200 && history_file_mark(file)->hash[0] == 7);
     for (int t = 0; t < HISTORY_TABLES; t++)
         for (int k = 0; k < KEYS; k++) {
             bool is_timed = t == HISTORY_MINUTES || t == HISTORY_HOURS; /* whose gaps stay */
@@ -257,6 +259,10 @@ static void check_model(void)
         }
     check_all(cursor);
     CHECK(history_file_applied(file) == 200);
+    CHECK(history_file_go_back(file, 199) == 0); /* of which it knows nothing */
+    memset(model, 0, sizeof model);
+    check_all(cursor);
+    CHECK(history_file_applied(file) == 0 && history_file_mark(file)->sequence == 0);
     CHECK(history_file_sync(file) == 0);
     history_cursor_destroy(cursor);
     history_file_close(file);
@@ -412,6 +418,7 @@ static void write_commits(uint64_t first, uint64_t last, uint32_t rows)
             row_of(&place, row, 100);
             CHECK(history_file_put(file, &place, row, 100) == 0);
         }
+        history_file_mark(file)->sequence = applied;
         CHECK(history_file_commit(file, applied) == 0);
     }
     history_file_close(file);
@@ -424,8 +431,7 @@ static void make_whole(void)
     write_commits(1, COMMITS, ROWS_A_COMMIT);
     write_commits(COMMITS + 1, COMMITS + 2, 12000);
     struct history_file *file = open_it();
-    CHECK(history_file_begin(file) == 0 && history_file_cut(file, COMMITS) == 0);
-    CHECK(history_file_commit(file, COMMITS) == 0);
+    CHECK(history_file_go_back(file, COMMITS) == 0);
     history_file_close(file);
     file = open_it();
     history_file_close(file);

@@ -456,6 +456,47 @@ def history_of_another_course(world):
 
 
 @suite.case
+def history_of_a_longer_course(world):
+    """The same, and the copy's rows go further than the journal, which was cut before it went on:
+    nothing of them is shown. The rows are made again, or the start is refused with the reason."""
+    table, other = Table(), world.perpd.folder / "other.mdb"
+    if not ROWS.takes(0):
+        return []
+
+    def fill(quantities, exchange=None):
+        exchange = exchange or world.perpd.start()
+        taker = Account(exchange, 100_000 * USDC)
+        for quantity in quantities:
+            answer = taker.limit(900_000, -quantity, expiry=IOC)
+            assert answer["status"] == "request_completed", answer
+        return exchange
+
+    for pause_s in (0, 1.5):  # the other's rows in one commit, or in more
+        world.copy(world.whole, world.data)
+        exchange = fill([50] * 2)
+        time.sleep(pause_s)
+        fill([100] * 3, exchange)
+        world.stop()
+        shutil.copy2(world.data / "history/data.mdb", other)
+        for is_killed in (False, True):
+            world.copy(world.whole, world.data)
+            before = world.shown(fill([100]))
+            world.kill() if is_killed else world.stop()
+            shutil.copy2(other, world.data / "history/data.mdb")
+            row = f"killed {is_killed}, pause {pause_s}"
+            try:
+                exchange = world.perpd.start()
+            except AssertionError as refused:
+                table.same(f"exit code, {row}", world.perpd.process.returncode, EXIT_REFUSED)
+                table.true(f"the reason, {row}", "of another course" in str(refused), refused)
+                (world.data / "history/data.mdb").unlink()
+                exchange = world.perpd.start()
+            table.same(f"made again, {row}", world.shown(exchange), before)
+            world.stop()
+    return table.wrong
+
+
+@suite.case
 def receipts_of_the_archive(world):
     """A request whose segment left the journal has the receipt that it had before, and the archive
     proves it; where the archive is damaged neither is so."""

@@ -4,7 +4,6 @@
 
 #include "base/account_id.h"
 #include "base/log.h"
-#include "engine/engine.h"
 #include "engine/view/read.h"
 #include "node/history/history.h"
 #include "store/history_cursor.h"
@@ -197,9 +196,11 @@ void history_keep_forget(struct history_keep *keep, const struct engine *engine,
         return;
     log_line(LOG_WARN, "history",
              "history/ ends with sequence %lu and the state begins with %lu: reads of the time "
-             "between are refused",
+             "between are refused, and its rows are not compared with this journal",
              history_file_applied(keep->file), sequence);
     int failed = history_file_begin(keep->file);
+    history_keep_mark(keep, engine);
+    *history_file_mark(keep->file) = history_keep_marked(keep);
     if (failed == 0)
         failed = end_write(keep, put_gaps(keep, engine, sequence, newest_ms), sequence);
     history_keep_end(keep);
@@ -208,25 +209,26 @@ void history_keep_forget(struct history_keep *keep, const struct engine *engine,
     show(keep);
 }
 
-void history_keep_cut(struct history_keep *keep, uint64_t sequence)
+bool history_keep_cut(struct history_keep *keep, uint64_t sequence)
 {
     if (!history_keep_is_written(keep) || history_file_applied(keep->file) <= sequence)
-        return;
+        return false;
+    uint64_t former = history_file_applied(keep->file);
+    history_keep_end(keep);
+    int failed = history_file_go_back(keep->file, sequence);
     log_line(LOG_WARN, "history",
-             "history/ has sequence %lu and the journal ends with %lu: cut; if it is not of this "
-             "journal, perp history rebuild makes it again",
-             history_file_applied(keep->file), sequence);
-    int failed = history_file_begin(keep->file);
-    if (failed == 0)
-        failed = end_write(keep, history_file_cut(keep->file, sequence), sequence);
+             "history/ had sequence %lu and the journal ends with %lu: its rows behind %lu are "
+             "made again",
+             former, sequence, history_file_applied(keep->file));
     if (failed != 0)
         stop(keep, "cutting it", failed);
     show(keep);
+    return failed == 0;
 }
 
 /* ---- rows into the file ---------------------------------------------------------------------- */
 
-void history_keep_publish(struct history_keep *keep, uint64_t sequence)
+void history_keep_publish(struct history_keep *keep)
 {
     if (!history_keep_is_written(keep))
         show_rings(keep);
@@ -238,8 +240,6 @@ void history_keep_publish(struct history_keep *keep, uint64_t sequence)
             atomic_store_explicit(&keep->added[i], keep->rings[i]->added, memory_order_release);
     atomic_store_explicit(&keep->added[HISTORY_PRIVATE], keep->privates->added,
                           memory_order_release);
-    /* Release: the positions hold the rows of this command (pairs: history_keep_flush). */
-    atomic_store_explicit(&keep->sequence, sequence, memory_order_release);
 }
 
 bool history_keep_has(struct history_keep *keep, uint64_t sequence)
@@ -442,17 +442,16 @@ static int pass_replayed(struct history_keep *keep, uint64_t sequence)
 }
 
 /* One commit. Returns the rows written. */
-static int commit(struct history_keep *keep, uint64_t sequence, const struct hash_point *mark)
+static int commit(struct history_keep *keep, const struct hash_point *mark)
 {
-    uint64_t at[HISTORY_TABLES];
+    uint64_t sequence = mark->sequence, at[HISTORY_TABLES];
     int written = 0;
     uint64_t former = history_file_applied(keep->file);
     int failed = history_file_begin(keep->file);
 
     if (failed != 0)
         return failed;
-    if (mark->sequence != 0)
-        *history_file_mark(keep->file) = *mark;
+    *history_file_mark(keep->file) = *mark;
     failed = end_write(keep, write_tables(keep, sequence, at, &written), sequence);
     if (failed != 0)
         return failed;
@@ -468,11 +467,10 @@ int history_keep_flush(struct history_keep *keep, bool durable)
 {
     if (!history_keep_is_written(keep))
         return 0;
-    struct hash_point mark = history_keep_marked(keep); /* first: it is of no later sequence */
-    uint64_t sequence = atomic_load_explicit(&keep->sequence, memory_order_acquire);
-    bool is_new = sequence > history_file_applied(keep->file) ||
-                  (durable && mark.sequence > history_file_mark(keep->file)->sequence);
-    int written = is_new ? commit(keep, sequence, &mark) : pass_replayed(keep, sequence);
+    struct hash_point mark =
+        history_keep_marked(keep); /* the positions that are read now are later */
+    bool is_new = mark.sequence > history_file_applied(keep->file);
+    int written = is_new ? commit(keep, &mark) : pass_replayed(keep, mark.sequence);
     if (written == -EAGAIN)
         return 0; /* a page of a list is under way; the next step finds it done */
     if (written < 0) {
@@ -504,10 +502,12 @@ int history_keep_step(struct history_keep *keep, uint64_t now_ns)
     return history_keep_flush(keep, false);
 }
 
-void history_keep_make_room(struct history_keep *keep)
+void history_keep_make_room(struct history_keep *keep, const struct engine *engine)
 {
-    int written = history_keep_is_full(keep) ? history_keep_flush(keep, false) : 0;
-
+    if (CC_LIKELY(!history_keep_is_full(keep)))
+        return;
+    history_keep_mark(keep, engine);
+    int written = history_keep_flush(keep, false);
     if (written < 0 && history_keep_is_written(keep))
         stop(keep, "a commit", written);
 }

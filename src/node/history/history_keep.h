@@ -18,12 +18,12 @@
 #define NODE_HISTORY_HISTORY_KEEP_H
 
 #include "base/published.h"
+#include "engine/engine.h"
 #include "node/history/history_ring.h"
 #include "node/history/private_keep.h"
 #include "store/history_file.h"
 
 struct history;
-struct engine;
 
 /* A row of the file, shaped like a row of a ring. */
 struct history_found {
@@ -48,9 +48,8 @@ struct history_keep {
     bool is_viewing;               /* a view of one commit has begun */
     _Atomic bool is_damaged;       /* a read met a page that is not as it was written */
     /* The follower's. */
-    _Atomic uint64_t sequence;
     _Atomic uint64_t added[HISTORY_TABLES]; /* positions */
-    struct hash_board marks;                /* the state after an earlier sequence */
+    struct hash_board marks;                /* what the next commit ends with */
     /* The history thread's. */
     _Atomic uint64_t committed[HISTORY_TABLES]; /* positions below are in the file */
     _Atomic bool is_stopped;
@@ -78,18 +77,23 @@ void history_keep_free(struct history_keep *keep);
 void history_keep_forget(struct history_keep *keep, const struct engine *engine,
                          uint64_t newest_ms);
 
-/* The end of a recovery at `sequence`: rows above it, which the journal has lost, are removed. A
- * failure ends the writing and is logged. */
-void history_keep_cut(struct history_keep *keep, uint64_t sequence);
+/* The end of a recovery at `sequence`. True: the file had rows above it, which nothing shows to be
+ * this journal's below it either; those behind an older commit are removed, and the recovery is to
+ * be done again. A failure ends the writing and is logged. */
+CC_MUST_USE bool history_keep_cut(struct history_keep *keep, uint64_t sequence);
 
-/* The command with this sequence has been applied. */
-void history_keep_publish(struct history_keep *keep, uint64_t sequence);
+/* A command has been applied. */
+void history_keep_publish(struct history_keep *keep);
 
-/* The state after the last command that was published: by it a start knows the file as that of
- * its journal. The publisher's thread, now and then. */
-static inline void history_keep_mark(struct history_keep *keep, const struct hash_point *point)
+/* The state behind the last command that was published. The next commit ends there: by it a start
+ * knows the file as that of its journal. The publisher's thread, now and then, and when the keep is
+ * full. */
+static inline void history_keep_mark(struct history_keep *keep, const struct engine *engine)
 {
-    hash_board_set(&keep->marks, point);
+    struct hash_point point = { .sequence = engine_sequence(engine) };
+
+    engine_effects_hash(engine, point.hash);
+    hash_board_set(&keep->marks, &point);
 }
 
 /* The last of them; sequence 0: there is none, or it is being written now. */
@@ -143,9 +147,9 @@ uint64_t history_keep_orders_from(struct history_keep *keep, uint64_t account_id
 /* The sequence below which requested withdrawals of any account may be missing; 0: none are. */
 uint64_t history_keep_withdrawals_from(struct history_keep *keep);
 
-/* For the thread that recovers, before there is a history thread: commits if the rings are full. A
- * failure ends the writing and is logged. */
-void history_keep_make_room(struct history_keep *keep);
+/* For the thread that recovers, before there is a history thread: commits what is published, up to
+ * the engine's state, if the rings are full. A failure ends the writing and is logged. */
+void history_keep_make_room(struct history_keep *keep, const struct engine *engine);
 
 /* Ends the view of one commit that one of the functions above began. */
 void history_keep_end(struct history_keep *keep);

@@ -24,15 +24,16 @@ struct recovering {
     int count;
     struct frame_mark marks[LISTED_MAX]; /* of those with a whole head */
     uint32_t mark_count;
-    uint64_t frame;              /* newest that a snapshot covers */
-    bool from_genesis;           /* whatever snapshots there are */
-    bool is_whole;               /* archive/ and journal/ hold every record since the first */
-    bool remakes_history;        /* from_genesis because the history lacks rows */
-    struct snapshot_head newest; /* that is whole to its head, of this rules_version; or none */
-    struct snapshot_head seen;   /* with from_genesis: compared in passing; sequence 0: none */
-    struct hash_point mark;      /* of the history's file; sequence 0: none */
-    uint32_t found_version;      /* with REPLAY_rules_version: of the record */
-    uint64_t relisted;           /* segments, if archive/index was made again; else 0 */
+    uint64_t frame;                /* newest that a snapshot covers */
+    bool from_genesis;             /* whatever snapshots there are */
+    bool is_whole;                 /* archive/ and journal/ hold every record since the first */
+    bool remakes_history;          /* from_genesis because the history lacks rows */
+    struct snapshot_head newest;   /* that is whole to its head, of this rules_version; or none */
+    struct snapshot_head seen;     /* with from_genesis: compared in passing; sequence 0: none */
+    struct hash_point mark;        /* of the history's file; sequence 0: none */
+    uint32_t found_version;        /* with REPLAY_rules_version: of the record */
+    uint64_t relisted;             /* segments, if archive/index was made again; else 0 */
+    struct recovery_result former; /* of a run that is done again, or 0 */
     struct replica_replay replica_replay; /* applies to the replica */
 };
 
@@ -505,6 +506,21 @@ static enum refusal_kind agree(void *context, const struct frame_tail *tails, ui
     return config->agree(config->agree_context, tails, count, least, keep, refusal);
 }
 
+/* Adds what a run that was done again has cut and mended, and the next one does not find. */
+static void add_former(struct recovery_result *result, const struct recovery_result *former)
+{
+    result->cut_bytes += former->cut_bytes;
+    result->cut_frames += former->cut_frames;
+    result->witness_damaged |= former->witness_damaged;
+    result->exchange_damaged |= former->exchange_damaged;
+    result->is_upgraded = result->is_upgraded || former->is_upgraded;
+    if (former->discarded_frames == 0)
+        return;
+    result->discarded_frames = former->discarded_frames;
+    result->discarded_first = former->discarded_first;
+    result->discarded_last = former->discarded_last;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 enum refusal_kind recover_state(struct recover_engines *engines,
@@ -542,7 +558,14 @@ enum refusal_kind recover_state(struct recover_engines *engines,
         replica_replay_end(&recovering.replica_replay);
         if (recovering.relisted > 0)
             engines->chain.archive_relisted = recovering.relisted;
+        add_former(&engines->chain, &recovering.former);
         engines->replay_ns = clock_monotonic_ns(config->clock) - began_ns;
+        if (kind == REFUSAL_none &&
+            history_keep_cut(&config->sink->history->keep, engine_sequence(engines->primary))) {
+            recovering.mark = *history_file_mark(config->history_file);
+            recovering.former = engines->chain;
+            continue;
+        }
         if (kind == REFUSAL_record_refused && !is_tried_again(&recovering)) {
             explain(&recovering);
             break;

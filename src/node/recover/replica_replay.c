@@ -16,8 +16,8 @@ static void apply(struct replica_replay *replay, const struct command *command)
     history_prefetch(replay->sink->history, command);
     engine_apply(replay->engine, command, &replay->sink->sink, &result);
     struct history_keep *keep = &replay->sink->history->keep;
-    history_keep_publish(keep, result.sequence);
-    history_keep_make_room(keep);
+    history_keep_publish(keep);
+    history_keep_make_room(keep, replay->engine);
 }
 
 /* Waits a little after a look that found nothing. */

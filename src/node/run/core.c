@@ -202,7 +202,6 @@ enum refusal_kind core_recover(struct core *core, struct refusal *refusal)
         kind = open_heads(core, refusal);
     if (kind != REFUSAL_none)
         return kind;
-    history_keep_cut(&core->follower.sink.history->keep, engine_sequence(core->replica));
     int failed = frame_board_init(&core->frames);
     if (failed == 0)
         failed = make_writer(core);

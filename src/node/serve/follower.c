@@ -20,13 +20,19 @@ static void show(struct follower *follower)
                           memory_order_release);
 }
 
-/* The state now, for the history. */
+/* The state now, for the history: its next commit ends here. */
 static void mark_history(struct follower *follower)
 {
-    struct hash_point point;
+    history_keep_mark(&follower->sink.history->keep, follower->engine);
+    follower->marked = engine_sequence(follower->engine);
+}
 
-    sequencer_hash_point(follower->engine, &point);
-    history_keep_mark(&follower->sink.history->keep, &point);
+/* Not behind each command, but when nothing waits, or the history waits for it. */
+static bool marks_history(const struct follower *follower, bool has_applied, uint64_t now_ns)
+{
+    return follower->marked != engine_sequence(follower->engine) &&
+           (!has_applied || now_ns - follower->marked_ns >= MARK_NS ||
+            history_keep_is_full(&follower->sink.history->keep));
 }
 
 int follower_end_history(struct follower *follower)
@@ -142,7 +148,7 @@ static int apply(struct follower *follower, const struct record_view *record, ui
     }
     history_prefetch(follower->sink.history, command);
     apply_watched(follower, command);
-    history_keep_publish(&follower->sink.history->keep, sequence);
+    history_keep_publish(&follower->sink.history->keep);
     published_add(&follower->counters.commands, 1);
     if (command->code == REQUEST_effects_hash) {
         published_add(&follower->counters.hashes, 1);
@@ -395,12 +401,12 @@ int follower_step(struct follower *follower)
     bool has_applied = work != 0;
     if (has_applied) {
         show(follower);
-        if (began_ns - follower->marked_ns >= MARK_NS) {
-            follower->marked_ns = began_ns;
-            mark_history(follower);
-        }
         restart_bound_add(&follower->bound, engine_sequence(follower->engine),
                           clock_monotonic_ns(follower->clock) - began_ns);
+    }
+    if (marks_history(follower, has_applied, began_ns)) {
+        follower->marked_ns = began_ns;
+        mark_history(follower);
     }
     restart_bound_step(&follower->bound, began_ns);
     work += !book_writer_run(&follower->books, follower->engine);

@@ -106,6 +106,7 @@ struct follower {
     struct follower_counters counters;
     struct exchange_counters exchange_counters;
     uint64_t marked_ns;     /* clock_monotonic_ns of the last mark of the history */
+    uint64_t marked;        /* its sequence */
     uint64_t answer_end_ns; /* clock_monotonic_ns: no query begins a step after it in this turn */
     uint64_t busy_until_ns; /* likewise: records have come lately */
     uint32_t slice_rows;    /* of a query's step in this turn */

@@ -144,6 +144,7 @@ struct rebuilding {
     struct history_sink rows;
     const struct data_directory *directory;
     struct history_file *file;
+    struct fold fold;
     uint64_t seen; /* the last sequence whose rows are all made */
     int error;     /* of the file, or of memory */
     char folder[PATH_BYTES];
@@ -202,8 +203,8 @@ static int see_record(void *context, const struct chain_frame *frame, uint64_t s
         begin(rebuilding);
     if (rebuilding->error != 0)
         return REPLAY_given_up;
-    history_keep_publish(&rebuilding->rows.history->keep, sequence);
-    history_keep_make_room(&rebuilding->rows.history->keep);
+    history_keep_publish(&rebuilding->rows.history->keep);
+    history_keep_make_room(&rebuilding->rows.history->keep, rebuilding->fold.engine);
     rebuilding->seen = sequence;
     return 0;
 }
@@ -249,20 +250,21 @@ static bool replay(struct context *context, struct rebuilding *rebuilding, uint6
         .context = rebuilding,
     };
     struct refusal refusal;
-    struct fold fold;
 
     begin(rebuilding);
     rebuilding->sink =
         (struct engine_sink){ .emit = emit, .ignores = rebuilding->rows.sink.ignores };
     enum refusal_kind kind = REFUSAL_none;
     if (rebuilding->error == 0)
-        kind = fold_run(&config, &fold, &refusal);
+        kind = fold_run(&config, &rebuilding->fold, &refusal);
     if (rebuilding->error != 0)
         return failed(context, rebuilding->folder, rebuilding->error);
     if (kind != REFUSAL_none)
         return data_directory_refused(context, rebuilding->directory, &refusal);
-    fold_free(&fold);
-    int written = last == 0 ? 0 : history_keep_flush(&rebuilding->rows.history->keep, true);
+    struct history_keep *keep = &rebuilding->rows.history->keep;
+    history_keep_mark(keep, rebuilding->fold.engine);
+    fold_free(&rebuilding->fold);
+    int written = last == 0 ? 0 : history_keep_flush(keep, true);
     if (written < 0)
         return failed(context, rebuilding->folder, written);
     if (history_file_applied(rebuilding->file) != last) /* the log line above says why */
