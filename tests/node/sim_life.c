@@ -1,9 +1,6 @@
 /* Lives of a simulated process: how it starts, what goes wrong with it, how it ends. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base64.h"
 #include "base/config.h"
@@ -17,14 +14,12 @@
 enum {
     HISTORY_ROWS = 1 << 12,
     PRIVATE_EVENTS = 65536, /* of an account, in the history */
-    HISTORY_ODDS = 8,       /* seeds of the upper half of so many keep rows in a file */
     START_TRIES = 8,
     RECRASH_ODDS = 3, /* one start in so many dies of a disk that stops */
     RECRASH_CALLS = 60,
     VARY_ODDS = 2,
     FAULT_CALLS = 40,
     ROT_ODDS = 10,
-    HISTORY_ROT_ODDS = 6,
     REAL_ODDS = 25,
     AUDIT_ODDS = 16,
     OPTIONS = 19,
@@ -142,66 +137,6 @@ static void configure(struct sim *sim)
     config_free(&config);
 }
 
-/* ---- the file of the history ----------------------------------------------------------------- */
-
-void sim_history_make(struct sim *sim, uint64_t seed)
-{
-    static const char in_memory[] = "/dev/shm/perpd-sim-XXXXXX",
-                      on_disk[] = "/tmp/perpd-sim-XXXXXX";
-
-    if (seed % HISTORY_ODDS < HISTORY_ODDS / 2)
-        return;
-    memcpy(sim->history_folder, in_memory, sizeof in_memory);
-    if (mkdtemp(sim->history_folder) != NULL)
-        return;
-    memcpy(sim->history_folder, on_disk, sizeof on_disk);
-    char *made = mkdtemp(sim->history_folder);
-    INVARIANT(made != NULL);
-}
-
-/* Before a start: a few bytes of the file have changed, or it is gone. The choice follows from what
- * has happened, so that the rest of the run is as without it. */
-static void rot_history(struct sim *sim)
-{
-    char path[64];
-    struct stat status;
-
-    snprintf(path, sizeof path, "%s/data.mdb", sim->history_folder);
-    if (sim->history_folder[0] == '\0' || !sim_may(sim, SIM_EVENT_rot) ||
-        stat(path, &status) != 0 || status.st_size == 0)
-        return;
-    uint64_t draw = mix_fold(sim->traffic.sent_count + 1u, 0x9E3779B97F4A7C15u);
-    if (draw % HISTORY_ROT_ODDS != 0)
-        return;
-    sim_note(sim, "history damaged", draw, (uint64_t)status.st_size);
-    sim->outcome->histories_damaged++;
-    if (draw / 256 % 8 == 0) {
-        (void)unlink(path);
-        return;
-    }
-    int file = open(path, O_WRONLY | O_CLOEXEC);
-    INVARIANT(file >= 0);
-    for (uint64_t k = 1; k <= 3; k++) {
-        off_t at = (off_t)(mix_fold(draw, k) % (uint64_t)status.st_size);
-        ssize_t written = pwrite(file, &draw, 1, at);
-        INVARIANT(written == 1);
-    }
-    close(file);
-}
-
-void sim_history_free(struct sim *sim)
-{
-    static const char *const names[] = { "data.mdb", "data.mdb.damaged" };
-    char path[96];
-
-    for (size_t i = 0; i < CC_COUNT(names) && sim->history_folder[0] != '\0'; i++) {
-        snprintf(path, sizeof path, "%s/%s", sim->history_folder, names[i]);
-        (void)unlink(path);
-    }
-    if (sim->history_folder[0] != '\0')
-        (void)rmdir(sim->history_folder);
-}
-
 /* ---- starts ---------------------------------------------------------------------------------- */
 
 static enum refusal_kind open_core(struct sim *sim, struct refusal *refusal)
@@ -242,7 +177,7 @@ static enum refusal_kind open_core(struct sim *sim, struct refusal *refusal)
     configure(sim);
     int no_memory = core_make_keyring(&sim->core);
     INVARIANT(no_memory == 0);
-    rot_history(sim);
+    sim_history_rot(sim);
     kind = core_recover(&sim->core, refusal);
     if (sim->core.history_file != NULL)
         sim->has_gap = sim->has_gap || history_file_from(sim->core.history_file) != 1;

@@ -131,11 +131,15 @@ void sim_quiesce(struct sim *sim);
 /* An answer has left: from here on the client counts on it. */
 void sim_acknowledge(struct sim *sim, struct traffic_sent *sent);
 
-/* ---- sim_life.c ------------------------------------------------------------------------------ */
+/* ---- sim_history.c --------------------------------------------------------------------------- */
 
 /* The file of the history, in every other run; nothing of it stays. */
 void sim_history_make(struct sim *sim, uint64_t seed);
+void sim_history_rot(struct sim *sim);
 void sim_history_free(struct sim *sim);
+
+/* ---- sim_life.c ------------------------------------------------------------------------------ */
+
 void sim_profile_init(struct sim *sim, uint64_t seed);
 void sim_start(struct sim *sim);
 void sim_die(struct sim *sim, bool power_loss);
