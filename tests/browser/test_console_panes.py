@@ -1,5 +1,5 @@
 """test_console_panes.py BUILD - what each pane of the trader's page shows while it loads, without
-rows, when a read fails, when the stream is stale and when it is gone.
+rows, when a read fails, live, at the end of a list, when the stream is stale and when it is gone.
 PERPD_SHOTS=FOLDER keeps pictures. Skipped where tools/setup --browser was not called.
 """
 import pathlib
@@ -7,11 +7,12 @@ import sys
 
 import chromium
 import proxy
-from console_page import Console, same
+from console_page import Console, check, same
 from test_console import BTC_PRICE
-from test_console_faults import shows
+from test_console_faults import place, shows
 
-from client import PATIENCE_S, SMALL_TABLES, Perpd
+from client import (PATIENCE_S, PLACE_LIMIT, SMALL_TABLES, Account, Perpd, envelope, limit_body,
+                    payload_of)
 from ports import free_port
 
 # The reads of the page whose path is like sessionStorage's `like` do as its `reads` says.
@@ -32,6 +33,7 @@ TABS = {"Open orders": "no open orders", "Positions": "no positions", "Fills": "
 OWN = {"Funding": ("/funding-rates", "loading rates", "planted"),
        "History": ("/orders.*limit=50$", "loading orders", "planted.*try again"),
        "Keys": ("/auth/", "loading keys", "planted.*try again"),
+       "Balance": ("/cash_balances", "Withdrawable now", "planted"),
        "Latency": ("/latency", "loading the exchange", "planted|not answer")}
 
 
@@ -143,6 +145,66 @@ def private(console):
             pane(console, "account", TABS.get(name, "ms until.*count"))
 
 
+def live(console, exchange, maker, taker):
+    """Rows, and the end of each list; a page that fails on the way there is asked for again."""
+    console.page.run("document.querySelector('.chip.account').click()")
+    console.press("Get 10000 test USDC")
+    console.until("document.querySelector('.equity')?.textContent === '10,000.00 USDC'")
+    console.press("close")
+    maker.limit(BTC_PRICE, -20_000)
+    for _ in range(60):
+        taker.limit(BTC_PRICE, 10, expiry=0)
+    place(console, "100000", "0.01")
+    tab(console, "Positions", "▲ long")
+    console.tab("Open orders")
+    place(console, "99000", "0.01")
+    pane(console, "account", "99,000.0")
+    for name, rows in (("Positions", "▲ long"), ("Fills", "that is all"), ("History", "filled"),
+                       ("Balance", "9,999")):
+        tab(console, name, rows)
+    tab(console, "History", "that is all")
+    console.press("cash")
+    pane(console, "account", "faucet.*that is all")
+    for name, rows in (("book", "100,000.0"), ("trades", "100,000.0"), ("candles", "volume")):
+        pane(console, name, rows)
+    pane(console, "depth", "1 bid and 1 ask levels")
+    older = ".pane-trades .nothing button"
+    reads(console, "fail", "/trades")
+    console.until(f"document.querySelector('{older}') !== null")
+    console.page.run(f"document.querySelector('{older}').click()")
+    pane(console, "trades", "planted.*try again")
+    reads(console, None)
+    console.page.run(f"document.querySelector('{older}').click()")
+    pane(console, "trades", "that is all.*the list stands still")
+    wanted = len(exchange.get("/api/v1/markets/BTC-PERP/trades?limit=500").json["trades"])
+    check(wanted > 50, "too few trades", wanted)
+    same("every trade", len(console.rows(".pane-trades tbody", 2)), wanted)
+    taker.limit(BTC_PRICE, 10, expiry=0)
+    console.press("newest")
+    console.until("document.querySelectorAll('.pane-trades tbody tr').length === 50")
+    console.pictures("pane-live")
+
+
+def decoded(console, maker):
+    """What is pasted is no payload; an envelope, of which the exchange says what is wrong."""
+    def paste(text):
+        console.page.run(f"""{{ const field = document.getElementById('decoder');
+          field.value = {text!r};
+          field.dispatchEvent(new Event('input', {{ bubbles: true }})); }}""")
+
+    console.tab("Decoder")
+    paste("!")
+    pane(console, "account", "neither Base64 nor hex")
+    payload = payload_of(PLACE_LIMIT, limit_body(maker.id, BTC_PRICE, 100), maker.session)
+    for wrong, said in ((0, "✓ signature"), (1, "✗ signature: invalid_signature")):
+        signature = bytearray(maker.session.sign(payload))
+        signature[0] ^= wrong
+        paste(envelope(payload, maker.session.public, bytes(signature)).decode())
+        pane(console, "account", "place_limit_order")
+        console.press("ask the exchange")
+        pane(console, "account", said)
+
+
 def main():
     if chromium.program() is None:
         print("skipped: chromium is not installed (tools/setup --browser installs it)")
@@ -152,6 +214,7 @@ def main():
     perpd = Perpd(pathlib.Path(sys.argv[1]) / "perpd", "--exchange.testnet=on",
                   f"--exchange.passkey_origins=http://localhost:{between.port}",
                   f"--net.listen=127.0.0.1:{port}", "--exchange.oracle_max_age_ms=0",
+                  "--net.debug_payload=on",
                   *SMALL_TABLES)
     try:
         exchange = perpd.start()
@@ -162,6 +225,9 @@ def main():
             markets(console)
             streamed(console, between)
             private(console)
+            maker, taker = (Account(exchange, 10 ** 15) for _ in range(2))
+            live(console, exchange, maker, taker)
+            decoded(console, maker)
         print("the states of every pane: passed")
         return 0
     finally:

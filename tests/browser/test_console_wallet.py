@@ -5,6 +5,7 @@ tools/setup --browser was not called.
 """
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -14,10 +15,11 @@ import chromium
 import packages
 from console_page import FILL, WEB, Console, check, same
 
-from client import PATIENCE_S, SMALL_TABLES, Perpd
+from client import PATIENCE_S, SMALL_TABLES, Perpd, Secp256k1Key, payload_of
 from ports import free_port
 
 TO = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+CREATE_PORTFOLIO = 24
 # What was sent to the exchange to be executed, and what the page may be told wrongly.
 WITNESS = """window.posts = [];
 { const real = window.fetch;
@@ -136,6 +138,34 @@ def withdraw(console, exchange):
     console.until("document.querySelector('.equity').textContent === '9,749.999999 USDC'")
 
 
+def transfer(console, exchange):
+    """Money goes to another portfolio of the account, once there is one; the rows sum up."""
+    def submit(words):
+        console.page.run("document.querySelectorAll('form.withdraw')[1].requestSubmit()")
+        says(console, "form.withdraw:last-of-type", words)
+
+    number = int(console.page.run("document.querySelector('.chip.account').textContent")[8:])
+    check(console.page.run("document.getElementById('transfer-amount') === null"), "to where?")
+    key = Secp256k1Key(b"\x11" * 32)  # wallet_page.js
+    payload = payload_of(CREATE_PORTFOLIO, struct.pack("<QII", number, 0, 0) +
+                         b"Reserve".ljust(32, b"\0"), key)
+    same("a portfolio", exchange.kept(exchange.wrap("/api/v1/portfolio/create", payload, key)).json
+         .get("status"), "request_completed")
+    console.open()
+    console.tab("Balance")
+    console.until("document.getElementById('transfer-destination')?.value === '0/1'")
+    console.page.run(f"{{ {FILL} fill('transfer-amount', '1000.5') }}")
+    submit("Transfer 1,000.500000 USDC to 0/1.")
+    says(console, "form.withdraw:last-of-type .typed", "1000.5 USDC")
+    console.pictures("transfer", "Orders",
+                     "document.querySelectorAll('.withdraw')[1].scrollIntoView()")
+    submit("The money has moved.")
+    console.comes_to(".pane-account table:has(tfoot)", [
+        ["Portfolio", "Name", "Cash USDC", "Equity"],
+        ["0/0", "Main", "8749.499999", "8749.499999"],
+        ["0/1", "Reserve", "1000.500000", "1000.500000"], ["all", "", "9749.999999", ""]])
+
+
 def key_file(console, folder, perp):
     """On a test exchange alone the page makes a key, which must be saved before it is used, and
     is kept nowhere."""
@@ -208,6 +238,7 @@ def main():
             faults(console)
             account(console)
             withdraw(console, exchange)
+            transfer(console, exchange)
             key_file(console, pathlib.Path(folder), build / "perp")
             same("faults", console.faults(), [])
         print("accounts of wallets and key files: passed")

@@ -16,6 +16,7 @@ import type { Market } from './market';
 import { Loading, Nothing } from './pane';
 import { type Values, portfolioBytes } from './payload';
 import { statusText } from './code_text';
+import { Portfolios, usePortfolios } from './portfolios';
 import { PLACE, type Trader } from './trader';
 import { Withdraw } from './withdraw';
 
@@ -201,13 +202,16 @@ const MONEY = { cash_balance: 'Cash', equity: 'Equity', initial_margin: 'Initial
 
 function Balance({ trader }: Props) {
   const { balance } = trader.account!;
+  const { rows, problem, others } = usePortfolios(trader);
   return (
     <>
     <dl class="details money">
-      {Object.entries(MONEY).map(([name, title]) => <div key={name}><dt>{title}, USDC</dt><dd>{shownText(balance[name])}</dd></div>)}
+      {Object.entries(MONEY).map(([name, title]) => <div key={name}><dt>{title}, USDC</dt><dd>{shownText(balance[name], 2)}</dd></div>)}
       <div><dt>State</dt><dd>{statusText(balance.status)}</dd></div>
     </dl>
-    <Withdraw trader={trader} />
+    {problem !== null && <Nothing>the portfolios are not there: {problem}</Nothing>}
+    {rows !== null && <Portfolios rows={rows} />}
+    <Withdraw trader={trader} places={others} />
     </>
   );
 }

@@ -20,7 +20,7 @@ import { TradesPane } from './trades_pane';
 const TABS = ['Chart', 'Book', 'Trade', 'Orders', 'Markets'] as const;
 const LICENCES = '/console/licences.txt';
 type Tab = (typeof TABS)[number];
-type Desk = typeof import('./desk');
+export type Desk = typeof import('./desk');
 
 /** It is asked for at once, and shown behind the market. */
 const loadingDesk = import('./desk');
@@ -130,7 +130,7 @@ export function App({ exchange }: { exchange: Exchange }) {
           <DepthPane exchange={exchange} onPick={(price) => pick('price', price)} />
           {desk !== null && trader !== null && <desk.AccountPanes exchange={exchange} trader={trader} tab={section} onTab={setSection} onClose={close} onChange={change} />}
         </div>
-        <div class="column right"><BookPane exchange={exchange} onPick={pick} onOwn={toOrder} /><TradesPane exchange={exchange} /></div>
+        <div class="column right"><BookPane exchange={exchange} onPick={pick} onOwn={toOrder} /><TradesPane exchange={exchange} desk={desk} /></div>
       </main>
       <Tabs tab={tab} onTab={setTab} />
       <Help dialog={help} />

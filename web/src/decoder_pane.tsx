@@ -1,6 +1,26 @@
 /* A payload, pasted: what every byte of it is. */
 import { useState } from 'preact/hooks';
+import { API, type Problem, ask } from './api';
 import { decode } from './decoder';
+
+/** What the exchange says of an envelope, where it judges them. */
+function Verdict({ text }: { text: string }) {
+  const [said, setSaid] = useState<{ text: string; lines: string[] } | null>(null);
+  const lines = said?.text === text ? said.lines : [];
+  const judge = async () => {
+    try {
+      const { body } = await ask(`${API}/debug/payload`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: text });
+      setSaid({ text, lines: [
+        ...body.checks.map((one: any) => `${one.ok ? '✓' : '✗'} ${one.check}${one.code === undefined ? '' : `: ${one.code}`} ${one.detail ?? ''}`),
+        ...body.mistakes.map((one: any) => `${body.proved ? 'proved' : 'perhaps'}: ${one.mistake}. ${one.detail}`),
+      ] });
+    } catch (caught) {
+      const { status, message } = caught as Problem;
+      setSaid({ text, lines: [status === 404 ? 'This exchange judges no payloads (net.debug_payload).' : message] });
+    }
+  };
+  return <div class="health-line"><button type="button" class="button" onClick={() => void judge()}>ask the exchange</button>{lines.length > 0 && <ul class="verdict" role="status">{lines.map((line) => <li key={line}>{line}</li>)}</ul>}</div>;
+}
 
 export function DecoderPane() {
   const [text, setText] = useState('');
@@ -11,6 +31,7 @@ export function DecoderPane() {
         <textarea id="decoder" rows={3} spellcheck={false} autocomplete="off" value={text} onInput={(event) => setText(event.currentTarget.value)} />
       </label>
       {wrong !== null && <p class="health-line tone-bad" role="status">{wrong.at !== null && `byte ${wrong.at}: `}{wrong.text}</p>}
+      {text.trim().startsWith('{') && <Verdict text={text.trim()} />}
       {rows.length > 0 && (
         <div class="scroll" tabIndex={0} role="group" aria-label="Decoded bytes">
           <table>

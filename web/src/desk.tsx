@@ -8,5 +8,6 @@ words.status = statusText;
 
 export { AccountMenu } from './account_menu';
 export { AccountPanes, TABS, cancelAll } from './account_panes';
+export { OlderTrades } from './older_trades';
 export { TicketPane } from './ticket_pane';
 export { Trader } from './trader';

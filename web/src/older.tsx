@@ -37,7 +37,7 @@ export function useOlder(trader: Trader, path: string, kept: any[]): Older {
 }
 
 /** The end of a list, or the way to it. */
-export function ListEnd({ older: { isEnd, wrong, more } }: { older: Older }) {
+export function ListEnd({ older: { isEnd, wrong, more } }: { older: Omit<Older, 'rows'> }) {
   if (isEnd) return <Nothing>that is all</Nothing>;
   return <p class="nothing" role="status">{wrong} <button type="button" class="button" onClick={() => void more()}>{wrong === null ? 'older' : 'try again'}</button></p>;
 }

@@ -40,8 +40,8 @@ export function makePayload(name: keyof Bodies, signer: Signer, values: Values):
   return { request, id: uuidText(id), bytes: joinBytes(header, id, body) };
 }
 
-export function portfolioBytes(account: bigint): Bytes {
-  return joinBytes(integerBytes(account, 8), new Uint8Array(8));
+export function portfolioBytes(account: bigint, subaccount = 0n, portfolio = 0n): Bytes {
+  return joinBytes(integerBytes(account, 8), integerBytes(subaccount, 4), integerBytes(portfolio, 4));
 }
 
 export type ByteRow = { offset: number; size: number; hex: string; name: string; value: string };

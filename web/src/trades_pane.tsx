@@ -1,5 +1,6 @@
 /* The tape: trades as they happen, newest on top; a click shows all of one. */
-import { useCallback, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import type { Desk } from './app';
 import { shownText } from './decimal';
 import type { Exchange } from './exchange';
 import { big } from './json';
@@ -39,22 +40,26 @@ function Details({ trade }: { trade: Trade }) {
   );
 }
 
-export function TradesPane({ exchange }: { exchange: Exchange }) {
+export function TradesPane({ exchange, desk }: { exchange: Exchange; desk: Desk | null }) {
   const { market, tape } = useModel(exchange);
   useModel(tape);
+  const [held, setHeld] = useState<Trade[] | null>(null);
+  useEffect(() => setHeld(null), [market]);
+  const rows = held ?? tape?.trades.slice(0, ROWS) ?? [];
   const [open, setOpen] = useState<Trade | null>(null);
   const toggle = useCallback((trade: Trade) => setOpen((open) => (open?.trade_seq === trade.trade_seq ? null : trade)), []);
   return (
     <Pane name="trades" title="Trades" source={{ exchange, channel: 'trades', market: market?.name }}>
       {(market === null || tape === null || !tape.isLoaded) && <Loading what="trades" />}
       {open !== null && <Details trade={open} />}
-      {market !== null && tape?.isLoaded && (tape.trades.length === 0 ? <Nothing>no trades yet</Nothing> : (
+      {market !== null && tape?.isLoaded && (rows.length === 0 ? <Nothing>no trades yet</Nothing> : <>
         <table>
           <caption class="visually-hidden">Trades of {market.name}, newest first</caption>
           <thead><tr><th scope="col">Price</th><th scope="col">Size</th><th scope="col">Time</th></tr></thead>
-          <tbody>{tape.trades.slice(0, ROWS).map((trade) => <Row key={String(trade.trade_seq)} trade={trade} market={market} onOpen={toggle} />)}</tbody>
+          <tbody>{rows.map((trade) => <Row key={String(trade.trade_seq)} trade={trade} market={market} onOpen={toggle} />)}</tbody>
         </table>
-      ))}
+        {desk !== null && <desk.OlderTrades market={market} rows={rows} isHeld={held !== null} onRows={setHeld} />}
+      </>)}
     </Pane>
   );
 }
