@@ -354,9 +354,8 @@ static bool has_other_work(const struct protocol *protocol)
 {
     const struct conn_table *conns = &protocol->context.conns;
     return protocol->work > 0 || conn_queue_count(conns, CONN_READS) > 0 ||
-           conn_queue_count(conns, CONN_SHAKING) > 0 ||
-           conn_queue_count(conns, CONN_CROWD_SHAKING) > 0 ||
-           ring_ready(protocol->config.replies) > 0 || stream_feed_has_work(&protocol->streams);
+           conn_shaking_count(conns) > 0 || ring_ready(protocol->config.replies) > 0 ||
+           stream_feed_has_work(&protocol->streams);
 }
 
 uint32_t protocol_turn_end(struct protocol *protocol)
@@ -407,8 +406,7 @@ bool protocol_has_work(const struct protocol *protocol)
     if (conn_queue_count(&protocol->context.conns, CONN_READY) > 0 ||
         conn_queue_count(&protocol->context.conns, CONN_READS) > 0 ||
         conn_queue_count(&protocol->context.conns, CONN_DIRTY) > 0 ||
-        conn_queue_count(&protocol->context.conns, CONN_SHAKING) > 0 ||
-        conn_queue_count(&protocol->context.conns, CONN_CROWD_SHAKING) > 0 ||
+        conn_shaking_count(&protocol->context.conns) > 0 ||
         conn_queue_count(&protocol->context.conns, CONN_SHAKEN) > 0 ||
         stream_feed_has_work(&protocol->streams) || verify_has_work(&protocol->verifier) ||
         command_send_has_work(&protocol->sender) || ring_ready(protocol->config.replies) > 0 ||

@@ -383,8 +383,7 @@ uint32_t secure_run(struct secure *secure)
 {
     struct protocol *protocol = secure->protocol;
     struct conn_table *conns = &protocol->context.conns;
-    if (conn_queue_count(conns, CONN_SHAKING) == 0 &&
-        conn_queue_count(conns, CONN_CROWD_SHAKING) == 0)
+    if (conn_shaking_count(conns) == 0)
         return 0;
     uint64_t begun_ns = clock_monotonic_ns(protocol->config.clock);
     if (protocol->work > 0 && begun_ns < secure->again_ns)

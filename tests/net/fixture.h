@@ -159,6 +159,9 @@ void fixture_protocol_free(struct protocol *protocol);
 void fixture_end(struct fixture *fixture, struct protocol *protocol);
 
 void wire_open(struct wire *wire, struct fixture *fixture, struct protocol *protocol, bool admin);
+/* Of the public listener, from that address (rate_limit.h). */
+void wire_open_at(struct wire *wire, struct fixture *fixture, struct protocol *protocol,
+                  uint64_t address);
 void wire_free(struct wire *wire);
 
 /* Passes bytes to the protocol in pieces of at most `piece` (0: one piece) and runs a turn after
@@ -183,6 +186,9 @@ bool wire_answer(struct wire *wire, struct wire_answer *answer, bool no_body);
 
 /* Does the body hold the text. */
 bool wire_has(const struct wire_answer *answer, const char *text);
+
+/* Whether it is a 429 `rate_limited`. */
+bool wire_is_limited(const struct wire_answer *answer);
 
 /* Sends an order as a frame under the signer's key, signed rightly or not, and gives the answer. */
 struct wire_answer wire_order(struct wire *wire, const struct signer_ed25519 *signer, bool good);

@@ -143,25 +143,14 @@ static void end(void)
     fixture_free(&fixture);
 }
 
-static void open_at(struct wire *wire, uint64_t address)
-{
-    wire_open(wire, &fixture, protocol, false);
-    wire->conn->address = address;
-}
-
-static bool is_limited(const struct wire_answer *answer)
-{
-    return answer->status == 429 && wire_has(answer, "\"code\":\"rate_limited\"");
-}
-
 /* A fourth of a second for one of 4/s: retry_after_ms says so, Retry-After in whole seconds. */
 static void unknown_keys(void)
 {
     struct wire wire, other;
     struct wire_answer answer;
     begin(true);
-    open_at(&wire, 1);
-    open_at(&other, 2);
+    wire_open_at(&wire, &fixture, protocol, 1);
+    wire_open_at(&other, &fixture, protocol, 2);
     for (unsigned i = 0; i < UNKNOWN_RATE; i++) {
         answer = wire_order(&wire, &fixture.stranger, i % 2 == 0); /* wrong ones count the same */
         CHECK(answer.status == (i % 2 == 0 ? 200 : 401));
@@ -169,7 +158,7 @@ static void unknown_keys(void)
     uint64_t verified = protocol->context.metrics.counters.signatures_good +
                         protocol->context.metrics.counters.signatures_bad;
     answer = wire_order(&wire, &fixture.stranger, true);
-    CHECK(is_limited(&answer) && wire_has(&answer, "\"retry_after_ms\":250"));
+    CHECK(wire_is_limited(&answer) && wire_has(&answer, "\"retry_after_ms\":250"));
     CHECK(strstr(answer.head, "\r\nRetry-After: 1\r\n") != NULL);
     CHECK(protocol->context.metrics.counters.signatures_good +
               protocol->context.metrics.counters.signatures_bad ==
@@ -180,14 +169,14 @@ static void unknown_keys(void)
     answer = wire_order(&wire, &fixture.session, true);
     CHECK(answer.status == 200 && wire_has(&answer, "request_completed"));
     answer = wire_order(&wire, &fixture.stranger, true); /* a right signature is no pass for it */
-    CHECK(is_limited(&answer));
+    CHECK(wire_is_limited(&answer));
     answer = wire_order(&other, &fixture.stranger, true);
     CHECK(answer.status == 200 && wire_has(&answer, "rejected_unauthorized"));
     clock_set(&fixture.clock, clock_now_ns(&fixture.clock) + 250 * MS);
     answer = wire_order(&wire, &fixture.stranger, true);
     CHECK(answer.status == 200 && wire_has(&answer, "rejected_unauthorized"));
     answer = wire_order(&wire, &fixture.stranger, true);
-    CHECK(is_limited(&answer));
+    CHECK(wire_is_limited(&answer));
     wire_free(&wire);
     wire_free(&other);
     end();
@@ -202,7 +191,7 @@ static void operators_and_births(void)
     struct wire wire;
     struct wire_answer answer;
     begin(true);
-    open_at(&wire, 1);
+    wire_open_at(&wire, &fixture, protocol, 1);
     for (unsigned i = 0; i <= UNKNOWN_RATE; i++) {
         uint8_t secret[32] = { 1, (uint8_t)i };
         memcpy(birth, fixture.session.key, 32);
@@ -213,7 +202,7 @@ static void operators_and_births(void)
                   0);
         wire_turn(&wire);
         CHECK(wire_answer(&wire, &answer, false));
-        CHECK(i < UNKNOWN_RATE ? answer.status == 200 : is_limited(&answer));
+        CHECK(i < UNKNOWN_RATE ? answer.status == 200 : wire_is_limited(&answer));
     }
     cc_store64(price + 8, 1000000);
     price[16] = 1;
@@ -225,7 +214,7 @@ static void operators_and_births(void)
                   0);
         wire_turn(&wire);
         CHECK(wire_answer(&wire, &answer, false));
-        CHECK(i % 3 == 2 ? is_limited(&answer) : answer.status == 200);
+        CHECK(i % 3 == 2 ? wire_is_limited(&answer) : answer.status == 200);
     }
     wire_free(&wire);
     end();
@@ -246,7 +235,7 @@ static void births_are_counted_once(void)
     CHECK(client_rate_create(&fixture.config.client_rates, limits, hash_key) == 0);
     fixture_protocol_free(protocol);
     protocol = fixture_protocol(&fixture, 256);
-    open_at(&wire, 1);
+    wire_open_at(&wire, &fixture, protocol, 1);
     for (unsigned i = 0; i <= AT_ONCE; i++) {
         uint8_t secret[32] = { 1, (uint8_t)i };
         memcpy(birth, fixture.session.key, 32);
@@ -273,10 +262,10 @@ static void bad_signatures(void)
     struct wire forger, trader, fresh, other;
     struct wire_answer answer;
     begin(true);
-    open_at(&forger, 1);
-    open_at(&trader, 1);
-    open_at(&fresh, 1);
-    open_at(&other, 2);
+    wire_open_at(&forger, &fixture, protocol, 1);
+    wire_open_at(&trader, &fixture, protocol, 1);
+    wire_open_at(&fresh, &fixture, protocol, 1);
+    wire_open_at(&other, &fixture, protocol, 2);
     answer = wire_order(&trader, &fixture.session, true);
     CHECK(answer.status == 200);
     for (unsigned i = 0; i < BAD_RATE; i++) {
@@ -284,9 +273,9 @@ static void bad_signatures(void)
         CHECK(answer.status == 401 && wire_has(&answer, "\"invalid_signature\""));
     }
     answer = wire_order(&forger, &fixture.session, false);
-    CHECK(is_limited(&answer) && wire_has(&answer, "\"retry_after_ms\":125"));
+    CHECK(wire_is_limited(&answer) && wire_has(&answer, "\"retry_after_ms\":125"));
     answer = wire_order(&forger, &fixture.session, true); /* not looked at */
-    CHECK(is_limited(&answer));
+    CHECK(wire_is_limited(&answer));
     CHECK(protocol->context.metrics.counters.signatures_bad == BAD_RATE &&
           protocol->context.metrics.counters.signatures_good == 1);
     answer = wire_order(&fresh, &fixture.session, true);
@@ -300,9 +289,11 @@ static void bad_signatures(void)
 
     /* Found wrong, and no 401 any more; that takes the trust away. */
     answer = wire_order(&trader, &fixture.session, false);
-    CHECK(is_limited(&answer) && protocol->context.metrics.counters.signatures_bad == BAD_RATE + 1);
+    CHECK(wire_is_limited(&answer) &&
+          protocol->context.metrics.counters.signatures_bad == BAD_RATE + 1);
     answer = wire_order(&trader, &fixture.session, true);
-    CHECK(is_limited(&answer) && protocol->context.metrics.counters.signatures_bad == BAD_RATE + 1);
+    CHECK(wire_is_limited(&answer) &&
+          protocol->context.metrics.counters.signatures_bad == BAD_RATE + 1);
     clock_set(&fixture.clock, clock_now_ns(&fixture.clock) + 1000 * MS);
     answer = wire_order(&forger, &fixture.session, true);
     CHECK(answer.status == 200 && wire_has(&answer, "request_completed"));
@@ -323,8 +314,8 @@ static void mixed_batches(void)
     struct wire_answer answer;
     size_t count = 0;
     begin(true);
-    open_at(&trader, 1);
-    open_at(&forger, 1);
+    wire_open_at(&trader, &fixture, protocol, 1);
+    wire_open_at(&forger, &fixture, protocol, 1);
     answer = wire_order(&trader, &fixture.session, true);
     CHECK(answer.status == 200);
     for (unsigned i = 0; i < BAD_RATE; i++)
@@ -337,11 +328,11 @@ static void mixed_batches(void)
     }
     wire_send(&trader, text, count, 0);
     wire_turn(&trader);
-    CHECK(wire_answer(&trader, &answer, false) && is_limited(&answer));
+    CHECK(wire_answer(&trader, &answer, false) && wire_is_limited(&answer));
     CHECK(wire_answer(&trader, &answer, false) && answer.status == 200);
     uint64_t bad = protocol->context.metrics.counters.signatures_bad;
     answer = wire_order(&trader, &fixture.session, false);
-    CHECK(is_limited(&answer) && protocol->context.metrics.counters.signatures_bad == bad);
+    CHECK(wire_is_limited(&answer) && protocol->context.metrics.counters.signatures_bad == bad);
     clock_set(&fixture.clock, clock_now_ns(&fixture.clock) + 1000 * MS);
     answer = wire_order(&trader, &fixture.session, true);
     CHECK(answer.status == 200 && wire_has(&answer, "request_completed"));
@@ -359,9 +350,9 @@ static void pace_of_fresh_ones(void)
     uint8_t body[48], frame[512];
     struct wire wires[FRESH], forger;
     begin(true);
-    open_at(&forger, 1);
+    wire_open_at(&forger, &fixture, protocol, 1);
     for (unsigned i = 0; i < FRESH; i++)
-        open_at(&wires[i], 1);
+        wire_open_at(&wires[i], &fixture, protocol, 1);
     for (unsigned i = 0; i < BAD_RATE; i++)
         (void)wire_order(&forger, &fixture.session, false);
     fixture_order(body);
@@ -409,7 +400,7 @@ static void accounts_pay(void)
     CHECK(account_rate_create(&fixture.config.account_rates, &rates) == 0);
     fixture_protocol_free(protocol);
     protocol = fixture_protocol(&fixture, 256);
-    open_at(&wire, 1);
+    wire_open_at(&wire, &fixture, protocol, 1);
     for (unsigned i = 0; i < BAD_RATE / 2; i++) {
         answer = wire_order(&wire, &fixture.session, false);
         CHECK(answer.status == 401);
@@ -447,7 +438,7 @@ static void before_recovery_is_through(void)
     struct wire wire;
     struct wire_answer answer;
     begin(true);
-    open_at(&wire, 1);
+    wire_open_at(&wire, &fixture, protocol, 1);
     fixture.ready = false;
     for (unsigned i = 0; i < 4 * UNKNOWN_RATE; i++) {
         answer = wire_order(&wire, &fixture.stranger, true);
@@ -459,7 +450,7 @@ static void before_recovery_is_through(void)
         CHECK(answer.status == 200 && wire_has(&answer, "rejected_unauthorized"));
     }
     answer = wire_order(&wire, &fixture.stranger, true);
-    CHECK(is_limited(&answer));
+    CHECK(wire_is_limited(&answer));
     wire_free(&wire);
     end();
 }
@@ -514,7 +505,7 @@ static void off(void)
     struct wire wire;
     struct wire_answer answer;
     begin(false);
-    open_at(&wire, 1);
+    wire_open_at(&wire, &fixture, protocol, 1);
     for (unsigned i = 0; i < 4 * BAD_RATE; i++) {
         answer = wire_order(&wire, &fixture.stranger, true);
         CHECK(answer.status == 200);

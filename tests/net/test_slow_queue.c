@@ -23,17 +23,6 @@ static void end(void)
     fixture_free(&fixture);
 }
 
-static void open_at(struct wire *wire, uint64_t address)
-{
-    wire_open(wire, &fixture, protocol, false);
-    wire->conn->address = address;
-}
-
-static bool is_limited(const struct wire_answer *answer)
-{
-    return answer->status == 429 && wire_has(answer, "\"code\":\"rate_limited\"");
-}
-
 /* More strangers than there is room for, and most of those that wait for room are gone when it
  * comes: they take none, so whoever stands behind them is let in instead, and all have an answer in
  * the end. Room there is for 128, a turn takes 32 requests and verifies one, so behind the first
@@ -47,7 +36,7 @@ static void none_is_left_waiting(void)
     begin();
     fixture_order(body);
     for (unsigned i = 0; i < STRANGERS; i++)
-        open_at(&wires[i], 1);
+        wire_open_at(&wires[i], &fixture, protocol, 1);
     protocol_turn_begin(protocol);
     for (unsigned i = 0; i < STRANGERS; i++) {
         size_t bytes = fixture_frame(&fixture, frame, 0, &fixture.stranger, body, sizeof body);
@@ -90,7 +79,7 @@ static void crowd_yields(void)
     limited = &protocol->context.metrics.counters.rate_limited;
     fixture_order(body);
     for (unsigned i = 0; i < CROWD + OTHERS; i++)
-        open_at(&wires[i], i < CROWD ? 1 : 2 + i - CROWD);
+        wire_open_at(&wires[i], &fixture, protocol, i < CROWD ? 1 : 2 + i - CROWD);
     for (unsigned i = 0; i < CROWD + OTHERS; i++) {
         size_t bytes = fixture_frame(&fixture, frame, 0, &fixture.stranger, body, sizeof body);
         bytes = fixture_post(text, sizeof text, ORDER_PATH, OCTETS, frame, bytes);
@@ -113,8 +102,8 @@ static void crowd_yields(void)
     for (unsigned i = 0; i < CROWD; i++) {
         wire_turn(&wires[i]);
         CHECK(wire_answer(&wires[i], &answer, false));
-        CHECK(is_limited(&answer) || wire_has(&answer, "rejected_unauthorized"));
-        refused += is_limited(&answer);
+        CHECK(wire_is_limited(&answer) || wire_has(&answer, "rejected_unauthorized"));
+        refused += wire_is_limited(&answer);
         wire_free(&wires[i]);
     }
     CHECK(refused == *limited);

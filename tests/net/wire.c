@@ -44,6 +44,13 @@ void wire_open(struct wire *wire, struct fixture *fixture, struct protocol *prot
     CHECK(wire->conn != NULL);
 }
 
+void wire_open_at(struct wire *wire, struct fixture *fixture, struct protocol *protocol,
+                  uint64_t address)
+{
+    wire_open(wire, fixture, protocol, false);
+    wire->conn->address = address;
+}
+
 void wire_free(struct wire *wire)
 {
     if (wire->conn != NULL)
@@ -165,6 +172,11 @@ bool wire_answer(struct wire *wire, struct wire_answer *answer, bool no_body)
 bool wire_has(const struct wire_answer *answer, const char *text)
 {
     return memmem(answer->body, answer->body_bytes, text, strlen(text)) != NULL;
+}
+
+bool wire_is_limited(const struct wire_answer *answer)
+{
+    return answer->status == 429 && wire_has(answer, "\"code\":\"rate_limited\"");
 }
 
 struct wire_answer wire_order(struct wire *wire, const struct signer_ed25519 *signer, bool good)

@@ -64,34 +64,11 @@ static bool has_credit(const struct command_sender *sender)
     return sender->commands_out < sender->answer_credits && is_kept_for(first->code);
 }
 
-/* The turn of a job that begins to wait: one after the last of its address. */
-static uint64_t turn_of(const struct job_table *jobs, const struct job *job)
-{
-    uint64_t last = jobs->turn;
-    for (uint32_t at = jobs->good.head; at != jobs->lined_up; at++) {
-        const struct job *other = &jobs->items[jobs->good.items[at % JOBS_MAX]];
-        if (other->address == job->address && other->turn > last)
-            last = other->turn;
-    }
-    return last + 1;
-}
-
-/* Puts the jobs that came since the last time after those of their turn and before. */
+/* Puts the jobs that came since the last time in line. */
 static void line_up(struct job_table *jobs)
 {
-    struct job_queue *good = &jobs->good;
-    for (; jobs->lined_up != good->tail; jobs->lined_up++) {
-        uint16_t number = good->items[jobs->lined_up % JOBS_MAX];
-        uint32_t at = jobs->lined_up;
-        jobs->items[number].turn = turn_of(jobs, &jobs->items[number]);
-        for (; at != good->head; at--) {
-            uint16_t before = good->items[(at - 1) % JOBS_MAX];
-            if (jobs->items[before].turn <= jobs->items[number].turn)
-                break;
-            good->items[at % JOBS_MAX] = before;
-        }
-        good->items[at % JOBS_MAX] = number;
-    }
+    for (; jobs->lined_up != jobs->good.tail; jobs->lined_up++)
+        job_line_up(jobs, &jobs->good, jobs->lined_up, jobs->turn);
 }
 
 /* Removes the first job of the queue. Those that never waited have no turn. */

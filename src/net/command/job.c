@@ -208,35 +208,33 @@ static bool judge_key(const struct job_table *jobs, const struct conn *conn, str
     return false;
 }
 
-/* ---- slow jobs, in line by turns of their addresses ------------------------------------------ */
+/* ---- lines of jobs by turns of their addresses ----------------------------------------------- */
 
-/* The turn of one more job of the address: one after the last of its own. */
-static uint64_t next_slow_turn(const struct job_table *jobs, uint64_t address)
+/* The turn of one more job of the address behind those of the queue that stand before `end`: one
+ * after the last of its own, or after `last`, which was taken last. */
+static uint64_t next_turn(const struct job_table *jobs, const struct job_queue *queue, uint32_t end,
+                          uint64_t address, uint64_t last)
 {
-    const struct job_queue *slow = &jobs->slow;
-    uint64_t last = jobs->slow_turn;
-    for (uint32_t at = slow->head; at != slow->tail; at++) {
-        const struct job *job = &jobs->items[slow->items[at % JOBS_MAX]];
+    for (uint32_t at = queue->head; at != end; at++) {
+        const struct job *job = &jobs->items[queue->items[at % JOBS_MAX]];
         if (job->address == address && job->turn > last)
             last = job->turn;
     }
     return last + 1;
 }
 
-static void push_slow(struct job_table *jobs, uint32_t number)
+void job_line_up(struct job_table *jobs, struct job_queue *queue, uint32_t at, uint64_t last)
 {
-    struct job_queue *slow = &jobs->slow;
-    uint64_t turn = next_slow_turn(jobs, jobs->items[number].address);
-    job_queue_push(slow, number);
-    uint32_t at = slow->tail - 1;
-    for (; at != slow->head; at--) {
-        uint16_t before = slow->items[(at - 1) % JOBS_MAX];
-        if (jobs->items[before].turn <= turn)
+    uint16_t number = queue->items[at % JOBS_MAX];
+    struct job *job = &jobs->items[number];
+    job->turn = next_turn(jobs, queue, at, job->address, last);
+    for (; at != queue->head; at--) {
+        uint16_t before = queue->items[(at - 1) % JOBS_MAX];
+        if (jobs->items[before].turn <= job->turn)
             break;
-        slow->items[at % JOBS_MAX] = before;
+        queue->items[at % JOBS_MAX] = before;
     }
-    slow->items[at % JOBS_MAX] = (uint16_t)number;
-    jobs->items[number].turn = turn;
+    queue->items[at % JOBS_MAX] = number;
 }
 
 uint32_t job_pop_slow(struct job_table *jobs)
@@ -257,7 +255,8 @@ bool job_table_has_slow_room(const struct job_table *jobs, uint64_t address)
 {
     /* One more, else two addresses with as many would take places from each other. */
     return job_queue_count(&jobs->slow) < JOBS_SLOW_MAX ||
-           next_slow_turn(jobs, address) + 1 < jobs->items[last_slow(jobs)].turn;
+           next_turn(jobs, &jobs->slow, jobs->slow.tail, address, jobs->slow_turn) + 1 <
+               jobs->items[last_slow(jobs)].turn;
 }
 
 /* Makes room for a slow job of the address. False: there is none. */
@@ -340,7 +339,8 @@ static void enter(struct job_table *jobs, struct conn *conn, struct pending *pen
         pipeline_finish(jobs->pipeline, pending);
     } else if (taken->slow) {
         conn->slow_job = true;
-        push_slow(jobs, taken->number);
+        job_queue_push(&jobs->slow, taken->number);
+        job_line_up(jobs, &jobs->slow, jobs->slow.tail - 1, jobs->slow_turn);
     } else {
         job_queue_push(&jobs->fresh, taken->number);
     }

@@ -113,6 +113,10 @@ void job_accept_end(struct job_table *jobs, const uint8_t arm_id[16], uint64_t a
 /* Frees the slot and resumes connections that wait for one. */
 void job_free(struct job_table *jobs, uint32_t number);
 
+/* Gives the job at place `at` of the queue its turn, and moves it behind those of that turn or an
+ * earlier one. The jobs before it stand in line; `last` is the turn of the last one taken. */
+void job_line_up(struct job_table *jobs, struct job_queue *queue, uint32_t at, uint64_t last);
+
 /* Takes the first slow job; there is one. */
 CC_MUST_USE uint32_t job_pop_slow(struct job_table *jobs);
 

@@ -397,8 +397,6 @@ static uint32_t verify_slow(struct verifier *verifier)
             pipeline_resume(verifier->jobs->pipeline, conn);
         done++;
     }
-    if (done == 0)
-        resume_slow(verifier);
     return done;
 }
 
@@ -415,8 +413,10 @@ uint32_t verify_run(struct verifier *verifier, bool is_busy)
     uint32_t done = 0;
     while (job_queue_count(&verifier->jobs->fresh) > 0)
         done += verify_fresh(verifier);
-    if (job_queue_count(&verifier->jobs->slow) == 0)
-        return done + verify_slow(verifier); /* who found no room goes on */
+    if (job_queue_count(&verifier->jobs->slow) == 0) {
+        resume_slow(verifier);
+        return done;
+    }
     const struct clock *clock = verifier->context->config->clock;
     uint64_t begun_ns = clock_monotonic_ns(clock);
     if ((is_busy || done > 0) && begun_ns < verifier->slow_ns)

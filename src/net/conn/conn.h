@@ -159,6 +159,12 @@ static inline uint32_t conn_queue_count(const struct conn_table *table, enum con
     return table->queues[kind].tail - table->queues[kind].head;
 }
 
+/* Connections that have bytes of a handshake. */
+static inline uint32_t conn_shaking_count(const struct conn_table *table)
+{
+    return conn_queue_count(table, CONN_SHAKING) + conn_queue_count(table, CONN_CROWD_SHAKING);
+}
+
 /* Removes the first connection from the queue, which is not empty. It may have closed meanwhile,
  * and its slot may be in use again. */
 static inline struct conn *conn_queue_pop(struct conn_table *table, enum conn_queue_kind kind)
