@@ -14,7 +14,6 @@
 #include "net/json/json_latency.h"
 #include "net/json/json_pairing.h"
 #include "net/json/json_problem.h"
-#include "net/json/json_reply.h"
 #include "net/json/json_typed_data.h"
 #include "net/json/openapi.h"
 #include "net/request/leadership.h"
@@ -56,7 +55,7 @@ int response_writer_init(struct response_writer *responses, struct context *cont
     if (memory == NULL)
         return -ENOMEM;
     responses->scratch = memory;
-    return 0;
+    return shared_texts_init(&responses->texts);
 }
 
 void response_writer_free(struct response_writer *responses)
@@ -64,6 +63,7 @@ void response_writer_free(struct response_writer *responses)
     if (responses->scratch != NULL)
         region_unmap(responses->scratch, RESPONSE_SCRATCH_BYTES);
     responses->scratch = NULL;
+    shared_texts_free(&responses->texts);
 }
 
 static const char *date_text(struct response_writer *responses)
@@ -262,9 +262,10 @@ static void write_limits(struct context *context, struct writer *writer,
     json_info_limits(context->config, &caller, context->now_ns, writer);
 }
 
-static void write_reply(struct context *context, struct writer *writer,
+static void write_reply(struct response_writer *responses, struct writer *writer,
                         const struct pending *pending, struct frame *frame)
 {
+    struct context *context = responses->context;
     const struct reply *reply = &pending->reply;
     frame->has_sequence = true;
     frame->sequence = reply->applied;
@@ -287,7 +288,8 @@ static void write_reply(struct context *context, struct writer *writer,
     if (reply->kind == QUERY_limits)
         write_limits(context, writer, pending);
     else
-        json_reply(writer, reply, reply_pool_at(context->config->reply_pool, reply->buffer));
+        shared_text_reply(&responses->texts, writer, reply,
+                          reply_pool_at(context->config->reply_pool, reply->buffer));
 }
 
 /* The typed data of a payload that the client shows before it signs. */
@@ -330,9 +332,10 @@ static void write_file(struct writer *writer, const struct pending_local *local,
         writer_bytes(writer, body.bytes, body.count);
 }
 
-static void write_local(struct context *context, struct writer *writer,
+static void write_local(struct response_writer *responses, struct writer *writer,
                         const struct pending_local *local, struct frame *frame)
 {
+    struct context *context = responses->context;
     struct net_facts facts = { 0 };
     switch ((enum route_kind)local->kind) {
     case ROUTE_OPTIONS:
@@ -365,7 +368,7 @@ static void write_local(struct context *context, struct writer *writer,
         json_info_status(&facts, context->config->heads, context->draining, writer);
         break;
     case ROUTE_EXCHANGE:
-        json_info_exchange(context->config, writer);
+        shared_text_exchange(&responses->texts, writer, context->config);
         break;
     case ROUTE_LATENCY:
         json_latency(&context->metrics, context->config->since_ns, writer);
@@ -392,7 +395,7 @@ static void write_local(struct context *context, struct writer *writer,
         break;
     default:
         INVARIANT(local->kind == ROUTE_EIP712);
-        json_typed_data_types(context->config, local->code, writer);
+        shared_text_types(&responses->texts, writer, context->config, local->code);
         break;
     }
 }
@@ -484,9 +487,10 @@ static void write_ack(struct context *context, struct writer *writer, const stru
     }
 }
 
-static void write_body(struct context *context, struct writer *writer, struct pending *pending,
-                       struct frame *frame)
+static void write_body(struct response_writer *responses, struct writer *writer,
+                       struct pending *pending, struct frame *frame)
 {
+    struct context *context = responses->context;
     if (CC_UNLIKELY(pending->is_kept)) {
         write_with_receipt(context, writer, pending);
         return;
@@ -496,10 +500,10 @@ static void write_body(struct context *context, struct writer *writer, struct pe
         write_ack(context, writer, pending, frame);
         return;
     case PENDING_READ:
-        write_reply(context, writer, pending, frame);
+        write_reply(responses, writer, pending, frame);
         return;
     case PENDING_LOCAL:
-        write_local(context, writer, &pending->local, frame);
+        write_local(responses, writer, &pending->local, frame);
         return;
     case PENDING_PROBLEM:
         if (pending->wrote)
@@ -517,7 +521,7 @@ bool response_write(struct response_writer *responses, struct conn *conn, struct
     struct writer head = writer_begin(head_text, sizeof head_text);
     struct writer body = writer_begin(responses->scratch, RESPONSE_SCRATCH_BYTES);
     struct frame frame = { .http_status = 200, .media = MEDIA_JSON };
-    write_body(context, &body, pending, &frame);
+    write_body(responses, &body, pending, &frame);
     if (CC_UNLIKELY(body.full)) { /* no answer of a bounded engine is that long */
         struct problem_detail problem;
         (void)problem_detail_set(&problem, PROBLEM_internal_error, NULL, "the answer is too long");

@@ -7,7 +7,7 @@
 #ifndef NET_RESPONSE_RESPONSE_H
 #define NET_RESPONSE_RESPONSE_H
 
-#include "net/conn/context.h"
+#include "net/response/shared_text.h"
 
 enum {
     RESPONSE_SCRATCH_BYTES = 4 << 20, /* the longest body of an answer */
@@ -17,7 +17,8 @@ enum {
 
 struct response_writer {
     struct context *context;
-    char *scratch;        /* body of the answer being written */
+    char *scratch; /* body of the answer being written */
+    struct shared_texts texts;
     uint64_t written;     /* bytes written in this turn; protocol.c resets it */
     uint64_t date_second; /* the second of `date` */
     char date[RESPONSE_DATE_BYTES + 1];
