@@ -194,7 +194,7 @@ static void finish(struct actor *actor)
     report(actor);
     say_books(&actor->bot);
     say_statement(&actor->bot);
-    printf("settled %lld\n", (long long)actor->bot.cash);
+    printf("finished %lld\n", (long long)actor->bot.cash);
 }
 
 static void obey(struct actor *actor, const char *line)
@@ -205,7 +205,7 @@ static void obey(struct actor *actor, const char *line)
         prove(&actor->bot);
     else if (strncmp(line, "flatten ", 8) == 0)
         flatten(actor, line + 8);
-    else if (strcmp(line, "settle") == 0)
+    else if (strcmp(line, "finish") == 0)
         finish(actor);
     fflush(stdout);
 }

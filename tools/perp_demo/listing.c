@@ -47,16 +47,16 @@ static const struct listing listings[LISTING_MARKETS] = {
       160, 160 },
 };
 
-const struct listing *listing_at(uint32_t place)
+const struct listing *listing_at(uint32_t index)
 {
-    INVARIANT(place < LISTING_MARKETS);
-    return &listings[place];
+    INVARIANT(index < LISTING_MARKETS);
+    return &listings[index];
 }
 
-uint32_t listing_place(const char *market)
+uint32_t listing_find(const char *market)
 {
-    uint32_t place = 0;
-    while (place < LISTING_MARKETS && strcmp(listings[place].market, market) != 0)
-        place++;
-    return place;
+    uint32_t index = 0;
+    while (index < LISTING_MARKETS && strcmp(listings[index].market, market) != 0)
+        index++;
+    return index;
 }

@@ -1,6 +1,6 @@
 /* listing.h - the five markets of the demo: their records, first prices and tempers.
  *
- * Order. By asset id, from 1: a market's place in the demo's arrays is its asset id - 1.
+ * Order. By asset id, from 1: a market's index in the demo's arrays is its asset id - 1.
  * Owner. Constant. Units. Prices and sizes raw. */
 #ifndef PERP_DEMO_LISTING_H
 #define PERP_DEMO_LISTING_H
@@ -18,10 +18,10 @@ struct listing {
     uint32_t common_ppm; /* largest step that it shares with the others */
 };
 
-/* The market at a place, 0..LISTING_MARKETS-1. */
-const struct listing *listing_at(uint32_t place);
+/* The market of an index, 0..LISTING_MARKETS-1. */
+const struct listing *listing_at(uint32_t index);
 
-/* The place of a symbol, or LISTING_MARKETS. */
-uint32_t listing_place(const char *market);
+/* The index of a symbol, or LISTING_MARKETS. */
+uint32_t listing_find(const char *market);
 
 #endif

@@ -35,7 +35,7 @@ enum player_state {
     PLAYER_STOPPED,
     PLAYER_PROVED,
     PLAYER_FLATTENING,
-    PLAYER_SETTLED
+    PLAYER_FINISHED
 };
 
 struct player_book {

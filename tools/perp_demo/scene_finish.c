@@ -235,7 +235,7 @@ void scene_finish(struct scene *scene)
     scene_check(scene, flatten_you(scene, prices), "your account is wound up");
     if (scene->killed_ns != 0 && !phase(scene, "prove", PLAYER_PROVED))
         return;
-    if (!phase(scene, line, PLAYER_FLATTENING) || !phase(scene, "settle", PLAYER_SETTLED))
+    if (!phase(scene, line, PLAYER_FLATTENING) || !phase(scene, "finish", PLAYER_FINISHED))
         return;
     check_audit(scene, "after closing");
     compare_money(scene);

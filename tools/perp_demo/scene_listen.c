@@ -61,6 +61,20 @@ static bool is_market(int64_t place)
     return place >= 0 && place < LISTING_MARKETS;
 }
 
+/* A player comes to each state once; acknowledgements are proved only after perpd was killed. */
+static void move(struct player *player, enum player_state next)
+{
+    static const uint8_t moves[] = {
+        [PLAYER_TRADING] = 1u << PLAYER_STOPPED,
+        [PLAYER_STOPPED] = 1u << PLAYER_PROVED | 1u << PLAYER_FLATTENING,
+        [PLAYER_PROVED] = 1u << PLAYER_FLATTENING,
+        [PLAYER_FLATTENING] = 1u << PLAYER_FINISHED,
+        [PLAYER_FINISHED] = 0,
+    };
+    INVARIANT((moves[player->state] >> next & 1u) != 0);
+    player->state = next;
+}
+
 /* Lines of the end: sums of lists, and the states that a player comes to. */
 static void accept_end(struct player *player, const struct told *told)
 {
@@ -78,14 +92,14 @@ static void accept_end(struct player *player, const struct told *told)
     } else if (says(told, "stopped", 0)) {
         for (int i = 0; i < LISTING_MARKETS; i++)
             player->held[i] = player->own[i].position;
-        player->state = PLAYER_STOPPED;
+        move(player, PLAYER_STOPPED);
     } else if (says(told, "proved", 0)) {
-        player->state = PLAYER_PROVED;
+        move(player, PLAYER_PROVED);
     } else if (says(told, "flattening", 0)) {
-        player->state = PLAYER_FLATTENING;
-    } else if (says(told, "settled", 1)) {
+        move(player, PLAYER_FLATTENING);
+    } else if (says(told, "finished", 1)) {
         player->cash = numbers[0];
-        player->state = PLAYER_SETTLED;
+        move(player, PLAYER_FINISHED);
     }
 }
 

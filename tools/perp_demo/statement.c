@@ -64,7 +64,7 @@ static int64_t sign_of(const json_t *row)
 
 static uint32_t market_of(struct bot *bot, const json_t *row)
 {
-    uint32_t market = listing_place(text_of(row, "market"));
+    uint32_t market = listing_find(text_of(row, "market"));
     if (market == LISTING_MARKETS)
         bot_die(bot, "a row of an unknown market");
     return market;

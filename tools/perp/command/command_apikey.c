@@ -1,7 +1,7 @@
 /* command_apikey.c - creates and revokes API keys, and revokes device keys. */
 #include "perp/command/command.h"
 #include "perp/invocation/choice.h"
-#include "perp/invocation/secret_place.h"
+#include "perp/invocation/secret_output.h"
 
 static bool fill_create(struct context *context, struct draft *draft, uint32_t signature_type)
 {
@@ -26,13 +26,13 @@ int command_apikey_create(struct context *context)
     struct key_file key;
     struct outcome outcome;
     struct draft draft;
-    if (!secret_place_is_free(context) || !choice_signer(context, &key))
+    if (!secret_output_is_free(context) || !choice_signer(context, &key))
         return context->exit_code;
     int code = fill_create(context, &draft, key.curve)
                    ? context_write(context, &draft, &key, &outcome)
                    : context->exit_code;
     key_file_wipe(&key);
-    if (code == EXIT_CODE_accepted && !secret_place_keep(context, SETTING_api_key, outcome.secret))
+    if (code == EXIT_CODE_accepted && !secret_output_keep(context, SETTING_api_key, outcome.secret))
         code = context->exit_code;
     return code;
 }

@@ -3,7 +3,7 @@
 
 #include "perp/command/command.h"
 #include "perp/invocation/choice.h"
-#include "perp/invocation/secret_place.h"
+#include "perp/invocation/secret_output.h"
 
 static bool fill_login(struct context *context, struct draft *draft, uint32_t signature_type)
 {
@@ -25,14 +25,14 @@ int command_login(struct context *context)
     struct key_file key;
     struct outcome outcome;
     struct draft draft;
-    if (!secret_place_is_free(context) || !choice_signer(context, &key))
+    if (!secret_output_is_free(context) || !choice_signer(context, &key))
         return context->exit_code;
     int code = fill_login(context, &draft, key.curve)
                    ? context_write(context, &draft, &key, &outcome)
                    : context->exit_code;
     key_file_wipe(&key);
     if (code == EXIT_CODE_accepted &&
-        !secret_place_keep(context, SETTING_device_key, outcome.secret))
+        !secret_output_keep(context, SETTING_device_key, outcome.secret))
         code = context->exit_code;
     return code;
 }

@@ -1,4 +1,4 @@
-#include "perp/invocation/secret_place.h"
+#include "perp/invocation/secret_output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include "perp/invocation/context.h"
 #include "perp/invocation/exit_code.h"
 
-bool secret_place_is_free(struct context *context)
+bool secret_output_is_free(struct context *context)
 {
     const char *out = context->arguments->values[FLAG_out];
     if (out != NULL && access(out, F_OK) == 0)
@@ -35,7 +35,7 @@ static bool write_secret(struct context *context, uint32_t setting, const char *
                         strerror(reason));
 }
 
-bool secret_place_keep(struct context *context, uint32_t setting, const char *secret)
+bool secret_output_keep(struct context *context, uint32_t setting, const char *secret)
 {
     char error[SETTINGS_ERROR_MAX];
     const char *out = context->arguments->values[FLAG_out];
