@@ -358,7 +358,7 @@ static enum progress read_proxy_header(struct protocol *protocol, struct conn *c
         entrance_refuse(&protocol->context, conn);
         return PROGRESS_CLOSED;
     }
-    protocol_await(protocol, conn);
+    context_await(&protocol->context, conn);
     *used = (size_t)bytes;
     return PROGRESS_DONE;
 }

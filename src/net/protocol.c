@@ -52,13 +52,6 @@ struct conn *protocol_open(struct protocol *protocol, bool admin)
     return conn;
 }
 
-void protocol_await(struct protocol *protocol, struct conn *conn)
-{
-    conn_phase_move(&conn->phase, conn->secure ? CONN_HANDSHAKE : CONN_HEAD);
-    conn_time_start(&protocol->context.conns, conn,
-                    conn->secure ? CONN_TIME_HANDSHAKE : CONN_TIME_IDLE, protocol->context.now_ns);
-}
-
 void protocol_abandon(struct protocol *protocol, struct conn *conn)
 {
     pipeline_drop(&protocol->pipeline, conn);

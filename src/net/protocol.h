@@ -67,9 +67,6 @@ void protocol_free(struct protocol *protocol);
 /* Opens a connection; NULL if the table is full. */
 CC_MUST_USE struct conn *protocol_open(struct protocol *protocol, bool admin);
 
-/* The connection's first own bytes come next: a handshake if it is secure, else a head. */
-void protocol_await(struct protocol *protocol, struct conn *conn);
-
 /* Handles received bytes. It may change them (chunked bodies are decoded in place) and does not
  * keep the pointer. In the phase CONN_HANDSHAKE it only copies them to the input. */
 void protocol_receive(struct protocol *protocol, struct conn *conn, char *bytes, size_t count);

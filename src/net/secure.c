@@ -130,7 +130,7 @@ void secure_accept(struct secure *secure, struct conn *conn)
     count_address(secure, conn);
     counters_of(secure)->tls_handshakes_open = ++secure->handshake_count;
     if (conn->phase != CONN_PROXY)
-        protocol_await(secure->protocol, conn);
+        context_await(&secure->protocol->context, conn);
 }
 
 void secure_close(struct secure *secure, struct conn *conn)

@@ -66,6 +66,13 @@ void context_free(struct context *context)
     conn_table_free(&context->conns);
 }
 
+void context_await(struct context *context, struct conn *conn)
+{
+    conn_phase_move(&conn->phase, conn->secure ? CONN_HANDSHAKE : CONN_HEAD);
+    conn_time_start(&context->conns, conn, conn->secure ? CONN_TIME_HANDSHAKE : CONN_TIME_IDLE,
+                    context->now_ns);
+}
+
 void context_measure(struct context *context)
 {
     struct net_counters *counters = &context->metrics.counters;

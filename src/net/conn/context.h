@@ -46,6 +46,9 @@ CC_MUST_USE int context_init(struct context *context, const struct net_config *c
                              uint32_t connections);
 void context_free(struct context *context);
 
+/* The connection's first own bytes come next: a handshake if it is secure, else a head. */
+void context_await(struct context *context, struct conn *conn);
+
 /* The transport must look at the connection at the end of the turn. */
 static inline void context_mark_dirty(struct context *context, struct conn *conn)
 {
