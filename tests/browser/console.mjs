@@ -84,12 +84,15 @@ for (let turn = 0; turn < 10_000; turn++) {
 // Lines: at a price the depth is what rests at it or better; axes have round values.
 const depth = made.depthLines(market, [{ price: 1000n, size: 100_000n }, { price: 990n, size: 50_000n }],
   [{ price: 1010n, size: 20_000n }, { price: 1030n, size: 20_000n }]);
-same(depth.map(made.corners), [[[98, 1.5], [98, 1.5], [99, 1.5], [99, 1], [100, 1]], [[101, 0.2], [103, 0.2], [103, 0.4]]]);
+same(depth.map(made.corners), [[[97.8, 1.5], [97.8, 1.5], [99, 1.5], [99, 1], [100, 1]], [[101, 0.2], [103, 0.2], [103, 0.4], [103.2, 0.4], [103.2, 0.4]]]);
 // One order far away does not press the others together: of 21 bids the 19 nearest fix what is shown.
 const near = Array.from({ length: 20 }, (_, at) => ({ price: 1000n - BigInt(at), size: 10_000n }));
 const [buys, sells] = made.depthLines(market, [...near, { price: 500n, size: 1_000_000n }], [{ price: 1002n, size: 20_000n }]);
-same([buys.points[0], buys.points.at(-1), buys.points.length], [[98.2, 1.9], [100, 0.1], 19]);
-same(sells.points, [[100.2, 0.2], [102, 0.2]]);
+same([buys.points[0], buys.points.at(-1), buys.points.length], [[98, 2], [100, 0.1], 21]);
+same(sells.points, [[100.2, 0.2], [102.2, 0.2]]);
+// One level a side is a line of each.
+same(made.depthLines(market, [{ price: 1000n, size: 10_000n }], [{ price: 1002n, size: 20_000n }]).map((line) => line.points),
+  [[[99.9, 0.1], [100, 0.1]], [[100.2, 0.2], [100.3, 0.2]]]);
 same(made.depthLines(market, [{ price: 980n, size: 1000n }], []).map((line) => line.points), [[[97.9, 0.01], [98, 0.01]], []]);
 same(made.corners({ tone: 'dim', points: [[1, 2], [3, 4]] }), [[1, 2], [3, 4]]);
 same(made.roundValues(3, 101, 5), [20, 40, 60, 80, 100]);
@@ -419,7 +422,7 @@ const turn = () => new Promise((done) => setTimeout(done));
 }
 
 // The arm of a connection: what is wanted is said on each until it is acknowledged that nothing is armed; after a refusal
-// that goes by it is asked again, the login before it.
+// that goes by it is asked again, the login before it; after one that lasts what the exchange holds is what is wanted.
 {
   const sockets = [];
   globalThis.WebSocket = class {
@@ -472,9 +475,11 @@ const turn = () => new Promise((done) => setTimeout(done));
   same(refused, []);
   stream.arm(true, 5000);
   said(true, null, true);
-  answers('invalid_api_key');
+  answers('invalid_api_key'); // refused for good: off
   watch();
-  said(true, null, 'login', true);
+  said(false, false, 'login');
+  stream.arm(true, 5000);
+  said(true, null, true);
   stream.arm(false, 5000);
   answers(true);
   said(false, true, false);
@@ -488,10 +493,10 @@ const turn = () => new Promise((done) => setTimeout(done));
   answers('invalid_api_key', 'login');
   watch();
   same(refused, ['invalid_api_key']);
-  said(false, null, false);
+  said(true, true, false);
   again();
   sockets.at(-1).onopen();
-  said(false, null, 'login', false);
+  said(true, null, 'login', true);
 }
 
 // Every request that the page makes, by every key that signs it.

@@ -1,10 +1,11 @@
 """test_console_parts.py BUILD - the parts of the console that need no page, in node: exact amounts,
-64-bit integers, checksums, ladders, queues, percentiles, typed data, and the types of all of it;
+64-bit integers, checksums, ladders, queues, percentiles, typed data, contrasts, all types;
 the byte table of every request that the page makes is that of perp decode. Skipped without the
 packages of web/package-lock.json.
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,43 @@ def decodes(request):
     assert sum(row["size"] for row in request["rows"]) == sum(one["size"] for one in got), request
 
 
+# What canvases draw on a pane: (CSS names, with the part of it that is seen in 255ths), least
+# contrast of WCAG 2.2 (1.4.3 text, 1.4.11 lines and bars). The grid says nothing of its own.
+DRAWN = {("dim", 255): 4.5, ("buy", 255): 3, ("sell", 255): 3, ("accent", 255): 3,
+         ("warn", 255): 3, ("buy", 0xc0): 3, ("sell", 0xc0): 3}
+
+
+def luminance(colour):
+    parts = [value / 255 for value in colour]
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
+    return sum(share * one for share, one in zip((0.2126, 0.7152, 0.0722), linear))
+
+
+def contrasts():
+    """Each palette of app.css: light and dark, and of either the other pair of side colours."""
+    text = (WEB / "src/app.css").read_text()
+    found = [dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})[;} ]", block))
+             for block in re.findall(r":root[^{]*\{([^}]*)\}", text)]
+    grounds = [one for one in found if "pane" in one]
+    sides = [one for one in found if "pane" not in one and "buy" in one]
+    assert len(grounds) == 3 and grounds[1] == grounds[2], grounds  # light; dark by either way
+    assert len(sides) == 3 and sides[1] == sides[2], sides
+    drawn = re.findall(r"colour\(([^()]*)\)", "".join(
+        (WEB / f"src/{name}.ts").read_text() for name in ("candle_chart", "line_chart")))
+    assert not set(re.findall(r"'([\w-]+)'", "".join(drawn))) - {name for name, _ in DRAWN} - {
+        "pane", "line"}, drawn
+    for ground, side in ((grounds[0], sides[0]), (grounds[1], sides[1])):
+        for palette in (ground, ground | side):
+            rgb = {name: bytes.fromhex(value[1:]) for name, value in palette.items()}
+            for (name, part), least in DRAWN.items():
+                seen = [(part * of + (255 - part) * behind) / 255
+                        for of, behind in zip(rgb[name], rgb["pane"])]
+                light, dark = sorted(map(luminance, (seen, rgb["pane"])), reverse=True)
+                ratio = (light + 0.05) / (dark + 0.05)
+                assert ratio >= least, f"{name} at {part} of 255 on {palette['pane']}: {ratio:.2f}"
+
+
+contrasts()
 if missing := packages.lacking_of_console():
     print(f"skipped: {', '.join(missing)} not installed (tools/setup --browser installs it)")
     sys.exit(77)

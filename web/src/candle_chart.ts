@@ -66,7 +66,7 @@ export function makeCandleChart(place: HTMLElement, candles: Candles, { onHover,
   });
   const volume = (candle: Candle) => ({
     time: second(candle), value: Number(candle.volume) / sizeUnit,
-    color: colour(candle.close >= candle.open ? 'buy-soft' : 'sell-soft'),
+    color: `${colour(candle.close >= candle.open ? 'buy' : 'sell')}c0`,
   });
 
   chart.subscribeCrosshairMove((event) => {

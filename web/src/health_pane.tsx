@@ -10,7 +10,7 @@ import { DATA_STATE, refusalAdvice } from './text';
 function report(exchange: Exchange): string {
   const rows = [...exchange.stream.subscriptions.values()].map((one) => ({
     channel: one.topic.channel, market: one.topic.market, state: one.state, seq: one.seq, prev_seq: one.prevSeq,
-    frames: one.frames, gaps: one.gaps, snapshots: one.snapshots, resumes: one.resumes, crc_checks: one.checks, crc_faults: one.faults,
+    frames: one.frames, gaps: one.gaps, snapshots: one.snapshots, resumes: one.resumes, conflated: one.conflated, crc_checks: one.checks, crc_faults: one.faults,
     refusals: one.refusals, refusal: one.refusal?.code,
   }));
   return writeJson({ state: exchange.stream.state, status: exchange.stream.status, subscriptions: rows });
@@ -28,7 +28,7 @@ function Row({ one, onRefresh }: { one: Subscription; onRefresh: () => void }) {
       <td>{one.rate.toFixed(1)}</td>
       <td>{age.toFixed(0)} s</td>
       <td>{one.gaps}</td>
-      <td>{one.resumes}</td>
+      <td>{one.resumes} / {one.conflated}</td>
       <td>{one.topic.channel === 'book' ? `${one.checks} / ${one.faults}` : '–'}</td>
       <td><button type="button" onClick={onRefresh}>resubscribe</button></td>
     </tr>
@@ -52,7 +52,7 @@ export function HealthPane({ exchange }: { exchange: Exchange }) {
           <thead>
             <tr>
               <th scope="col">Subscription</th><th scope="col">State</th><th scope="col">Sequence</th><th scope="col">Frames/s</th>
-              <th scope="col">Age</th><th scope="col">Gaps</th><th scope="col" title="by a new snapshot">Resumed</th><th scope="col">Checks / faults</th><th scope="col"><span class="visually-hidden">Action</span></th>
+              <th scope="col">Age</th><th scope="col">Gaps</th><th scope="col" title="by a new snapshot; the whole sent unasked, for this page read too slowly">Resumed / conflated</th><th scope="col">Checks / faults</th><th scope="col"><span class="visually-hidden">Action</span></th>
             </tr>
           </thead>
           <tbody>{[...stream.subscriptions.values()].map((one) => <Row key={one.key} one={one} onRefresh={() => stream.refresh(one)} />)}</tbody>

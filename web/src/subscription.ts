@@ -39,6 +39,8 @@ export class Subscription {
   frames = 0;
   gaps = 0;
   snapshots = 0;
+  /** How often it got the whole without having asked, for what changed did not fit into its connection. */
+  conflated = 0;
   checks = 0;
   faults = 0;
   lastAt = performance.now();
@@ -55,9 +57,9 @@ export class Subscription {
     readonly listener: Listener,
   ) {}
 
-  /** How often it came back by a new snapshot. */
+  /** How often it came back by a new snapshot that it asked for. */
   get resumes(): number {
-    return Math.max(0, this.snapshots - 1);
+    return Math.max(0, this.snapshots - 1 - this.conflated);
   }
 
   get key(): string {
@@ -70,6 +72,7 @@ export class Subscription {
     if (frame.type === 'snapshot') {
       this.lastAt = performance.now();
       this.snapshots++;
+      if (this.state === 'live') this.conflated++;
       this.refusal = null;
       this.refusals = 0;
       this.seq = big(frame.seq);
