@@ -18,7 +18,7 @@ import account_python  # noqa: E402
 import binary_python  # noqa: E402
 import breaks_python  # noqa: E402
 import ccxt_python  # noqa: E402
-import crowd_python  # noqa: E402
+import crowd  # noqa: E402
 import examples_python  # noqa: E402
 import restored_python  # noqa: E402
 import client  # noqa: E402
@@ -191,7 +191,7 @@ async def not_executed(table, here):
 async def cancels_go_first(table, _):
     """W8: behind 20,000 placements against a bucket of 10 a second, a cancel is sent at once, and
     once: it waits for none of them, and its own bucket asks for nothing."""
-    await crowd_python.cancels_first(table)
+    await crowd.cancels_first(table)
 
 
 @case
@@ -209,9 +209,14 @@ async def faucet_once(table, here):
 @case
 async def machine_clock(table, here):
     """The machine's own clock is never asked: ids are of the exchange's time."""
+    for wrong_s in (3_600, -3_600):
+        await at_a_wrong_clock(table, here, wrong_s)
+
+
+async def at_a_wrong_clock(table, here, wrong_s):
     kept = time.time, time.time_ns
-    time.time = lambda: kept[0]() + 3_600
-    time.time_ns = lambda: kept[1]() + 3_600 * 10**9
+    time.time = lambda: kept[0]() + wrong_s
+    time.time_ns = lambda: kept[1]() + wrong_s * 10**9
     try:
         async with perpd.connect(here.url, **here.secrets) as ex:
             order = await ex.place(await ex.market("BTC-PERP"), "buy", "0.01", "98000")

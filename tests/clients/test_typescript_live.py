@@ -16,6 +16,7 @@ from harness import Suite, Table  # noqa: E402  (python_library finds the folder
 from peers import BTC, FATES, Arms, BinaryPeer, BookFaults, FakeStream, Proxy  # noqa: E402
 from peers import followed, move, quotes_follow, refuse, run_live, trade  # noqa: E402
 import account_python  # noqa: E402
+import crowd  # noqa: E402
 import restored  # noqa: E402
 import client  # noqa: E402
 import world  # noqa: E402
@@ -160,9 +161,25 @@ async def faucet_once(table, here):
 
 
 @case
+async def cancels_go_first(table, _):
+    """W8: behind 20,000 placements against a bucket of 10 a second, a cancel is sent at once, and
+    once: it waits for none of them, and its own bucket asks for nothing."""
+    async with crowd.behind_proxy() as (secrets, url, passed):
+        node = await begun(SCRIPT, FOLDER[0], "crowd", url, *secrets.values(), crowd.PLACED,
+                           crowd.CANCELS)
+        await passed.flows()
+        output, _ = await node.communicate(b"\n")
+        passed.judge(table)
+        table.same("they are gone, most wait", [json.loads(line) for line in output.splitlines()],
+                   ["CANCELED"] * crowd.CANCELS + [True])
+
+
+@case
 async def machine_clock(table, here):
     """The machine's own clock is never asked: ids are of the exchange's time."""
-    table.same("accepted", await said("clock", here.url, *here.secrets.values()), ["OPEN", "OPEN"])
+    for wrong_ms in (3_600_000, -3_600_000):
+        table.same(f"accepted, {wrong_ms} ms off", await said(
+            "clock", here.url, *here.secrets.values(), str(wrong_ms)), ["OPEN", "OPEN"])
 
 
 class Follower:

@@ -180,9 +180,25 @@ const CASES = {
     ex.close();
   },
 
-  async clock(url, key, apiKey) {
-    const rightMs = Date.now; // an hour wrong from here on
-    Date.now = () => rightMs() + 3_600_000;
+  /** Many placements wait for the account's rate; its first orders are cancelled when a line of input says so. */
+  async crowd(url, key, apiKey, placed, cancels) {
+    const ex = await signing(url, key, apiKey);
+    const market = await ex.market("BTC-PERP");
+    const place = (price) => ex.place(market, "buy", "0.001", price, { postOnly: true });
+    const orders = [];
+    for (let count = 0; count < Number(cancels); count++) orders.push(await place("98000"));
+    let ended = 0;
+    for (let count = 0; count < Number(placed); count++)
+      void place("97000").finally(() => ended++).catch(() => {});
+    await new Promise((resolve) => process.stdin.once("data", resolve));
+    for (const order of orders) say((await order.cancel()).status);
+    say(ended < Number(placed) / 2);
+    process.exit();
+  },
+
+  async clock(url, key, apiKey, wrongMs) {
+    const rightMs = Date.now; // wrong from here on
+    Date.now = () => rightMs() + Number(wrongMs);
     const ex = await signing(url, key, apiKey);
     const market = await ex.market("BTC-PERP");
     say((await ex.place(market, "buy", "0.01", "98000")).status);
