@@ -81,12 +81,14 @@ static bool fill_handover(const struct net_config *config, const struct conn *co
     const struct net_source *source = &config->source;
     const struct parameters query = { head_text + conn->head.query.at, conn->head.query.count };
     char node[PARAMETER_TEXT_MAX] = "";
+    uint64_t upgrades = 0;
 
     if (!fill_cluster(config, conn, head_text, problem))
         return false;
-    if (parameter_text(&query, "node", node, problem) > PARAMETER_GIVEN)
+    if (parameter_text(&query, "node", node, problem) > PARAMETER_GIVEN ||
+        parameter_number(&query, "upgrade", 0, 1, &upgrades, problem) > PARAMETER_GIVEN)
         return false;
-    switch (source->handover(source->context, node, local->node)) {
+    switch (source->handover(source->context, node, upgrades == 1, local->node)) {
     case NET_HANDOVER_BEGUN:
         return true;
     case NET_HANDOVER_NOT_LEADER:
@@ -100,7 +102,10 @@ static bool fill_handover(const struct net_config *config, const struct conn *co
         break;
     }
     return problem_detail_set(problem, PROBLEM_invalid_parameter, "node",
-                              "no such node is current and a candidate: see GET /admin/cluster");
+                              upgrades == 1 ? "no such node is waiting, with a later rules_version "
+                                              "and a candidate: see GET /admin/cluster"
+                                            : "no such node is current and a candidate: see "
+                                              "GET /admin/cluster");
 }
 
 /* What is announced is shown from now on. */

@@ -44,6 +44,7 @@ enum cluster_state {
     CLUSTER_LEAVING,
     CLUSTER_DIVERGED,
     CLUSTER_DISK,
+    CLUSTER_WAITING, /* for the snapshot of an upgrade: its binary has a later rules_version */
     CLUSTER_STATE_COUNT
 };
 

@@ -122,6 +122,8 @@ static uint8_t state_of(const struct elect *elect, uint64_t now_ns)
         return CLUSTER_LEAVING;
     if (!elect->is_identified)
         return CLUSTER_STARTING;
+    if (elect->status.waits)
+        return CLUSTER_WAITING;
     return is_current ? CLUSTER_CURRENT : CLUSTER_BEHIND;
 }
 

@@ -51,6 +51,7 @@ struct elect_status {
     bool is_judged;   /* its clock, by frames of a leader */
     bool is_current;  /* it has applied all that counts and may lead */
     bool is_alive;    /* its threads turn: the session is renewed */
+    bool waits;       /* for an upgrade, and has all frames: it applies nothing */
     bool creates;     /* make the cluster, with this genesis and term, if there is none */
     uint64_t create_term;
     struct cluster_genesis genesis;
@@ -90,7 +91,9 @@ struct elect {
     uint64_t again_ns;
     uint64_t term; /* that is won, or tried */
     uint64_t previous_term;
-    bool was_handed; /* the leader before handed over */
+    bool was_handed;          /* the leader before handed over */
+    bool was_upgraded;        /* it let nodes of a later rules_version lead, and no others */
+    int64_t upgrade_revision; /* of the key that says so when the election began; 0: none */
     int64_t term_revision;
     int64_t epoch;     /* of ELECT_ELECTED */
     uint64_t sequence; /* of tags */

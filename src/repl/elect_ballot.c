@@ -25,15 +25,20 @@ static bool may_stand(const struct elect *elect, uint64_t now_ns)
            had_others_time(elect, now_ns);
 }
 
-/* The nodes, and to whom a leader handed over, at one revision. */
+/* The gets of ask_rank. */
+enum { OF_NODES, OF_HANDOVER, OF_UPGRADE };
+
+/* The nodes, to whom a leader handed over, and whether it upgrades, at one revision. */
 static void ask_rank(struct elect *elect)
 {
     struct repl_key key = repl_key_of(elect->config.cluster, "node/");
     struct repl_key end = repl_key_of(elect->config.cluster, "node/~");
     struct repl_key handover = repl_key_of(elect->config.cluster, "handover");
+    struct repl_key upgrade = repl_key_of(elect->config.cluster, "upgrade");
     const struct etcd_op gets[] = {
-        { .verb = ETCD_GET, .key = etcd_text(key.text), .end = etcd_text(end.text) },
-        { .verb = ETCD_GET, .key = etcd_text(handover.text) },
+        [OF_NODES] = { .verb = ETCD_GET, .key = etcd_text(key.text), .end = etcd_text(end.text) },
+        [OF_HANDOVER] = { .verb = ETCD_GET, .key = etcd_text(handover.text) },
+        [OF_UPGRADE] = { .verb = ETCD_GET, .key = etcd_text(upgrade.text) },
     };
     const struct etcd_transaction transaction = { .then = gets, .then_count = CC_COUNT(gets) };
     const struct etcd_request request = { .kind = ETCD_TRANSACTION,
@@ -57,6 +62,38 @@ static uint64_t clock_wait(const struct elect *elect, const struct cluster_node 
     return is_better ? ELECT_CLOCK_NS : 0;
 }
 
+static void give_up(struct elect *elect, uint64_t now_ns)
+{
+    if (elect->state == ELECT_STANDS)
+        elect_move(elect, ELECT_FOLLOWS);
+    elect->stands_ns = 0;
+    elect->again_ns = now_ns + ELECT_RETRY_NS;
+}
+
+/* Whether an upgrade keeps the lead for nodes of a later rules_version than this one's. */
+static bool is_kept_for_others(struct elect *elect, const struct etcd_done *done)
+{
+    uint64_t version = 0;
+
+    elect->was_upgraded = false;
+    elect->upgrade_revision = 0;
+    for (uint32_t i = 0; i < done->row_count; i++) {
+        if (done->rows[i].op != OF_UPGRADE)
+            continue;
+        elect->upgrade_revision = done->rows[i].mod_revision;
+        elect->was_upgraded = cluster_row_term_decode(&version, done->rows[i].value);
+    }
+    return elect->was_upgraded && elect->config.rules_version <= version;
+}
+
+/* Whether a node of an earlier rules_version may lead, and no upgrade was ordered: a log is not
+ * taken to a later one by chance. */
+static bool is_of_earlier(const struct elect *elect, const struct cluster_node *node)
+{
+    return !elect->was_upgraded && node->is_candidate && node->state == CLUSTER_CURRENT &&
+           node->rules_version < elect->config.rules_version;
+}
+
 /* Nodes that may lead and come before this one by name; the one that was handed the lead comes
  * before all of them. A node whose clock is off, or is not judged, waits for one that is known to
  * be better. */
@@ -64,19 +101,27 @@ static void done_rank(struct elect *elect, const struct etcd_done *done, uint64_
 {
     uint64_t wait_ns = 0, clock_ns = 0;
 
+    if (is_kept_for_others(elect, done)) {
+        give_up(elect, now_ns);
+        return;
+    }
     elect->was_handed = false;
     for (uint32_t i = 0; i < done->row_count; i++) {
         struct etcd_bytes value = done->rows[i].value;
         struct cluster_handover handover;
         struct cluster_node node;
-        bool is_node = done->rows[i].op == 0 && cluster_row_node_decode(&node, value);
+        bool is_node = done->rows[i].op == OF_NODES && cluster_row_node_decode(&node, value);
+        if (is_node && is_of_earlier(elect, &node)) {
+            give_up(elect, now_ns);
+            return;
+        }
         if (is_node && node.is_candidate && node.state == CLUSTER_CURRENT &&
             strcmp(node.node, elect->config.node) < 0)
             wait_ns += ELECT_RANK_NS;
         uint64_t longer_ns = is_node ? clock_wait(elect, &node) : 0;
         if (longer_ns > clock_ns)
             clock_ns = longer_ns;
-        if (done->rows[i].op == 0 || !cluster_row_handover_decode(&handover, value))
+        if (done->rows[i].op != OF_HANDOVER || !cluster_row_handover_decode(&handover, value))
             continue;
         elect->was_handed = true;
         wait_ns = strcmp(handover.node, elect->config.node) == 0 ? 0 : wait_ns + ELECT_HANDED_NS;
@@ -89,6 +134,7 @@ static void ask_stand(struct elect *elect)
     struct repl_key leader_key = repl_key_of(elect->config.cluster, "leader");
     struct repl_key term_key = repl_key_of(elect->config.cluster, "term");
     struct repl_key handover_key = repl_key_of(elect->config.cluster, "handover");
+    struct repl_key upgrade_key = repl_key_of(elect->config.cluster, "upgrade");
     struct cluster_leader leader = {
         .term = elect->term,
         .rules_version = elect->config.rules_version,
@@ -104,6 +150,7 @@ static void ask_stand(struct elect *elect)
     const struct etcd_compare compares[] = {
         { etcd_text(leader_key.text), ETCD_VERSION, 0 },
         { etcd_text(term_key.text), ETCD_MOD_REVISION, elect->term_revision },
+        { etcd_text(upgrade_key.text), ETCD_MOD_REVISION, elect->upgrade_revision },
     };
     const struct etcd_op puts[] = {
         { .verb = ETCD_PUT,
@@ -112,6 +159,7 @@ static void ask_stand(struct elect *elect)
           .lease = elect->lease },
         { .verb = ETCD_PUT, .key = etcd_text(term_key.text), .value = { term, sizeof term } },
         { .verb = ETCD_DELETE, .key = etcd_text(handover_key.text) },
+        { .verb = ETCD_DELETE, .key = etcd_text(upgrade_key.text) },
     };
     const struct etcd_op look = { .verb = ETCD_GET, .key = etcd_text(leader_key.text) };
     const struct etcd_transaction transaction = {
@@ -124,14 +172,6 @@ static void ask_stand(struct elect *elect)
     };
     const struct etcd_request request = { .kind = ETCD_TRANSACTION, .transaction = &transaction };
     (void)elect_ask(elect, ASK_STAND, STEP_STAND, &request);
-}
-
-static void give_up(struct elect *elect, uint64_t now_ns)
-{
-    if (elect->state == ELECT_STANDS)
-        elect_move(elect, ELECT_FOLLOWS);
-    elect->stands_ns = 0;
-    elect->again_ns = now_ns + ELECT_RETRY_NS;
 }
 
 static void won(struct elect *elect, int64_t epoch)

@@ -13,7 +13,8 @@ enum repl_unit {
     REPL_START,
     REPL_RETAIN,
     REPL_VAULT,
-    REPL_VOTE
+    REPL_VOTE,
+    REPL_UPGRADE
 };
 
 static inline uint64_t repl_tag(enum repl_unit unit, uint64_t number)

@@ -1,5 +1,5 @@
-/* Elections among nodes whose clocks are judged off, on a simulated etcd (replication.md, Clocks):
- * who leads, and after how long. */
+/* Elections among nodes whose clocks are judged off, or of two rules_versions, on a simulated etcd
+ * (replication.md, Clocks, Session and election): who leads, and after how long. */
 #include <stdio.h>
 
 #include "check.h"
@@ -18,6 +18,7 @@ struct node {
     struct elect elect;
     int64_t off_ms;
     bool is_behind, is_no_candidate, is_unjudged;
+    uint32_t rules_version;
 };
 
 static struct etcd_sim *sim;
@@ -35,6 +36,7 @@ static void start(int i)
                                   .node = node->name,
                                   .lease_s = 1,
                                   .is_candidate = !node->is_no_candidate,
+                                  .rules_version = node->rules_version,
                                   .public_address = "127.0.0.1:1",
                                   .admin_address = "127.0.0.1:2",
                               });
@@ -246,6 +248,22 @@ static void unjudged_leads_last(void)
     end();
 }
 
+/* Of nodes of two rules_versions, without an order to upgrade, one of the earlier leads while it is
+ * there, though its name is the later; then the other one. */
+static void an_earlier_version_leads(void)
+{
+    begin(0, 0);
+    kill_node(1);
+    nodes[1].rules_version = 1;
+    start(1);
+    pass(3000);
+    kill_node(0);
+    CHECK(until_led() <= 1500 && leader() == 2);
+    kill_node(2);
+    CHECK(until_led() <= 3000 && leader() == 1);
+    end();
+}
+
 /* Keys: the node's, on a change of state, else each second. One that is current between frames, of
  * which 100 come a second, does not change; one that stays behind does, after 500 ms. */
 static void shown_rarely(void)
@@ -278,6 +296,7 @@ int main(void)
     a_wait_ends();
     not_current_any_more();
     unjudged_leads_last();
+    an_earlier_version_leads();
     shown_rarely();
     return 0;
 }

@@ -207,8 +207,8 @@ def admin(world):
         table.true(f"POST {path} names 401", "401" in operation["responses"], operation)
         table.problem(f"POST {path}, token", ask(path, [JSON], "POST"), 401,
                       "invalid_token")
-    table.problem("handover", ask("/admin/handover", [exchange.bearer, JSON], "POST"), 404,
-                  "not_found")  # J7: without cluster.name
+    for target in ("/admin/handover", "/admin/handover?upgrade=1"):  # J7: without cluster.name
+        table.problem(target, ask(target, [exchange.bearer, JSON], "POST"), 404, "not_found")
     for path, operation in operations("get", lambda one: "servers" in one):
         until = 200
         needed = [f"{one['name']}={one['schema'].get('minimum', 0)}"

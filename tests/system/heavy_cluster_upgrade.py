@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """heavy_cluster_upgrade.py BUILD - the binaries of a cluster are changed under load
 (docs/operations.md). To another one of the same rules_version: node by node, and nobody is stopped
-who leads. To the next rules_version (perpd_next): what does not belong together is refused with
-exit code 3 and a sentence, the chain is closed by the old binary and goes on with the new one, and
-what was written under the old one replays to the hash that it had.
+who leads. To the next rules_version (perpd_next): a node of it waits, the leader closes the chain
+when it is told to, the one that waited leads from its snapshot, and a node of the old binary ends
+with exit code 3 and a sentence. What was written under the old one replays to the hash that it had.
+Before that a leader is killed in the middle of it: nobody leads while the key `upgrade` keeps the
+lead for the one that waits, then one of the old binary does, and that one waits on.
 
 Without etcd-server it says so and ends with 77, skipped.
 """
+import base64
 import json
 import pathlib
 import shutil
@@ -22,14 +25,15 @@ from cluster import Cluster, until
 from harness import perpd_program
 
 REFUSED = 3
-OLD_JOURNAL = "was written under rules_version"
+WAITS = "waiting: frames are kept and not applied"
+LEADS_FROM = "this node begins again with it"
 NEW_LOG = "the log goes on under another rules_version"
 TESTS = perpd_program().parent / "tests"
 
 
-def is_current(cluster, node):
+def is_shown(cluster, node, state):
     rows = cluster.shown().get("nodes", ())
-    return (node.name, "current") in [(row["node"], row["state"]) for row in rows]
+    return (node.name, state) in [(row["node"], row["state"]) for row in rows]
 
 
 def hand_over(world, old):
@@ -58,7 +62,7 @@ def same_rules(world):
             problems.append(f"{node.name}: exit {code} at a stop: {node.log()[-600:]}")
         node.program = TESTS / "perpd_bare"
         node.rejoin()
-        until(lambda: is_current(cluster, node),
+        until(lambda: is_shown(cluster, node, "current"),
               lambda: f"{node.name} current: " + node.log()[-1500:])
     world.await_acks()
     return problems
@@ -83,47 +87,96 @@ def hash_of(folder, sequence):
     return json.loads(done.stdout) if done.returncode == 0 else done.stderr
 
 
-def next_rules(world):
-    """All stop, the leader last; its directory goes on under the next rules_version."""
-    cluster, problems, home = world.cluster, [], world.cluster.home
-    old, new = perpd_program(), TESTS / "perpd_next"
-    closed = cluster.leader()  # its chain is closed, but another one of the old binary leads on
-    closed.stop()
+def upgrade(leader, node, is_taken):
+    """perp cluster upgrade NODE, asked of the leader; what is wrong with its answer."""
+    done = subprocess.run(
+        [perpd_program().with_name("perp"), "cluster", "upgrade", node.name, "-o", "json",
+         "--data", leader.folder, "--admin-url",
+         f"http://127.0.0.1:{leader.exchange().admin_port}"],
+        capture_output=True, text=True, check=False)
+    is_good = (done.returncode == 0 and json.loads(done.stdout)["node"] == node.name) \
+        if is_taken else (done.returncode != 0 and "is waiting" in done.stderr)
+    return [] if is_good else [f"upgrade: {done}, is to be taken: {is_taken}"]
+
+
+def wait_with(cluster, node, program):
+    """The node, started with the next binary, waits: it has all frames and applies none."""
+    node.stop()
+    node.program = program
+    node.start()
+    until(lambda: is_shown(cluster, node, "waiting"),
+          lambda: f"{node.name} waiting: " + node.log()[-1500:])
+    return [] if WAITS in node.log() else [f"{node.name} does not say that it waits"]
+
+
+def lease_of_upgrade(cluster):
+    """The lease of the key `upgrade`; None: there is no such key."""
+    key = base64.b64encode(f"perp/{cluster.name}/upgrade".encode()).decode()
+    rows = cluster.etcd.insist("/v3/kv/range", {"key": key}).get("kvs", [])
+    return rows[0]["lease"] if rows else None
+
+
+def killed_leader(world, first, new):
+    """A leader is killed when it has put `upgrade` and not yet `upgraded`."""
+    cluster, hangs = world.cluster, world.cluster.home / "upload"
+    leader = next(node for node in cluster.nodes if node is not first and
+                  node is not cluster.leader())
+    leader.stop()
+    leader.program = TESTS / "perpd_vaulted"
+    leader.environment = {"VAULT_HANGS": "0:/nowhere", "VAULT_UPLOAD_HANGS": str(hangs)}
+    leader.rejoin()
+    until(lambda: cluster.leader() is leader or
+          cluster.leader().post(f"/admin/handover?node={leader.name}") is None,
+          lambda: "handover: " + cluster.tails())
+    problems = upgrade(leader, first, False) + wait_with(cluster, first, new)
+    world.await_acks()  # the old ones go on
+    hangs.touch()
+    leader.may_end = True
+    problems += upgrade(leader, first, True)
+    lease = until(lambda: lease_of_upgrade(cluster),
+                  lambda: "key upgrade: " + leader.log()[-1500:])
+    leader.kill()
+    hangs.unlink()
+    next_one = cluster.leader()
+    if next_one is first or WAITS not in first.log():
+        problems.append(f"{first.name} leads without a snapshot: {first.log()[-1500:]}")
+    left = cluster.etcd.insist("/v3/lease/timetolive", {"ID": lease}).get("TTL", "0")
+    if int(left) > 0:
+        problems.append(f"{next_one.name} leads while `upgrade` has {left} s")
     world.await_acks()
-    problems += refused(closed, new, NEW_LOG, "a new binary that follows")
-    closed.program = old
-    closed.rejoin()
+    leader.program, leader.environment = perpd_program(), {}
+    leader.rejoin()
+    return problems
+
+
+def next_rules(world):
+    """One node waits, the leader is told to upgrade, the third follows as an old one and ends."""
+    cluster, problems = world.cluster, []
+    old, new = perpd_program(), TESTS / "perpd_next"
+    first = next(node for node in cluster.nodes if node is not cluster.leader())
+    problems += killed_leader(world, first, new)
     leader = cluster.leader()
-    standbys = [node for node in cluster.nodes if node is not leader]
-    for node in standbys:
-        node.stop()
-    problems += refused(standbys[0], new, OLD_JOURNAL, "a new binary on a standby's journal")
-    world.await_acks()  # the leader goes on
+    second = next(node for node in cluster.nodes if node not in (leader, first))
+    until(lambda: is_shown(cluster, first, "waiting"),
+          lambda: f"{first.name} waiting: " + first.log()[-1500:])
+    first.kill()
+    problems += wait_with(cluster, first, new)
+    leader.may_end = second.may_end = True
     begun = time.monotonic()
-    if (code := leader.stop()) != 0:
-        problems.append(f"the leader: exit {code} at a stop: {leader.log()[-1000:]}")
+    problems += upgrade(leader, first, True)
+    if (code := leader.process.wait(120)) != 0:
+        problems.append(f"the old leader: exit {code}: {leader.log()[-1500:]}")
+    world.await_acks()
+    world.stalls["another rules_version"].append(world.gap(begun))
+    if first not in cluster.leaders() or LEADS_FROM not in first.log():
+        problems.append(f"{first.name} does not lead: {first.log()[-1500:]}")
+    if (code := second.process.wait(120)) != REFUSED or NEW_LOG not in second.log()[-3000:]:
+        problems.append(f"an old standby: exit {code}: {second.log()[-1500:]}")
     frames = test_cluster.chain_of(leader.folder)
     sequence = [frame.records[-1].sequence for frame in frames if frame.records][-1]
     before = hash_of(leader.folder, sequence)
-    left = home / "left"  # a node that is forgotten
-    standbys[0].folder.rename(left)
-    for node in standbys:
-        shutil.rmtree(node.folder, ignore_errors=True)
-        shutil.copytree(leader.folder, node.folder)
-    for node in [leader, *standbys]:
-        node.program = new
-        node.start()
-    world.await_acks()
-    world.stalls["another rules_version"].append(time.monotonic() - begun)
-    cluster.revive()
-    shutil.rmtree(standbys[0].folder)
-    standbys[0].kill()
-    left.rename(standbys[0].folder)
-    problems += refused(standbys[0], old, NEW_LOG, "an old binary that follows")
-    shutil.rmtree(standbys[0].folder)
-    standbys[1].stop()
-    shutil.copytree(standbys[1].folder, standbys[0].folder)
-    for node in standbys:
+    problems += refused(second, old, NEW_LOG, "an old binary that follows")
+    for node in (leader, second):  # the snapshot of its stop; that of the vault
         node.program = new
         node.rejoin()
     after = hash_of(leader.folder, sequence)

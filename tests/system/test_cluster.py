@@ -160,6 +160,9 @@ def handovers(world):
         hand(lambda old: [n.name for n in cluster.nodes if n is not old][turn % 2])
     if post("/admin/handover?node={}", 400)[1].json["code"] != "invalid_parameter":
         problems.append("handover to itself")
+    for query in ("?upgrade=1", "?upgrade=2", "?upgrade=x"):  # nobody waits; no such parameters
+        if post("/admin/handover" + query, 400)[1].json["code"] != "invalid_parameter":
+            problems.append(f"handover with {query}")
     if post("/admin/handover", 421)[1].json["code"] != "not_leader":
         problems.append("handover of a standby")
     old, got = post("/admin/handover", 200)

@@ -89,7 +89,8 @@ static inline uint64_t net_standing_staleness_ms(const struct net_standing *stan
 enum net_handover {
     NET_HANDOVER_BEGUN,
     NET_HANDOVER_NOT_LEADER,
-    NET_HANDOVER_NO_NODE, /* the one that was named, or any, is not current or no candidate */
+    NET_HANDOVER_NO_NODE, /* the one that was named, or any, is not current (does not wait) or no
+                             candidate */
     NET_HANDOVER_UNDER_WAY
 };
 
@@ -113,9 +114,10 @@ struct net_source {
     size_t (*metrics)(void *context, char *text, size_t capacity);
     /* The same of GET /admin/cluster. NULL without a cluster. */
     size_t (*cluster)(void *context, char *text, size_t capacity);
-    /* Orders a handover to the node, "" for any; `to` gets the one that is to lead. NULL
-     * likewise. */
-    enum net_handover (*handover)(void *context, const char *node, char to[CLUSTER_NODE_BYTES + 1]);
+    /* Orders a handover to the node, "" for any; `to` gets the one that is to lead. `upgrades`: to
+     * one that waits with a later rules_version, and this node stops. NULL likewise. */
+    enum net_handover (*handover)(void *context, const char *node, bool upgrades,
+                                  char to[CLUSTER_NODE_BYTES + 1]);
     /* Announces maintenance at a time, unix ns; 0: withdraws it. */
     void (*maintain)(void *context, uint64_t at_ns);
 };

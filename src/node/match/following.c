@@ -42,8 +42,12 @@ static enum replay_refusal admit(struct following *following, const struct comma
 {
     enum replay_refusal refused = REPLAY_rules_version;
 
-    if (replay_follows(following->rules_version, command->code))
+    following->refused_version = following->rules_version;
+    if (replay_follows(following->rules_version, command->code)) {
         refused = replay_admit(following->engine, &following->layout, command);
+        if (refused == REPLAY_rules_version)
+            following->refused_version = replay_version(command);
+    }
     if (refused == REPLAY_ADMITTED)
         following->rules_version = ENGINE_RULES_VERSION;
     return refused;

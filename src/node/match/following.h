@@ -24,6 +24,7 @@ struct following {
     struct option_engine layout; /* that the engine's memory was laid out for */
     uint32_t rules_version;      /* of the state */
     enum replay_refusal refused; /* of the step that returned -EBADMSG */
+    uint32_t refused_version;    /* with REPLAY_rules_version: of the log */
     struct rebuild_buffer rebuilt;
 };
 

@@ -14,7 +14,7 @@
 #include "store/archive.h"
 #include "store/segment.h"
 
-enum { LISTED_MAX = 64, PRIMARY = 0, REPLICA = 1, RULES_VERSION_AT = 8 };
+enum { LISTED_MAX = 64, PRIMARY = 0, REPLICA = 1 };
 
 /* One recovery under way. */
 struct recovering {
@@ -31,7 +31,6 @@ struct recovering {
     struct snapshot_head newest;   /* that is whole to its head, of this rules_version; or none */
     struct snapshot_head seen;     /* with from_genesis: compared in passing; sequence 0: none */
     struct hash_point mark;        /* of the history's file; sequence 0: none */
-    uint32_t found_version;        /* with REPLAY_rules_version: of the record */
     uint64_t relisted;             /* segments, if archive/index was made again; else 0 */
     struct recovery_result former; /* of a run that is done again, or 0 */
     struct replica_replay replica_replay; /* applies to the replica */
@@ -239,14 +238,16 @@ static bool must_remake(struct recovering *recovering)
 }
 
 /* The newest snapshot that is whole and leaves no gap in the history's file; else every record, if
- * they are all there; else the newest whole snapshot. *config gets the frame that it ends with, 0
- * without one. */
+ * they are all there; else the newest whole snapshot. If that is of an earlier rules_version, no
+ * older one will do: records of that version lie between. *config gets the frame that it ends with,
+ * 0 without one. */
 static enum refusal_kind begin_state(struct recovering *recovering, struct recovery_config *config)
 {
     struct recover_engines *engines = recovering->engines;
     struct history_file *file = engines->config.history_file;
     uint64_t applied = file == NULL ? UINT64_MAX : history_file_applied(file);
     int count = recovering->from_genesis ? 0 : recovering->count;
+    bool takes_newest = recovering->newest.rules_version != ENGINE_RULES_VERSION;
     enum refusal_kind kind = REFUSAL_none;
 
     engines->snapshot_sequence = 0;
@@ -257,7 +258,7 @@ static enum refusal_kind begin_state(struct recovering *recovering, struct recov
         if (leaves_gap == 1 && count > 0 && must_remake(recovering))
             break;
         for (int i = 0; i < count; i++)
-            if ((recovering->sequences[i] > applied) == leaves_gap &&
+            if ((takes_newest || (recovering->sequences[i] > applied) == leaves_gap) &&
                 begin_with(recovering, recovering->sequences[i], config, &kind))
                 return kind;
     }
@@ -291,11 +292,11 @@ static enum replay_refusal admit(struct recovering *recovering, const struct com
     struct recover_engines *engines = recovering->engines;
     enum replay_refusal refused = REPLAY_rules_version;
 
-    recovering->found_version = engines->rules_version;
+    engines->refused_version = engines->rules_version;
     if (replay_follows(engines->rules_version, command->code)) {
         refused = replay_admit(engines->primary, &engines->layout, command);
-        if (refused == REPLAY_rules_version && command_body_bytes(command) >= 2 * RULES_VERSION_AT)
-            recovering->found_version = cc_load32(command_body(command) + RULES_VERSION_AT);
+        if (refused == REPLAY_rules_version)
+            engines->refused_version = replay_version(command);
     }
     if (refused == REPLAY_ADMITTED)
         engines->rules_version = ENGINE_RULES_VERSION;
@@ -353,7 +354,7 @@ static void explain(const struct recovering *recovering)
                 "the journal behind sequence %" PRIu64 " was written under rules_version %" PRIu32
                 "; a binary of that version must recover it first and stop cleanly, which writes a "
                 "snapshot (this one has rules_version %d)",
-                engine_sequence(recovering->engines->primary), recovering->found_version,
+                engine_sequence(recovering->engines->primary), recovering->engines->refused_version,
                 ENGINE_RULES_VERSION);
 }
 

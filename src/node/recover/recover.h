@@ -48,6 +48,7 @@ struct recover_engines {
     uint64_t snapshot_sequence;    /* that recovery began with; 0: it began with the first record */
     uint64_t replay_ns;            /* how long the records after that took */
     uint32_t rules_version;        /* of the state while it is recovered */
+    uint32_t refused_version;      /* of a record that was refused with REPLAY_rules_version */
     bool is_origin_told;           /* the 2017 of the newest row of `origin` was applied */
     _Atomic uint64_t replayed;     /* sequence applied, for /readyz as the next two */
     _Atomic uint64_t replay_from;  /* recovery begins after this sequence */

@@ -16,6 +16,13 @@ static const char *const sentences[REPLAY_REFUSAL_COUNT] = {
 #undef X
 };
 
+uint32_t replay_version(const struct command *command)
+{
+    bool is_boot = command->code == REQUEST_boot && command_body_bytes(command) == BOOT_BODY_BYTES;
+
+    return is_boot ? cc_load32(command_body(command) + RULES_VERSION_AT) : 0;
+}
+
 bool replay_raise_layout(struct option_engine *layout, const struct option_engine *wanted)
 {
     bool raised = false;
@@ -48,11 +55,8 @@ enum replay_refusal replay_admit(const struct engine *engine, struct option_engi
 {
     struct option_engine options;
 
-    if (command->code == REQUEST_boot) {
-        if (command_body_bytes(command) != BOOT_BODY_BYTES ||
-            cc_load32(command_body(command) + RULES_VERSION_AT) != ENGINE_RULES_VERSION)
-            return REPLAY_rules_version;
-    }
+    if (command->code == REQUEST_boot && replay_version(command) != ENGINE_RULES_VERSION)
+        return REPLAY_rules_version;
     if (command->code == REQUEST_configuration) {
         if (!option_parse_engine(&options, command_body(command), command_body_bytes(command)))
             return REPLAY_configuration;

@@ -44,6 +44,15 @@ CC_MUST_USE static inline bool replay_follows(uint32_t rules_version, uint16_t c
     return rules_version == ENGINE_RULES_VERSION || code == REQUEST_boot;
 }
 
+/* The rules_version that a 2014 names; 0: it is none. */
+CC_MUST_USE uint32_t replay_version(const struct command *command);
+
+/* Whether that is one before this binary's. */
+CC_MUST_USE static inline bool replay_is_earlier(uint32_t version)
+{
+    return version != 0 && version < ENGINE_RULES_VERSION;
+}
+
 /* Raises every capacity of `layout` to that of `wanted`. True if one was lower. */
 bool replay_raise_layout(struct option_engine *layout, const struct option_engine *wanted);
 

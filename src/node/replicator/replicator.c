@@ -13,7 +13,8 @@
 
 #define RESIGN_NS UINT64_C(200000000)
 
-enum { CAUSE_FIRST = 0, CAUSE_LEASE_ENDED = 1, CAUSE_HANDOVER = 2 }; /* record 2016 */
+/* Of record 2016. */
+enum { CAUSE_FIRST = 0, CAUSE_LEASE_ENDED = 1, CAUSE_HANDOVER = 2, CAUSE_ORDERED = 3 };
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -191,6 +192,8 @@ static void begin_to_author(struct replicator *replicator)
     cc_store64(body + 32, elect->previous_term);
     cc_store64(body + 40, replicator->last_frame);
     body[48] = elect->was_handed ? CAUSE_HANDOVER : CAUSE_LEASE_ENDED;
+    if (elect->was_upgraded)
+        body[48] = CAUSE_ORDERED;
     if (replicator->last_frame == elect->genesis.frame)
         body[48] = CAUSE_FIRST;
     cc_store64(body + 56, (uint64_t)atomic_load_explicit(&replicator->clock_difference_ns,
@@ -208,6 +211,8 @@ static int step_standby(struct replicator *replicator, uint64_t now_ns)
     replicator_hand_forget(replicator);
     if (!replicator->elect.is_identified)
         return 0;
+    if (replicator->upgrade.waits)
+        replicator_upgrade_look(replicator, now_ns);
     if (replicator->vault.reads)
         return replicator_vault_step(replicator, now_ns);
     if (replicator->tail.state == TAIL_IDLE && check_genesis(replicator) < 0)
@@ -334,6 +339,9 @@ static void dispatch(struct replicator *replicator, const struct etcd_done *done
     case REPL_VOTE:
         vote_done(&replicator->vote, done);
         return;
+    case REPL_UPGRADE:
+        replicator_upgrade_done(replicator, done);
+        return;
     case REPL_START: /* given up */
         return;
     }
@@ -416,8 +424,10 @@ static struct elect_status status_of(struct replicator *replicator,
         .applied = words->applied,
         .clock_difference_ns = difference_ns,
         .wall_ns = clock_now_ns(replicator->config.clock),
+        .waits = replicator->upgrade.is_caught_up,
         .is_current = replicator->forms ||
-                      (tail_is_at_end(&replicator->tail) && words->applied == last.last_sequence),
+                      (tail_is_at_end(&replicator->tail) && words->applied == last.last_sequence &&
+                       !replicator->upgrade.waits),
         .clock_wait_ns = lateness_wait(difference_ns, replicator->config.clock_ns),
         .is_judged = replicator->lateness.term != 0,
         .is_alive = words->is_alive,

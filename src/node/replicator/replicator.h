@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/hash_vote.h"
 #include "node/replicator/replicator_config.h"
-#include "repl/etcd.h"
+#include "repl/cluster_row.h"
 #include "store/journal_cluster.h"
 #include "store/recovery.h"
 
@@ -60,6 +60,10 @@ enum refusal_kind replicator_agree(void *context, const struct frame_tail *tails
 /* Continues after the journal's last frame. */
 void replicator_attach(struct replicator *replicator, struct journal *journal);
 
+/* In place of it: continues after that frame without applying anything, until the snapshot of an
+ * upgrade is there (replicator_upgrade_row). */
+void replicator_upgrade_wait(struct replicator *replicator, struct journal *journal);
+
 /* One turn. The work done, or -1. */
 CC_MUST_USE int replicator_step(struct replicator *replicator,
                                 const struct replicator_words *words);
@@ -77,6 +81,22 @@ CC_MUST_USE bool replicator_hand_is_wanted(const struct replicator *replicator);
 
 /* Lets another node lead at once: at the end of a clean stop. Waits up to 200 ms for etcd. */
 void replicator_resign(struct replicator *replicator);
+
+/* The same for nodes of a later rules_version alone, which have REPLICATOR_UPGRADE_S for it: false
+ * when that was not done, which is logged. It waits for etcd, as the next two. */
+enum { REPLICATOR_UPGRADE_S = 60 };
+CC_MUST_USE bool replicator_upgrade_hold(struct replicator *replicator);
+
+/* What they begin with is in the vault. False when their time is over, or etcd does not answer. */
+CC_MUST_USE bool replicator_upgrade_put(struct replicator *replicator,
+                                        const struct cluster_snapshot *snapshot);
+
+/* Their time is over: any node may lead. */
+void replicator_upgrade_drop(struct replicator *replicator);
+
+/* A node that waits: the snapshot with which the newest upgrade begins, or NULL: none is known. */
+CC_MUST_USE const struct cluster_snapshot *
+replicator_upgrade_row(const struct replicator *replicator);
 
 /* The file that wakes its thread, and how long that may sleep, at most `most_ns`. */
 CC_MUST_USE int replicator_file(const struct replicator *replicator);

@@ -44,6 +44,17 @@ struct hand_mail {
     char node[CLUSTER_LABEL_BYTES + 1];
 };
 
+/* An upgrade to a later rules_version (replication.md, Another binary). */
+struct replicator_upgrade {
+    bool waits;        /* for its snapshot */
+    bool is_caught_up; /* and has had all frames once */
+    bool has_row;
+    struct cluster_snapshot row;
+    uint64_t tag; /* of the read under way; 0: none */
+    uint64_t count, again_ns;
+    int64_t lease, revision; /* of a leader's key that keeps the lead */
+};
+
 enum {
     REPLICATOR_ANSWERS_A_TURN = 32,
     REPLICATOR_ADOPTED_A_TURN = 64,
@@ -67,6 +78,7 @@ struct replicator {
     struct vault_reader reader;
     struct vault_mail mail;
     struct hand_mail hand;
+    struct replicator_upgrade upgrade;
     bool is_finishing; /* elected: the tail reads to the end */
     bool takes;
     bool forms; /* the journal leads */
@@ -110,6 +122,10 @@ void replicator_clock_look(struct replicator *replicator, const uint8_t *bytes, 
 
 /* A node that was elected says what is wrong or unknown of its clock. */
 void replicator_clock_say(const struct replicator *replicator);
+
+/* Asks for the snapshot of an upgrade when it is time to; takes an answer of REPL_UPGRADE. */
+void replicator_upgrade_look(struct replicator *replicator, uint64_t now_ns);
+void replicator_upgrade_done(struct replicator *replicator, const struct etcd_done *done);
 
 /* A standby has no lead to give. */
 void replicator_hand_forget(struct replicator *replicator);

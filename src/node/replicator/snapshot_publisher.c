@@ -77,10 +77,10 @@ static bool is_offered(const struct snapshot_publisher *publisher)
     return atomic_load_explicit(&publisher->steward->is_offered, memory_order_relaxed); /* a flag */
 }
 
-static bool offer(struct snapshot_publisher *publisher, const struct vault_snapshot *put,
-                  bool is_in_vault)
+void snapshot_publisher_row(const struct vault *vault, const struct vault_snapshot *put,
+                            struct cluster_snapshot *row)
 {
-    struct cluster_snapshot row = {
+    *row = (struct cluster_snapshot){
         .sequence = put->sequence,
         .frame = put->frame,
         .next_segment = put->segment + 1,
@@ -89,10 +89,18 @@ static bool offer(struct snapshot_publisher *publisher, const struct vault_snaps
         .rules_version = put->rules_version,
     };
 
-    memcpy(row.image_hash, put->image_hash, sizeof row.image_hash);
-    memcpy(row.frame_hash, put->frame_hash, sizeof row.frame_hash);
-    memcpy(row.file_hash, put->file_hash, sizeof row.file_hash);
-    memcpy(row.node, publisher->vault->node, strnlen(publisher->vault->node, CLUSTER_LABEL_BYTES));
+    memcpy(row->image_hash, put->image_hash, sizeof row->image_hash);
+    memcpy(row->frame_hash, put->frame_hash, sizeof row->frame_hash);
+    memcpy(row->file_hash, put->file_hash, sizeof row->file_hash);
+    memcpy(row->node, vault->node, strnlen(vault->node, CLUSTER_LABEL_BYTES));
+}
+
+static bool offer(struct snapshot_publisher *publisher, const struct vault_snapshot *put,
+                  bool is_in_vault)
+{
+    struct cluster_snapshot row;
+
+    snapshot_publisher_row(publisher->vault, put, &row);
     return steward_offer(publisher->steward, &row, is_in_vault);
 }
 

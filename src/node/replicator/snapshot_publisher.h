@@ -38,6 +38,10 @@ struct snapshot_publisher {
     struct published failures; /* attempts */
 };
 
+/* The row of a snapshot that this vault's node puts. */
+void snapshot_publisher_row(const struct vault *vault, const struct vault_snapshot *put,
+                            struct cluster_snapshot *row);
+
 /* The work done; 0: nothing is due. */
 uint32_t snapshot_publisher_step(struct snapshot_publisher *publisher, uint64_t now_ns);
 

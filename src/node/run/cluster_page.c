@@ -52,7 +52,7 @@ static const char *state_name(uint8_t state)
         [CLUSTER_STARTING] = "starting", [CLUSTER_BEHIND] = "behind",
         [CLUSTER_CURRENT] = "current",   [CLUSTER_LEADING] = "leading",
         [CLUSTER_LEAVING] = "leaving",   [CLUSTER_DIVERGED] = "diverged",
-        [CLUSTER_DISK] = "disk",
+        [CLUSTER_DISK] = "disk",         [CLUSTER_WAITING] = "waiting",
     };
     return state < CLUSTER_STATE_COUNT ? names[state] : "unknown";
 }

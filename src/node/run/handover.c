@@ -2,15 +2,27 @@
 
 #include <stdio.h>
 
-/* Whether the node may lead as soon as it sees that nobody does. */
-static bool may_lead(const struct node *node, const struct cluster_node *other)
+/* Whether the node may lead as soon as it sees that nobody does, or waits for an upgrade. */
+static bool may_lead(const struct node *node, const struct cluster_node *other, bool upgrades)
 {
-    return other->state == CLUSTER_CURRENT && other->is_candidate &&
-           other->rules_version == ENGINE_RULES_VERSION &&
-           strcmp(other->node, node->cluster_node) != 0;
+    bool is_fit =
+        upgrades ? other->state == CLUSTER_WAITING && other->rules_version > ENGINE_RULES_VERSION
+                 : other->state == CLUSTER_CURRENT && other->rules_version == ENGINE_RULES_VERSION;
+
+    return is_fit && other->is_candidate && strcmp(other->node, node->cluster_node) != 0;
 }
 
-enum net_handover handover_ask(struct node *node, const char *wanted,
+/* The stop is that of every leader, but what it leaves is for later rules (upgrade.h). */
+static enum net_handover begin_upgrade(struct node *node)
+{
+    /* relaxed: read when every role has ended. */
+    if (atomic_exchange_explicit(&node->upgrades, true, memory_order_relaxed))
+        return NET_HANDOVER_UNDER_WAY;
+    node_ask_stop(node);
+    return NET_HANDOVER_BEGUN;
+}
+
+enum net_handover handover_ask(struct node *node, const char *wanted, bool upgrades,
                                char to[CLUSTER_NODE_BYTES + 1])
 {
     struct survey survey;
@@ -22,9 +34,12 @@ enum net_handover handover_ask(struct node *node, const char *wanted,
         return NET_HANDOVER_NO_NODE;
     for (uint32_t i = 0; i < survey.node_count; i++) {
         const struct cluster_node *other = &survey.nodes[i];
-        if (!may_lead(node, other) || (wanted[0] != '\0' && strcmp(other->node, wanted) != 0))
+        bool is_named = wanted[0] == '\0' || strcmp(other->node, wanted) == 0;
+        if (!is_named || !may_lead(node, other, upgrades))
             continue;
         snprintf(to, CLUSTER_NODE_BYTES + 1, "%s", other->node);
+        if (upgrades)
+            return begin_upgrade(node);
         if (!replicator_hand_ask(node->replicator, to))
             return NET_HANDOVER_UNDER_WAY;
         park_wake(&node->duties[0].park, PARK_ALWAYS);

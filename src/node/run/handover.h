@@ -5,9 +5,10 @@
 
 #include "node/run/node.h"
 
-/* Orders it: `node` names the one that is to lead; empty: the first by name that may. `to` gets its
- * name. Any thread. */
-enum net_handover handover_ask(struct node *node, const char *wanted,
+/* Orders it: `wanted` names the one that is to lead; empty: the first by name that may. `to` gets
+ * its name. `upgrades`: one that waits with a later rules_version, and this node stops (upgrade.h).
+ * Any thread. */
+enum net_handover handover_ask(struct node *node, const char *wanted, bool upgrades,
                                char to[CLUSTER_NODE_BYTES + 1]);
 
 #endif

@@ -117,10 +117,10 @@ static size_t source_cluster(void *context, char *text, size_t capacity)
     return cluster_page_write(context, text, capacity);
 }
 
-static enum net_handover source_handover(void *context, const char *node,
+static enum net_handover source_handover(void *context, const char *node, bool upgrades,
                                          char to[CLUSTER_NODE_BYTES + 1])
 {
-    return handover_ask(context, node, to);
+    return handover_ask(context, node, upgrades, to);
 }
 
 static void source_maintain(void *context, uint64_t at_ns)

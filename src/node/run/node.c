@@ -13,6 +13,7 @@
 #include "node/run/lifecycle.h"
 #include "node/run/notify.h"
 #include "node/run/start.h"
+#include "node/run/upgrade.h"
 
 enum {
     PREPARE_IDLE_US = 20 * 1000, /* between the background thread's looks for a segment in use */
@@ -137,7 +138,8 @@ static void *vault_main(void *context)
             vault_snapshot_upload_end(&node->publisher.upload);
             return NULL;
         }
-        uint32_t work = replicator_vault_read(node->replicator);
+        uint32_t work = replicator_vault_read(node->replicator) +
+                        waiting_fetch(&node->waiting, &node->vault_keeper.vault, node->disk);
         if (phase == PHASE_OPEN)
             work += vault_keeper_step(&node->vault_keeper, journal_durable_seq(node->core.journal),
                                       clock_monotonic_ns(&node->clock));
@@ -309,9 +311,12 @@ int node_run(struct node *node, const struct config *options)
         notify_start(&notify, node);
         code = run_threads(node);
         if (phase_now(&node->phase) == PHASE_STOPPED) {
+            bool upgrades = upgrade_begin(node);
             if (node->replicator != NULL)
                 replicator_resign(node->replicator);
             code = write_snapshot(node);
+            if (upgrades)
+                code = upgrade_end(node, code);
         }
     }
     if (atomic_load_explicit(&node->core.follower.diverged, memory_order_relaxed))

@@ -32,6 +32,7 @@
 #include "node/run/phase.h"
 #include "node/run/throttle.h"
 #include "node/run/topology.h"
+#include "node/run/waiting.h"
 
 enum { NODE_PATH_BYTES = 4096, NODE_ETCD_MAX = 2 + ETCD_MEMBERS_MAX };
 
@@ -73,7 +74,9 @@ struct node {
     struct disk *vault_disk;                    /* NULL: not in a cluster */
     struct vault_keeper vault_keeper;
     struct snapshot_publisher publisher;
-    bool vault_hangs; /* its thread did not end */
+    bool vault_hangs;       /* its thread did not end */
+    struct waiting waiting; /* for an upgrade; the journal's thread, and the vault's */
+    _Atomic bool upgrades;  /* this leader stops for one */
     struct steward steward;
     struct throttle throttle; /* the matcher's */
     char history_folder[NODE_PATH_BYTES];

@@ -5,6 +5,7 @@
 #include "engine/table/market_record.h"
 #include "engine/view/read.h"
 #include "node/run/lifecycle.h"
+#include "node/run/upgrade.h"
 
 int opening_refuse(struct node *node)
 {
@@ -94,6 +95,10 @@ void opening_recover(struct node *node)
     if (kind == REFUSAL_record_refused && lifecycle_is_stop_asked(node)) {
         lifecycle_fail(node,
                        NODE_EXIT_CLEAN); /* abandoned: nothing was promised, nothing was written */
+        return;
+    }
+    if (kind == REFUSAL_record_refused && upgrade_is_awaited(node)) {
+        upgrade_await(node);
         return;
     }
     if (kind != REFUSAL_none) {

@@ -70,6 +70,14 @@ static uint32_t fail_following(struct node *node, int error)
 {
     const struct following *following = &node->core.following;
 
+    if (error == -EBADMSG && following->refused == REPLAY_rules_version &&
+        replay_is_earlier(following->refused_version)) {
+        log_line(LOG_WARN, "upgrade",
+                 "the log goes on under rules_version %u (this binary has %d): this node begins "
+                 "again, and waits",
+                 following->refused_version, ENGINE_RULES_VERSION);
+        return fail(node, NODE_EXIT_DEPOSED);
+    }
     if (error == -EBADMSG && following->refused == REPLAY_rules_version) {
         log_line(LOG_ERROR, "refused",
                  "the log goes on under another rules_version (this binary has %d)",

@@ -1,11 +1,12 @@
 /* vault.c - a vault on a file system that hangs: linked into a perpd in front of vault_put and
  * vault_load (-Wl,--wrap). VAULT_HANGS=N:FILE: the N-th load hangs while FILE exists, each later
- * one while FILE.later does, and puts are done; without it puts hang. */
-#include "store/vault.h"
-
+ * one while FILE.later does, and puts are done; without it puts hang. VAULT_UPLOAD_HANGS=FILE: the
+ * snapshot of a leader that stops for an upgrade waits while FILE exists. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "store/vault_snapshot.h"
 
 int __real_vault_put(struct vault *vault, struct disk *journal, uint64_t segment, uint64_t released,
                      struct archive_row *row, uint64_t *log_bytes);
@@ -16,6 +17,22 @@ int __wrap_vault_load(const struct vault *vault, uint64_t segment, uint64_t file
 
 int __wrap_vault_put(struct vault *vault, struct disk *journal, uint64_t segment, uint64_t released,
                      struct archive_row *row, uint64_t *log_bytes);
+
+int __real_vault_snapshot_upload_begin(struct vault_upload *upload, const struct vault *vault,
+                                       struct disk *journal, const struct vault_snapshot *snapshot);
+int __wrap_vault_snapshot_upload_begin(struct vault_upload *upload, const struct vault *vault,
+                                       struct disk *journal, const struct vault_snapshot *snapshot);
+
+/* The process's first thread calls it when all others have ended; the vault's thread else. */
+int __wrap_vault_snapshot_upload_begin(struct vault_upload *upload, const struct vault *vault,
+                                       struct disk *journal, const struct vault_snapshot *snapshot)
+{
+    const char *file = getenv("VAULT_UPLOAD_HANGS");
+
+    while (file != NULL && gettid() == getpid() && access(file, F_OK) == 0)
+        usleep(10000);
+    return __real_vault_snapshot_upload_begin(upload, vault, journal, snapshot);
+}
 
 int __wrap_vault_put(struct vault *vault, struct disk *journal, uint64_t segment, uint64_t released,
                      struct archive_row *row, uint64_t *log_bytes)

@@ -122,15 +122,15 @@ static bool await_leader(struct asking *asking, const char *node)
                         leader[0] != '\0' ? leader : "nobody");
 }
 
-/* The path of the order; false when the name cannot be a node's. */
-static bool make_target(struct context *context, char target[TARGET_MAX])
+/* The path of the order, with `more` behind it; false when the name cannot be a node's. */
+static bool make_target(struct context *context, const char *more, char target[TARGET_MAX])
 {
     const struct arguments *arguments = context->arguments;
     const char *node = arguments->word_count > 0 ? arguments->words[0] : "";
 
     if (node[0] != '\0' && !cluster_option_is_name(node, CLUSTER_NODE_BYTES))
         return context_fail(context, EXIT_CODE_usage, "%.64s is no name of a node", node);
-    snprintf(target, TARGET_MAX, node[0] != '\0' ? "/admin/handover?node=%s" : "/admin/handover%s",
+    snprintf(target, TARGET_MAX, "/admin/handover?%s%s%s", more, node[0] != '\0' ? "node=" : "",
              node);
     return true;
 }
@@ -141,12 +141,27 @@ int command_cluster_handover(struct context *context)
     struct client_answer answer;
     char target[TARGET_MAX], node[NODE_MAX];
 
-    if (!make_target(context, target) || !begin(&asking, context))
+    if (!make_target(context, "", target) || !begin(&asking, context))
         return context->exit_code;
     if (ask(&asking, "POST", target, &answer)) {
         read_member(&answer, "node", node);
         (void)await_leader(&asking, node);
     }
+    end(&asking);
+    return context->exit_code;
+}
+
+/* The node that is asked stops: what becomes of it, the others show. */
+int command_cluster_upgrade(struct context *context)
+{
+    struct asking asking;
+    struct client_answer answer;
+    char target[TARGET_MAX];
+
+    if (!make_target(context, "upgrade=1&", target) || !begin(&asking, context))
+        return context->exit_code;
+    if (ask(&asking, "POST", target, &answer))
+        report_answer(stdout, answer.body, answer.body_count, context->arguments->json, NULL);
     end(&asking);
     return context->exit_code;
 }

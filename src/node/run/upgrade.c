@@ -1,0 +1,204 @@
+#include "node/run/upgrade.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#include "base/log.h"
+#include "node/run/cluster.h"
+#include "node/run/lifecycle.h"
+#include "node/run/opening.h"
+#include "node/run/writer.h"
+
+enum { TURN_MS = 20 };
+
+#define RETRY_NS UINT64_C(10000000000)
+
+/* ---- the leader ------------------------------------------------------------------------------ */
+
+bool upgrade_begin(struct node *node)
+{
+    /* relaxed: every role has ended. */
+    return atomic_load_explicit(&node->upgrades, memory_order_relaxed) &&
+           replicator_upgrade_hold(node->replicator);
+}
+
+/* Puts the snapshot of the stop into the vault. 0 or -errno. */
+static int upload(struct node *node, struct vault_snapshot *snapshot)
+{
+    const struct vault *vault = &node->vault_keeper.vault;
+    struct vault_upload *upload = &node->publisher.upload; /* its thread has ended */
+    struct snapshot_head head;
+    int done = snapshot_read_head(node->disk, &node->core.exchange,
+                                  engine_sequence(node->core.replica), &head, NULL);
+
+    if (done != 0)
+        return done;
+    *snapshot = (struct vault_snapshot){ .sequence = head.sequence,
+                                         .frame = head.frame,
+                                         .t_ns = head.t_ns,
+                                         .segment = journal_cluster_segment(node->core.journal),
+                                         .rules_version = head.rules_version };
+    memcpy(snapshot->image_hash, head.image_hash, HASH_BYTES);
+    memcpy(snapshot->frame_hash, head.frame_hash, HASH_BYTES);
+    done = vault_snapshot_upload_begin(upload, vault, node->disk, snapshot);
+    while (done == 0)
+        done = vault_snapshot_upload_step(upload);
+    *snapshot = upload->snapshot;
+    return done < 0 ? done : 0;
+}
+
+int upgrade_end(struct node *node, int code)
+{
+    const struct vault *vault = &node->vault_keeper.vault;
+    struct vault_snapshot snapshot;
+    struct cluster_snapshot row;
+    int failed = code == NODE_EXIT_CLEAN && !node->vault_hangs ? upload(node, &snapshot) : -EIO;
+
+    if (failed == 0) {
+        snapshot_publisher_row(vault, &snapshot, &row);
+        if (replicator_upgrade_put(node->replicator, &row)) {
+            log_line(LOG_WARN, "upgrade",
+                     "the chain of rules_version %d ends with sequence=%lu frame=%lu: a node of a "
+                     "later one leads from its snapshot, and this binary no more",
+                     ENGINE_RULES_VERSION, row.sequence, row.frame);
+            return NODE_EXIT_CLEAN;
+        }
+    }
+    log_line(LOG_ERROR, "upgrade", "it was given up: %s; a node of this rules_version leads on",
+             failed != 0 ? strerror(-failed) : "etcd did not take the key of the snapshot in time");
+    replicator_upgrade_drop(node->replicator);
+    return NODE_EXIT_FAILED;
+}
+
+/* ---- a node that waits ----------------------------------------------------------------------- */
+
+bool upgrade_is_awaited(const struct node *node)
+{
+    return node->replicator != NULL && node->refusal.error == (int)REPLAY_rules_version &&
+           replay_is_earlier(node->core.engines.refused_version);
+}
+
+static int pass(void *context, uint64_t sequence, uint64_t frame, const struct record_view *record)
+{
+    (void)context;
+    (void)sequence;
+    (void)frame;
+    (void)record;
+    return 0;
+}
+
+/* The chain, behind the snapshot that recovery began with, and the journal behind it. */
+static enum refusal_kind open_journal(struct node *node)
+{
+    struct core *core = &node->core;
+    struct refusal *refusal = &node->refusal;
+    struct recovery_config chain = {
+        .disk = node->disk,
+        .exchange = &core->exchange,
+        .segment_bytes = core->config.segment_bytes,
+        .apply = pass,
+        .context = node->replicator,
+        .agree = replicator_agree,
+    };
+    struct snapshot_head head;
+
+    recover_unmap(&core->engines);
+    refusal_clear(refusal);
+    if (core->engines.snapshot_sequence != 0) {
+        if (snapshot_read_head(node->disk, &core->exchange, core->engines.snapshot_sequence, &head,
+                               refusal) != 0)
+            return refusal->kind;
+        chain.after_frame = chain.durable_frame = head.frame;
+        memcpy(chain.after_hash, head.frame_hash, HASH_BYTES);
+    }
+    enum refusal_kind kind = recovery_run(&chain, &core->recovered, refusal);
+    if (kind != REFUSAL_none)
+        return kind;
+    int failed = frame_board_init(&core->frames);
+    if (failed == 0)
+        failed = writer_make(core);
+    return failed == 0 ? REFUSAL_none : refusal_machine(refusal, "the journal's writer", failed);
+}
+
+/* A step of each role that a node has which applies nothing. False: it has ended. */
+static bool turn(struct node *node)
+{
+    const struct replicator_words words = { .is_alive = true };
+    int prepared = core_prepare(&node->core, clock_monotonic_ns(&node->clock));
+
+    if (prepared < 0)
+        log_line(LOG_ERROR, "segment", "preparation failed: %s", strerror(-prepared));
+    cluster_accept_mail(node);
+    int replicated = replicator_step(node->replicator, &words);
+    if (replicated < 0) {
+        const struct replicator_end *end = replicator_end(node->replicator);
+        log_line(LOG_ERROR, "cluster", "%s", end->text);
+        lifecycle_fail(node, end->exit_code);
+        return false;
+    }
+    int written = core_journal(&node->core);
+    if (written < 0) {
+        log_line(LOG_ERROR, "journal", "write failed: %s", strerror(-written));
+        lifecycle_fail(node, NODE_EXIT_FAILED);
+        return false;
+    }
+    if (replicated + written + prepared <= 0) {
+        struct pollfd file = { .fd = replicator_file(node->replicator), .events = POLLIN };
+        (void)poll(&file, 1, TURN_MS);
+    }
+    return true;
+}
+
+/* Whether the journal has every frame up to that snapshot, and none as new is here. */
+static bool is_due(const struct node *node, const struct cluster_snapshot *row)
+{
+    uint64_t newest = 0;
+
+    return row != NULL && row->rules_version < ENGINE_RULES_VERSION &&
+           snapshot_list(node->disk, &newest, 1) >= 0 && newest < row->sequence &&
+           row->frame <= journal_cluster_durable_frame(node->core.journal);
+}
+
+void upgrade_await(struct node *node)
+{
+    uint64_t again_ns = 0;
+    bool is_asked = false;
+    int error;
+
+    log_line(LOG_WARN, "upgrade", "%s", node->refusal.text);
+    if (open_journal(node) != REFUSAL_none) {
+        lifecycle_fail(node, opening_refuse(node));
+        return;
+    }
+    log_line(LOG_WARN, "upgrade",
+             "waiting: frames are kept and not applied, until perp cluster upgrade on the node "
+             "that leads (this one has rules_version %d)",
+             ENGINE_RULES_VERSION);
+    replicator_upgrade_wait(node->replicator, node->core.journal);
+    while (phase_now(&node->phase) == PHASE_RECOVERING) {
+        const struct cluster_snapshot *row = replicator_upgrade_row(node->replicator);
+        uint64_t now_ns = clock_monotonic_ns(&node->clock);
+        if (lifecycle_is_stop_asked(node)) {
+            lifecycle_fail(node, NODE_EXIT_CLEAN);
+            return;
+        }
+        if (!turn(node))
+            return;
+        if (!is_asked && now_ns >= again_ns && is_due(node, row)) {
+            waiting_ask(&node->waiting, row);
+            is_asked = true;
+        }
+        if (!is_asked || !waiting_answer(&node->waiting, &error))
+            continue;
+        is_asked = false;
+        again_ns = now_ns + RETRY_NS;
+        if (error == 0) {
+            log_line(LOG_WARN, "upgrade", "snapshot=%lu is here: this node begins again with it",
+                     row->sequence);
+            lifecycle_fail(node, NODE_EXIT_DEPOSED);
+            return;
+        }
+        log_line(LOG_ERROR, "upgrade", "snapshot=%lu of the vault: %s; tried again in 10 s",
+                 row->sequence, strerror(-error));
+    }
+}
