@@ -88,7 +88,7 @@ REQUIRED.update({"code 2 lost place list": 20, "state in a hold": 300,
                  "code 1002 order_rejected_invalid_market": 20,
                  "code 1002 rejected_market_not_found": 10, "code 1008 request_completed": 30,
                  "code 1008 order_rejected_invalid": 10,
-                 "gap of the clock": 40, "gap of the clock within another": 10,
+                 "gap of the clock": 1000, "gap of the clock within another": 10,
                  "state in a gap of the clock": 40, "funding skipped behind a gap": 20,
                  "code 1011 request_completed": 40, "code 1011 order_rejected_invalid": 40,
                  "code 1011 rejected_unauthorized": 1})
@@ -108,18 +108,19 @@ REQUIRED.update(dict.fromkeys(
     1000))
 REQUIRED.update({"code 2 row 24 beyond the position": 3, "fired row 24 beyond the position": 3,
                  "excess that a plan does not pay for": 300})
-REQUIRED.update({"L1 fill": 100, "L2": 1000, "L2 refused": 1000,
-                 "L3 leaves frozen legs": 200, "fund deleveraged": 20,
-                 "L3 paid by the fund": 50, "L3 leaves a deficit": 40, "fund below 0": 10,
-                 "fund at 0 again": 1, "unwind fill": 100,
+REQUIRED.update({"L1 fill": 1000, "L2": 1000, "L2 refused": 1000,
+                 "L3 leaves frozen legs": 1000, "fund deleveraged": 300,
+                 "L3 paid by the fund": 1000, "L3 leaves a deficit": 1000, "fund below 0": 1000,
+                 "fund at 0 again": 1000, "unwind fill": 100,
                  "leaves liquidation": 100, "liquidation wakes": 100,
                  "liquidation waits for a market": 50,
                  "liquidation waits for time": 100,
                  "forced order goes on": 2, "funding epoch": 1000, "funding skipped": 50,
                  "funding completed by the next": 20, "funding completed by closing": 2,
                  "state CLOSED": 100, "closed by force": 50, "closed after its hour": 3,
-                 "settled with a loss": 700, "settled with a profit": 500,
-                 "settled with a shortfall": 80, "settled with a cut": 150, "row 10 closed": 100})
+                 "settled at the mean": 1000, "settled with a loss": 1000,
+                 "settled with a profit": 1000, "settled with a shortfall": 1000,
+                 "settled with a cut": 1000, "row 10 closed": 100})
 REQUIRED.update({"mark anew behind a halt": 20, "index of a halted market waited for": 2})
 REQUIRED["halted by mark"] = 2  # once a market: its streams end with it
 REQUIRED["row 17b cost"] = 20   # the bound of the position is nearly always met first

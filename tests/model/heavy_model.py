@@ -161,7 +161,8 @@ def main():
     source = os.environ.get("PERPD_SOURCE") or os.path.dirname(
         os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     regimes = [arguments.regime] if arguments.regime else list(REGIMES)
-    parts = sum(REGIMES[regime].get("share", 1) for regime in regimes)
+    parts = max(1, sum(REGIMES[regime].get("share", 1) for regime in regimes
+                       if not REGIMES[regime].get("beside")))
     jobs = []
     for regime in regimes:
         share = cdiv(arguments.commands * REGIMES[regime].get("share", 1), parts)

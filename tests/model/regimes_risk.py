@@ -70,6 +70,14 @@ REGIMES.update({
                      weights={"sibling": 26, "wall": 40, "cut": 2, "replace": 6, "cancel": 6,
                               "place": 5, "oracle": 5, "batch": 2, "market": 3, "amend": 2,
                               "conditional": 2, "tick": 2, "cancel_all": 0.3, "deposit": 0.4}),
+    # Directed at what is rare; beside the others, whose share of the commands stays what it is.
+    "settled": dict(RISKY, options=NEVER_STALE, records=tuple(range(5, 25)), accounts=4, times=3,
+                    deposit=(20, 200), streams=180, top_up=(1, 300), beside=True, step_ms=(1, 9),
+                    weights={"settled": 60, "tick": 1}),
+    "losses": dict(RISKY, options=NEVER_STALE, records=(0, 4), accounts=3, times=6, streams=60,
+                   beside=True, step_ms=(1, 150), weights={"loss": 60, "place": 1, "tick": 3}),
+    "clocks": dict(REGIMES["states"], times=2, beside=True,
+                   weights=dict(REGIMES["states"]["weights"], gap=300)),
     # What fires meets one maker at a time.
     "going": dict(REGIMES["cascade"], tif=(80, 5, 5, 10), post_only=0.05, move_ppm=2000,
                   trigger_ppm=300, reduce_only=0.02, group=0.2,
