@@ -23,12 +23,16 @@ int history_folder_set_aside(const char *folder)
 
 int history_folder_remove(const char *folder)
 {
+    /* lock.mdb is of a binary that used LMDB's locks. */
+    static const char *const names[] = { "data.mdb", "lock.mdb" };
     char path[HISTORY_PATH_BYTES];
 
-    if (!history_folder_path(path, folder, "data.mdb"))
-        return -ENAMETOOLONG;
-    if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
-        return -errno;
+    for (size_t i = 0; i < CC_COUNT(names); i++) {
+        if (!history_folder_path(path, folder, names[i]))
+            return -ENAMETOOLONG;
+        if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
+            return -errno;
+    }
     return rmdir(folder) == 0 || errno == ENOENT ? 0 : -errno;
 }
 

@@ -17,7 +17,8 @@ CC_MUST_USE bool history_folder_path(char path[HISTORY_PATH_BYTES], const char *
  * that folder, and removes `from`. */
 CC_MUST_USE int history_folder_replace(const char *folder, const char *from);
 
-/* Removes the file of `folder`, which is not open, and the folder. 0 if there is none. */
+/* Removes the file of `folder`, which is not open, a lock.mdb of LMDB, and the folder. 0 if there
+ * is none. */
 CC_MUST_USE int history_folder_remove(const char *folder);
 
 /* Renames the file in `folder`, replacing what was set aside before. */
