@@ -100,10 +100,10 @@ static void rows_of_callers(void)
 
 int main(void)
 {
-    CHECK(shared_texts_init(&texts) == 0);
+    CHECK(shared_text_init(&texts) == 0);
     books();
     many();
     rows_of_callers();
-    shared_texts_free(&texts);
+    shared_text_free(&texts);
     return 0;
 }

@@ -55,7 +55,7 @@ int response_writer_init(struct response_writer *responses, struct context *cont
     if (memory == NULL)
         return -ENOMEM;
     responses->scratch = memory;
-    return shared_texts_init(&responses->texts);
+    return shared_text_init(&responses->texts);
 }
 
 void response_writer_free(struct response_writer *responses)
@@ -63,7 +63,7 @@ void response_writer_free(struct response_writer *responses)
     if (responses->scratch != NULL)
         region_unmap(responses->scratch, RESPONSE_SCRATCH_BYTES);
     responses->scratch = NULL;
-    shared_texts_free(&responses->texts);
+    shared_text_free(&responses->texts);
 }
 
 static const char *date_text(struct response_writer *responses)

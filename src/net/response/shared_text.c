@@ -10,14 +10,14 @@
 
 enum { OF_ROUTE = 1 << 16 };
 
-int shared_texts_init(struct shared_texts *texts)
+int shared_text_init(struct shared_texts *texts)
 {
     *texts = (struct shared_texts){ 0 };
     texts->bytes = region_map(REGION_output, (size_t)SHARED_TEXT_ROWS * SHARED_TEXT_BYTES);
     return texts->bytes != NULL ? 0 : -ENOMEM;
 }
 
-void shared_texts_free(struct shared_texts *texts)
+void shared_text_free(struct shared_texts *texts)
 {
     region_unmap(texts->bytes, (size_t)SHARED_TEXT_ROWS * SHARED_TEXT_BYTES);
     texts->bytes = NULL;

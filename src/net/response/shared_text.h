@@ -33,8 +33,8 @@ struct shared_texts {
 };
 
 /* 0 or -ENOMEM. */
-CC_MUST_USE int shared_texts_init(struct shared_texts *texts);
-void shared_texts_free(struct shared_texts *texts);
+CC_MUST_USE int shared_text_init(struct shared_texts *texts);
+void shared_text_free(struct shared_texts *texts);
 
 /* Writes the JSON of a reply with rows; only that of a kind that is every caller's is kept. */
 void shared_text_reply(struct shared_texts *texts, struct writer *writer, const struct reply *reply,
