@@ -33,8 +33,8 @@ void lateness_add(struct lateness *lateness, uint64_t term, int64_t late_ns, uin
     }
     if (late_ns < lateness->seconds[at].least_ns)
         lateness->seconds[at].least_ns = late_ns;
-    lateness->is_settled |= now_ns - lateness->began_ns >= SECOND_NS;
-    if (!lateness->is_settled || now_ns - lateness->began_ns >= SECOND_NS)
+    lateness->has_second |= now_ns - lateness->began_ns >= SECOND_NS;
+    if (!lateness->has_second || now_ns - lateness->began_ns >= SECOND_NS)
         lateness->difference_ns = least_of(lateness, number);
 }
 

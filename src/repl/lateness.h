@@ -24,7 +24,7 @@ enum { LATENESS_SECONDS = 16 };
 
 struct lateness {
     int64_t difference_ns; /* what is judged; 0 before the first frame */
-    bool is_settled;       /* by a second of one term */
+    bool has_second;       /* of frames of one term */
     uint64_t term;         /* of the frames below; 0: none yet */
     uint64_t began_ns;     /* when the first of them came */
     struct {

@@ -47,7 +47,7 @@ void tail_begin(struct tail *tail, struct etcd *etcd, const char *cluster, uint6
         .next = last + 1,
         .page_rows = TAIL_PAGE_ROWS,
         .rows_max = TAIL_PAGE_ROWS_MAX,
-        .is_settled = true,
+        .is_whole = true,
         .text = "",
     };
 }
@@ -82,7 +82,7 @@ static void begin_again(struct tail *tail, uint64_t now_ns)
     forget_request(tail);
     drop_all(tail);
     move(tail, TAIL_IDLE);
-    tail->is_settled = true;
+    tail->is_whole = true;
     tail->revision = 0;
     tail->page_from = 0;
     tail->has_gap = false;
@@ -241,8 +241,8 @@ static void accept_events(struct tail *tail, const struct etcd_done *done, uint6
             return;
         }
     if (done->row_count > 0) /* else it is set, again perhaps, in the middle of a revision */
-        tail->is_settled = !done->more;
-    if (is_full(tail) && tail->is_settled) /* ranges begin when this is taken */
+        tail->is_whole = !done->more;
+    if (is_full(tail) && tail->is_whole) /* ranges begin when this is taken */
         begin_again(tail, now_ns + TAIL_RETRY_NS);
 }
 
@@ -279,7 +279,7 @@ bool tail_next(struct tail *tail, const uint8_t **bytes, size_t *count)
 {
     struct tail_frame *frame = slot_of(tail, tail->next);
 
-    if (!tail->is_settled || frame->bytes == NULL || frame->number != tail->next)
+    if (!tail->is_whole || frame->bytes == NULL || frame->number != tail->next)
         return false;
     *bytes = frame->bytes;
     *count = frame->count;
@@ -317,5 +317,5 @@ bool tail_is_finished(const struct tail *tail)
 
 bool tail_is_at_end(const struct tail *tail)
 {
-    return tail->state == TAIL_WATCHES && tail->is_settled && !has_next(tail);
+    return tail->state == TAIL_WATCHES && tail->is_whole && !has_next(tail);
 }

@@ -60,7 +60,7 @@ struct tail {
     enum tail_state state;
     const char *text;
     bool finishes;      /* tail_finish was called */
-    bool is_settled;    /* no row of a revision is outstanding */
+    bool is_whole;      /* no row of a revision is outstanding */
     int64_t revision;   /* of the first page; 0: none yet */
     uint64_t page_from; /* first frame of the page that is asked for */
     bool has_gap;       /* the first page does not begin with the next frame */
