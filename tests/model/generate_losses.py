@@ -94,6 +94,7 @@ class LossCommands:
             for part in (size // market.lot // 2 * market.lot, size):
                 self.pending.append(self.place([3, 0, 0, at, side * part, GTC, 0, 0, 0, 0,
                                                 market.id, 0], self.fresh[3]))
-        self.prices[market.id] = price
+        first = self.first_of(market)  # of who has much more than its margin
+        price = self.prices[market.id] = max(first // 5, min(first * 5, price))
         self.aim(market, price)
         return self.pending.popleft()
