@@ -1,7 +1,8 @@
 /* Who waits in the queue of slow signatures, and who comes first (wire.md W8): places for 128, one
- * verification a turn, addresses in turn. */
+ * verification a turn, addresses in turn; streams of others are read beside it. */
 #include "check.h"
 #include "net/fixture.h"
+#include "net/stream_wire.h"
 
 #define ORDER_PATH "/api/v1/trading/order/place/limit"
 #define OCTETS     "application/octet-stream"
@@ -110,9 +111,43 @@ static void crowd_yields(void)
     end();
 }
 
+/* A crowd that holds every place keeps no message of a stream of another address waiting. */
+static void streams_are_read(void)
+{
+    enum { CROWD = 200 };
+    static struct wire wires[CROWD];
+    struct wire stream;
+    char text[4096];
+    uint8_t body[48], frame[512];
+    begin();
+    fixture_order(body);
+    open_stream(&stream, &fixture, protocol);
+    stream.conn->address = 2;
+    for (unsigned i = 0; i < CROWD; i++) {
+        size_t bytes = fixture_frame(&fixture, frame, 0, &fixture.stranger, body, sizeof body);
+        bytes = fixture_post(text, sizeof text, ORDER_PATH, OCTETS, frame, bytes);
+        wire_open_at(&wires[i], &fixture, protocol, 1);
+        protocol_receive(protocol, wires[i].conn, text, bytes);
+    }
+    for (unsigned turn = 0; turn <= CROWD / NET_TURN_REQUESTS; turn++)
+        wire_turn(&wires[0]);
+    CHECK(conn_queue_count(&protocol->context.conns, CONN_SLOW) > 0);
+    ask(&stream, "{\"op\":\"ping\",\"id\":1}");
+    wire_turn(&stream);
+    CHECK(conn_queue_count(&protocol->context.conns, CONN_SLOW) > 0);
+    CHECK(has_come(&stream, "\"id\":1"));
+    wire_free(&stream);
+    for (unsigned turn = 0; protocol_has_work(protocol) && turn < 2 * CROWD; turn++)
+        wire_turn(&wires[0]);
+    for (unsigned i = 0; i < CROWD; i++)
+        wire_free(&wires[i]);
+    end();
+}
+
 int main(void)
 {
     none_is_left_waiting();
     crowd_yields();
+    streams_are_read();
     return 0;
 }

@@ -71,7 +71,7 @@ static bool may_read(const struct stream *stream)
     const struct conn *conn = stream->conn;
     return !stream_is_waiting(stream) && !conn->slow_job && conn->pause_ns == 0 &&
            conn->pending_count < CONN_PENDING_MAX && pending_available(&jobs->context->pendings) &&
-           job_table_has_room(jobs) && job_queue_count(&jobs->slow) < JOBS_SLOW_MAX &&
+           job_table_has_room(jobs) && job_table_has_slow_room(jobs, conn->address) &&
            stream_has_room(stream);
 }
 
