@@ -15,6 +15,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
@@ -23,6 +24,7 @@ import client
 import test_cluster
 from cluster import Cluster, until
 from harness import perpd_program
+from test_notify import Manager
 
 REFUSED = 3
 WAITS = "waiting: frames are kept and not applied"
@@ -100,13 +102,20 @@ def upgrade(leader, node, is_taken):
 
 
 def wait_with(cluster, node, program):
-    """The node, started with the next binary, waits: it has all frames and applies none."""
+    """The node, started with the next binary, waits: it has all frames and applies none, and its
+    service manager learns that it is ready and lives."""
+    manager = Manager(pathlib.Path(tempfile.mkdtemp(dir=cluster.home)))
     node.stop()
-    node.program = program
+    node.program, node.environment = program, manager.environment
     node.start()
+    node.environment = {}
     until(lambda: is_shown(cluster, node, "waiting"),
           lambda: f"{node.name} waiting: " + node.log()[-1500:])
-    return [] if WAITS in node.log() else [f"{node.name} does not say that it waits"]
+    problems = [] if WAITS in node.log() else [f"{node.name} does not say that it waits"]
+    if not manager.listen(60, "READY=1") or not manager.listen(60, "WATCHDOG=1"):
+        problems.append(f"{node.name} waits, and its manager was told: {manager.messages}")
+    manager.socket.close()
+    return problems
 
 
 def lease_of_upgrade(cluster):

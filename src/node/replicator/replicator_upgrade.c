@@ -19,6 +19,12 @@ static bool ask(struct replicator *replicator, const struct etcd_request *reques
     return etcd_ask(replicator->etcd, request, ASK_NS, done) == 0 && done->result == ETCD_OK;
 }
 
+/* Whether the key is put; it was before, too, if the first answer was lost. */
+static bool is_held(const struct etcd_done *done, int64_t lease)
+{
+    return done->succeeded || (done->row_count == 1 && done->rows[0].lease == lease);
+}
+
 bool replicator_upgrade_hold(struct replicator *replicator)
 {
     const struct replicator_config *config = &replicator->config;
@@ -41,15 +47,21 @@ bool replicator_upgrade_hold(struct replicator *replicator)
               .value = { version, sizeof version },
               .lease = done.lease },
         };
-        const struct etcd_transaction transaction = {
-            .compares = &mine, .compare_count = 1, .then = then, .then_count = CC_COUNT(then)
-        };
+        const struct etcd_op look = { .verb = ETCD_GET, .key = etcd_text(upgrade.text) };
+        const struct etcd_transaction transaction = { .compares = &mine,
+                                                      .compare_count = 1,
+                                                      .then = then,
+                                                      .then_count = CC_COUNT(then),
+                                                      .otherwise = &look,
+                                                      .otherwise_count = 1 };
         const struct etcd_request request = { .kind = ETCD_TRANSACTION,
                                               .transaction = &transaction };
-        if (ask(replicator, &request, &done) && done.succeeded) {
-            replicator->upgrade.revision = done.revision;
+        if (ask(replicator, &request, &done) && is_held(&done, replicator->upgrade.lease)) {
+            replicator->upgrade.revision =
+                done.succeeded ? done.revision : done.rows[0].create_revision;
             return true;
         }
+        replicator_upgrade_drop(replicator);
     }
     log_line(LOG_ERROR, "upgrade",
              "etcd did not take the keys of the upgrade: a node of this rules_version leads on");

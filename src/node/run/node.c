@@ -311,12 +311,15 @@ int node_run(struct node *node, const struct config *options)
         notify_start(&notify, node);
         code = run_threads(node);
         if (phase_now(&node->phase) == PHASE_STOPPED) {
-            bool upgrades = upgrade_begin(node);
+            bool is_ordered = upgrade_is_ordered(node);
+            bool holds = is_ordered && upgrade_begin(node);
             if (node->replicator != NULL)
                 replicator_resign(node->replicator);
             code = write_snapshot(node);
-            if (upgrades)
+            if (holds)
                 code = upgrade_end(node, code);
+            else if (is_ordered)
+                code = NODE_EXIT_FAILED; /* started again, it stands by */
         }
     }
     if (atomic_load_explicit(&node->core.follower.diverged, memory_order_relaxed))

@@ -101,6 +101,7 @@ struct node {
     _Atomic clockid_t scrub_clock;             /* and of the scrub thread */
     _Atomic bool announced;                    /* by the first thread: the ready line is printed */
     _Atomic bool stands_by;                    /* likewise: the standby line */
+    _Atomic bool waits;                        /* likewise: for an upgrade (upgrade.h) */
     _Atomic bool is_authored;                  /* by the matcher: the commands of the term */
     _Atomic bool is_held;                      /* likewise, in PHASE_HANDING: none will follow */
     uint64_t followed_ns;                      /* the first thread's: last clock_follow */

@@ -34,18 +34,29 @@ static void report_recovery(struct notify *notify, uint64_t now_ns)
     (void)sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%lu", EXTEND_S * (NS_PER_S / 1000));
 }
 
+/* A node that waits for an upgrade turns its journal and nothing else. */
+static bool is_waiting(const struct node *node)
+{
+    return atomic_load_explicit(&node->waits, memory_order_acquire); /* pairs: upgrade.c */
+}
+
 static void report_ready(struct notify *notify, uint64_t now_ns)
 {
     struct node *node = notify->node;
+    bool waits = is_waiting(node);
 
     /* pairs: announce and announce_standby in duty.c */
-    if (notify->ready || (!atomic_load_explicit(&node->announced, memory_order_acquire) &&
+    if (notify->ready || (!waits && !atomic_load_explicit(&node->announced, memory_order_acquire) &&
                           !atomic_load_explicit(&node->stands_by, memory_order_acquire)))
         return;
     notify->ready = true;
     notify->ping_ns = now_ns;
-    heartbeat_add(&notify->heartbeat, &node->matcher->turns);
     heartbeat_add(&notify->heartbeat, &node->journal->turns);
+    if (waits) { /* the other roles begin in the process that follows */
+        (void)sd_notify(0, "READY=1\nSTATUS=waiting for perp cluster upgrade");
+        return;
+    }
+    heartbeat_add(&notify->heartbeat, &node->matcher->turns);
     heartbeat_add(&notify->heartbeat, &node->follower->turns);
     (void)sd_notifyf(0, "READY=1\nSTATUS=serving, boot %lu", node->core.recovered.boot);
 }
@@ -83,7 +94,7 @@ static void look(struct notify *notify)
     uint64_t now_ns = clock_monotonic_ns(&node->clock);
     enum phase_name phase = phase_now(&node->phase);
 
-    if (phase < PHASE_STANDBY) {
+    if (phase < PHASE_STANDBY && !is_waiting(node)) {
         report_recovery(notify, now_ns);
     } else if (phase <= PHASE_OPEN) {
         report_ready(notify, now_ns);

@@ -15,11 +15,15 @@ enum { TURN_MS = 20 };
 
 /* ---- the leader ------------------------------------------------------------------------------ */
 
-bool upgrade_begin(struct node *node)
+bool upgrade_is_ordered(const struct node *node)
 {
     /* relaxed: every role has ended. */
-    return atomic_load_explicit(&node->upgrades, memory_order_relaxed) &&
-           replicator_upgrade_hold(node->replicator);
+    return atomic_load_explicit(&node->upgrades, memory_order_relaxed);
+}
+
+bool upgrade_begin(struct node *node)
+{
+    return replicator_upgrade_hold(node->replicator);
 }
 
 /* Puts the snapshot of the stop into the vault. 0 or -errno. */
@@ -128,6 +132,7 @@ static bool turn(struct node *node)
 
     if (prepared < 0)
         log_line(LOG_ERROR, "segment", "preparation failed: %s", strerror(-prepared));
+    published_add(&node->journal->turns, 1); /* notify.c looks whether it moves */
     cluster_accept_mail(node);
     int replicated = replicator_step(node->replicator, &words);
     if (replicated < 0) {
@@ -149,13 +154,12 @@ static bool turn(struct node *node)
     return true;
 }
 
-/* Whether the journal has every frame up to that snapshot, and none as new is here. */
+/* Whether the journal has every frame up to that snapshot, and recovery began with an older one:
+ * the file of this one is not here, or damaged. */
 static bool is_due(const struct node *node, const struct cluster_snapshot *row)
 {
-    uint64_t newest = 0;
-
     return row != NULL && row->rules_version < ENGINE_RULES_VERSION &&
-           snapshot_list(node->disk, &newest, 1) >= 0 && newest < row->sequence &&
+           node->core.engines.snapshot_sequence < row->sequence &&
            row->frame <= journal_cluster_durable_frame(node->core.journal);
 }
 
@@ -175,6 +179,7 @@ void upgrade_await(struct node *node)
              "that leads (this one has rules_version %d)",
              ENGINE_RULES_VERSION);
     replicator_upgrade_wait(node->replicator, node->core.journal);
+    atomic_store_explicit(&node->waits, true, memory_order_release); /* pairs: notify.c */
     while (phase_now(&node->phase) == PHASE_RECOVERING) {
         const struct cluster_snapshot *row = replicator_upgrade_row(node->replicator);
         uint64_t now_ns = clock_monotonic_ns(&node->clock);
@@ -194,11 +199,11 @@ void upgrade_await(struct node *node)
         again_ns = now_ns + RETRY_NS;
         if (error == 0) {
             log_line(LOG_WARN, "upgrade", "snapshot=%lu is here: this node begins again with it",
-                     row->sequence);
+                     node->waiting.row.sequence);
             lifecycle_fail(node, NODE_EXIT_DEPOSED);
             return;
         }
         log_line(LOG_ERROR, "upgrade", "snapshot=%lu of the vault: %s; tried again in 10 s",
-                 row->sequence, strerror(-error));
+                 node->waiting.row.sequence, strerror(-error));
     }
 }

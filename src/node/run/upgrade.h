@@ -11,7 +11,10 @@
 
 #include "node/run/node.h"
 
-/* Every role has ended. Whether this was a stop for an upgrade, and the lead is kept for it. */
+/* Every role has ended. Whether this was a stop for an upgrade. */
+CC_MUST_USE bool upgrade_is_ordered(const struct node *node);
+
+/* After it: whether the lead is kept for a node of a later version. */
 CC_MUST_USE bool upgrade_begin(struct node *node);
 
 /* After it, and after the snapshot of the stop, which had this exit code. The exit code. */
