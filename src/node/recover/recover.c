@@ -24,15 +24,16 @@ struct recovering {
     int count;
     struct frame_mark marks[LISTED_MAX]; /* of those with a whole head */
     uint32_t mark_count;
-    uint64_t frame;                /* newest that a snapshot covers */
-    bool from_genesis;             /* whatever snapshots there are */
-    bool is_whole;                 /* archive/ and journal/ hold every record since the first */
-    bool remakes_history;          /* from_genesis because the history lacks rows */
-    struct snapshot_head newest;   /* that is whole to its head, of this rules_version; or none */
-    struct snapshot_head seen;     /* with from_genesis: compared in passing; sequence 0: none */
-    struct hash_point mark;        /* of the history's file; sequence 0: none */
-    uint64_t relisted;             /* segments, if archive/index was made again; else 0 */
-    struct recovery_result former; /* of a run that is done again, or 0 */
+    uint64_t frame;              /* newest that a snapshot covers */
+    bool from_genesis;           /* whatever snapshots there are */
+    bool is_whole;               /* archive/ and journal/ hold every record since the first */
+    bool remakes_history;        /* from_genesis because the history lacks rows */
+    int begin_count;             /* no record of an earlier rules_version follows the first ones */
+    struct snapshot_head newest; /* that is whole to its head; sequence 0: none */
+    struct snapshot_head seen;   /* with from_genesis: compared in passing; sequence 0: none */
+    struct hash_point mark;      /* of the history's file; sequence 0: none */
+    uint64_t relisted;           /* segments, if archive/index was made again; else 0 */
+    struct recovery_result former;        /* of a run that is done again, or 0 */
     struct replica_replay replica_replay; /* applies to the replica */
 };
 
@@ -238,16 +239,15 @@ static bool must_remake(struct recovering *recovering)
 }
 
 /* The newest snapshot that is whole and leaves no gap in the history's file; else every record, if
- * they are all there; else the newest whole snapshot. If that is of an earlier rules_version, no
- * older one will do: records of that version lie between. *config gets the frame that it ends with,
- * 0 without one. */
+ * they are all there; else the newest whole snapshot. None that is older than one of an earlier
+ * rules_version will do: records of that version lie between. *config gets the frame that it ends
+ * with, 0 without one. */
 static enum refusal_kind begin_state(struct recovering *recovering, struct recovery_config *config)
 {
     struct recover_engines *engines = recovering->engines;
     struct history_file *file = engines->config.history_file;
     uint64_t applied = file == NULL ? UINT64_MAX : history_file_applied(file);
-    int count = recovering->from_genesis ? 0 : recovering->count;
-    bool takes_newest = recovering->newest.rules_version != ENGINE_RULES_VERSION;
+    int count = recovering->from_genesis ? 0 : recovering->begin_count;
     enum refusal_kind kind = REFUSAL_none;
 
     engines->snapshot_sequence = 0;
@@ -258,7 +258,7 @@ static enum refusal_kind begin_state(struct recovering *recovering, struct recov
         if (leaves_gap == 1 && count > 0 && must_remake(recovering))
             break;
         for (int i = 0; i < count; i++)
-            if ((takes_newest || (recovering->sequences[i] > applied) == leaves_gap) &&
+            if ((recovering->sequences[i] > applied) == leaves_gap &&
                 begin_with(recovering, recovering->sequences[i], config, &kind))
                 return kind;
     }
@@ -416,6 +416,7 @@ static enum refusal_kind look(struct recovering *recovering)
     if (recovering->count < 0 && recovering->count != -ENOENT)
         return refusal_machine(recovering->refusal, "listing its snapshots", recovering->count);
     recovering->from_genesis = is_young(engines);
+    recovering->begin_count = recovering->count;
     recovering->is_whole = engines->config.remakes_history && is_whole(recovering);
     for (int i = 0; i < recovering->count; i++) {
         refusal_clear(&why);
@@ -433,8 +434,11 @@ static enum refusal_kind look(struct recovering *recovering)
             recovering->newest = head;
         if (head.frame > recovering->frame)
             recovering->frame = head.frame;
-        if (head.rules_version != ENGINE_RULES_VERSION)
+        if (head.rules_version != ENGINE_RULES_VERSION) {
             recovering->from_genesis = recovering->is_whole = false;
+            if (i < recovering->begin_count)
+                recovering->begin_count = i + 1;
+        }
     }
     if (recovering->from_genesis)
         recovering->seen = recovering->newest;
