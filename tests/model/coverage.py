@@ -88,9 +88,9 @@ REQUIRED.update({"code 2 lost place list": 20, "state in a hold": 300,
                  "code 1002 order_rejected_invalid_market": 20,
                  "code 1002 rejected_market_not_found": 10, "code 1008 request_completed": 30,
                  "code 1008 order_rejected_invalid": 10,
-                 "gap of the clock": 1000, "gap of the clock within another": 10,
-                 "state in a gap of the clock": 40, "funding skipped behind a gap": 20,
-                 "code 1011 request_completed": 40, "code 1011 order_rejected_invalid": 40,
+                 "gap of the clock": 1000, "gap of the clock within another": 1000,
+                 "state in a gap of the clock": 1000, "funding skipped behind a gap": 1000,
+                 "code 1011 request_completed": 1000, "code 1011 order_rejected_invalid": 40,
                  "code 1011 rejected_unauthorized": 1})
 # Liquidation at each level, deleveraging fills, payments of funding.
 REQUIRED.update(dict.fromkeys(("L1", "L3", "ADL", "funding"), 1000))
@@ -109,9 +109,9 @@ REQUIRED.update(dict.fromkeys(
 REQUIRED.update({"code 2 row 24 beyond the position": 3, "fired row 24 beyond the position": 3,
                  "excess that a plan does not pay for": 300})
 REQUIRED.update({"L1 fill": 1000, "L2": 1000, "L2 refused": 1000,
-                 "L3 leaves frozen legs": 1000, "fund deleveraged": 300,
+                 "L3 leaves frozen legs": 1000, "fund deleveraged": 1000,
                  "L3 paid by the fund": 1000, "L3 leaves a deficit": 1000, "fund below 0": 1000,
-                 "fund at 0 again": 1000, "unwind fill": 100,
+                 "fund at 0 again": 1000, "unwind fill": 1000,
                  "leaves liquidation": 100, "liquidation wakes": 100,
                  "liquidation waits for a market": 50,
                  "liquidation waits for time": 100,

@@ -1,5 +1,6 @@
 """Regimes in which portfolios break, hours are settled and markets close; `crash`: how often a move
 aims at the book, at the backstop, below 0, and just above the maintenance margin."""
+from generate_scenes import STAKE
 from regimes import CALM, REGIMES
 
 BREAKING = dict(CALM["weights"], place=30, replace=7, pair=30, lever=3, crash=24, heal=2, fund=0.2,
@@ -78,6 +79,11 @@ REGIMES.update({
                    beside=True, step_ms=(1, 150), weights={"loss": 60, "place": 1, "tick": 3}),
     "clocks": dict(REGIMES["states"], times=2, beside=True,
                    weights=dict(REGIMES["states"]["weights"], gap=300)),
+    **{"scene_" + name: dict(
+        RISKY, scene=name, times=times, accounts=4, deposit=STAKE, records=tuple(range(5, 9)),
+        streams=4, beside=True, weights={"scene": 60, "place": 1, "tick": 1},
+        options=dict(NEVER_STALE, **{"engine.work_per_command": "3"}))
+       for name, times in (("spent", 2), ("clock", 1))},
     # What fires meets one maker at a time.
     "going": dict(REGIMES["cascade"], tif=(80, 5, 5, 10), post_only=0.05, move_ppm=2000,
                   trigger_ppm=300, reduce_only=0.02, group=0.2,

@@ -16,6 +16,7 @@ from generate_losses import LossCommands
 from generate_orders import OrderCommands
 from generate_risk import RiskCommands
 from generate_rules import RuleCommands
+from generate_scenes import SceneCommands
 from generate_states import StateCommands
 from generate_walls import WallCommands
 import regimes_risk  # its regimes
@@ -31,7 +32,7 @@ OPERATOR, ORACLE_KEY = b"\x11" * 32, b"\x22" * 32
 
 class Stream(OrderCommands, ConditionalCommands, BatchCommands, CashCommands, AccessCommands,
              StateCommands, RiskCommands, RuleCommands, ClauseCommands, WallCommands,
-             LossCommands, FaultCommands):
+             LossCommands, SceneCommands, FaultCommands):
     def __init__(self, name, seed, source, commands):
         self.regime = dict(CALM, **REGIMES[name])
         self.halt_at = commands * self.regime.get("halt_at", 1)
