@@ -218,17 +218,20 @@ def positions_and_cash(world):
         pnl = initial = maintenance = 0
         for name, (size, cost) in books.positions.items():
             market, mark = MARKETS[name], known.get(name, MARKETS[name].price)
-            buys = sells = loss = 0
+            buys = sells = loss = reducing = 0
             for order in orders:
-                if order["market"] != name or order["order_status"] not in LIVE or (
-                        order["reduce_only"]):
+                if order["market"] != name or order["order_status"] not in LIVE:
                     continue
                 rest, price = market.raw_size(order["remaining_size"]), market.raw_price(
                     order["price"])
-                if order["side"] == "LONG":
+                if order["reduce_only"]:
+                    reducing += rest  # of the side that opposes the position
+                elif order["side"] == "LONG":
                     buys, loss = buys + rest, loss + max(0, price - mark) * rest
                 else:
                     sells, loss = sells + rest, loss + max(0, mark - price) * rest
+            excess = max(0, reducing - abs(size))
+            buys, sells = (buys + excess, sells) if size < 0 else (buys, sells + excess)
             worst = max(abs(size), abs(size + buys), abs(size - sells)) * mark
             margin = max(ceiling(worst, market.leverage),
                          ceiling(worst * market.imr_ppm, 10**6)) + loss
