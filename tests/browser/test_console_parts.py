@@ -1,6 +1,7 @@
 """test_console_parts.py BUILD - the parts of the console that need no page, in node: exact amounts,
 64-bit integers, checksums, ladders, queues, percentiles, typed data, contrasts, all types;
-the byte table of every request that the page makes is that of perp decode. Skipped without the
+the byte table of every request that the page makes is that of perp decode, and a running perpd
+reads the amounts that were typed. Skipped without the
 packages of web/package-lock.json.
 """
 import json
@@ -12,12 +13,16 @@ import tempfile
 
 import packages
 
+sys.path += [str(packages.SOURCE / "tests/system"), str(packages.SOURCE / "tests")]
+from client import (CREATE_SESSION, SMALL_TABLES, Account, Ed25519Key, Perpd, b64,
+                    session_body)
+
 WEB = packages.SOURCE / "web"
 VECTORS = packages.SOURCE / "tests/vectors/perpd/eip712.json"
-PARTS = ("account", "api", "arming", "book", "crc32c", "decimal", "decoder", "depth_chart",
-         "json", "latency", "line_chart", "market", "bytes", "command", "metrics", "older",
-         "payload", "queue", "secp_master", "stages", "stream", "ticket", "typed_data", "wire.gen",
-         "withdraw")
+PARTS = ("account", "api", "arming", "book", "crc32c", "decimal", "decoder", "depth_chart", "json",
+         "latency", "line_chart", "market", "bytes", "command", "metrics", "older", "payload",
+         "queue", "secp_master", "stages", "stream", "submission", "ticket", "typed_data",
+         "wire.gen", "withdraw")
 
 
 def decodes(request):
@@ -76,6 +81,24 @@ def contrasts():
                 assert ratio >= least, f"{name} at {part} of 255 on {palette['pane']}: {ratio:.2f}"
 
 
+def money(module):
+    """A perpd reads every digit that was typed, from the signed bytes and from orders that rest."""
+    perpd = Perpd(pathlib.Path(sys.argv[1]) / "perpd", "--net.debug_payload=on",
+                  "--limits.rate_limits=off", "--exchange.oracle_max_age_ms=0", *SMALL_TABLES)
+    try:
+        exchange = perpd.start()
+        exchange.set_price(1_000_000)
+        account = Account(exchange, 10 ** 15)
+        seed = bytes(range(32))
+        session = Ed25519Key(seed)
+        exchange.ack(CREATE_SESSION, session_body(account.id, session.public), account.master)
+        key = bytes.fromhex("302e020100300506032b657004220420") + seed  # RFC 8410
+        return packages.run("money.mjs", module, exchange.port, account.id, b64(key),
+                            b64(session.public), account.api_key).strip()
+    finally:
+        perpd.remove()
+
+
 contrasts()
 if missing := packages.lacking_of_console():
     print(f"skipped: {', '.join(missing)} not installed (tools/setup --browser installs it)")
@@ -91,4 +114,5 @@ with tempfile.TemporaryDirectory() as folder:
     requests, checks = packages.run("console.mjs", module, VECTORS).splitlines()
     for request in json.loads(requests):
         decodes(request)
-    print(f"{checks} checks, {len(json.loads(requests))} requests as perp decode reads them")
+    print(f"{checks} checks, {len(json.loads(requests))} requests as perp decode reads them, "
+          f"{money(module)} checks of amounts that perpd has read")
