@@ -3,8 +3,7 @@ can and is deleveraged, with the last account, the bank, on the other side; gaps
 import liquidation
 import wire
 from regimes import USDC
-from wire import (ACTIVE, BOOT, CANCEL_ALL, CLOCK_CONFIRM, GTC, HALTED, MARKET_STATE, REDUCE_ONLY,
-                  TOP_UP)
+from wire import ACTIVE, BOOT, CANCEL_ALL, GTC, HALTED, MARKET_STATE, REDUCE_ONLY, TOP_UP
 
 MS = 1000000
 SECOND = 1000 * MS
@@ -161,8 +160,8 @@ class SceneCommands:
                     yield self.by(MARKET_STATE, self.state_body(
                         1 + rng.choice(self.regime["records"]), state))
             if rng.random() < 0.3:
-                yield self.by(CLOCK_CONFIRM, wire.CLOCK_CONFIRM_BODY.pack(exchange.gap + 1, 0))
+                yield self.by(wire.CLOCK_CONFIRM, wire.CLOCK_CONFIRM_BODY.pack(exchange.gap + 1, 0))
             while exchange.gap:
-                yield self.by(CLOCK_CONFIRM, wire.CLOCK_CONFIRM_BODY.pack(exchange.gap, 0))
+                yield self.by(wire.CLOCK_CONFIRM, wire.CLOCK_CONFIRM_BODY.pack(exchange.gap, 0))
             self.clock += rng.randrange(2 * HOUR)
             yield self.make_tick(exchange)
