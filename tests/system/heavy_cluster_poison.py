@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""heavy_cluster_poison.py BUILD - a command on which the engine aborts, sent to a cluster and again
-whenever the connection ends, as the rule of clients says: each node dies by it once at most, and
-then refuses it; orders are taken again.
+"""heavy_cluster_poison.py BUILD - a command on which the engine aborts, sent to a cluster: the node
+that it ended tells the others when it is started again, and each refuses it when it leads; orders
+are taken again. Another one is sent again whenever the connection ends, as the rule of clients
+says, perhaps before they know: each node dies by it once at most.
 
 Without etcd-server it says so and ends with 77, skipped.
 """
 import pathlib
+import re
 import shutil
 import signal
 import sys
@@ -16,9 +18,11 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "perp"))
 
 import client
 import test_cluster
-from cluster import NOT_LEADING, Cluster, Rule, until
+from cluster import NOT_LEADING, NOT_YET, Cluster, Rule, until
 from harness import perpd_program
 from test_poison import INVARIANT
+
+TOLD = "a node of this cluster ended on it, it is refused: "
 
 
 def supervise(cluster, ends, deaths):
@@ -44,9 +48,47 @@ def drill(world, deaths):
         answer = rule.send(data, time.monotonic() + 100)
         return answer.json["status"] if answer is not None else None
 
+    def told(data, request_id):
+        """The node that the command ends has told the others."""
+        def sent():
+            try:
+                with client.Connection(cluster.leader().port, 30) as connection:
+                    connection.exchange(data)  # a refusal: it leads no more
+                return None
+            except NOT_YET:
+                return until(lambda: deaths, "end by the poison", 30)
+
+        until(sent, lambda: "end by the poison: " + cluster.tails())
+        until(lambda: request_id.hex() in cluster.etcd.names(cluster.name, "poison"),
+              lambda: "key of the poison: " + cluster.tails())
+        for node in cluster.nodes:
+            until(lambda node=node: node.name == deaths[0][0] or TOLD + request_id.hex() in
+                  re.sub("account=[0-9]+ id=", "", node.log()),
+                  lambda node=node: f"{node.name} told: " + node.log()[-1500:])
+
+    def leads(node):
+        return cluster.leader() is node or \
+            cluster.leader().post(f"/admin/handover?node={node.name}") is None
+
     good = test_cluster.BTC_PRICE * 9 // 10
     if send(good) != "request_completed":
         problems.append("an order before it is refused")
+    request_id = client.new_id()
+    data = exchange.signed(client.PLACE_LIMIT, client.limit_body(session.id, INVARIANT, 200),
+                           session.session, request_id)
+    begun = time.monotonic()
+    told(data, request_id)
+    knew = time.monotonic() - begun
+    for node in cluster.nodes:
+        until(lambda node=node: leads(node), lambda: "handover: " + cluster.tails())
+        status = rule.send(data, time.monotonic() + 100).json["status"]
+        if status != "order_rejected_internal":
+            problems.append(f"the poison, {node.name} leads: {status}")
+    if len(deaths) != 1:
+        problems.append(f"ends by a poison that every node was told of: {deaths}")
+    print(f"cluster poison: every node knew after {knew:.1f} s and refused it, "
+          f"ended by it: {deaths}")
+    deaths.clear()
     begun = time.monotonic()
     if (status := send(INVARIANT, client.new_id())) != "order_rejected_internal":
         problems.append(f"the poison: {status}")

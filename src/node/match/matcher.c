@@ -18,7 +18,7 @@ void matcher_guard(struct matcher *matcher, struct fault_mark *mark,
                    const struct poison_file *poison)
 {
     matcher->sequencer.mark = mark;
-    matcher->poison = poison != NULL && poison->row_count != 0 ? poison : NULL;
+    matcher->poison = poison;
 }
 
 void matcher_link(struct matcher *matcher, struct ring *commands, struct ring *answers)
@@ -93,7 +93,8 @@ static uint64_t location_of(const struct matcher *matcher, const struct matcher_
 static bool is_poison(const struct matcher *matcher, const struct command *command, uint64_t t_ns,
                       struct engine_result *result)
 {
-    if (CC_LIKELY(matcher->poison == NULL) || command->kind == COMMAND_UNSIGNED)
+    if (matcher->poison == NULL || CC_LIKELY(matcher->poison->row_count == 0) ||
+        command->kind == COMMAND_UNSIGNED)
         return false;
     uint64_t account = command->duplicate_account != 0 ? command->duplicate_account
                                                        : cc_load64(command_body(command));

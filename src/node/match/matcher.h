@@ -56,7 +56,7 @@ struct matcher {
     struct matcher_link links[MATCHER_LINKS_MAX];
     uint32_t link_count;
     uint32_t link_next;
-    const struct poison_file *poison; /* requests that are refused; NULL: none */
+    const struct poison_file *poison; /* requests that are refused, this thread's; NULL: none */
     uint64_t outside_t_ns;            /* of the last command of a client; before it, of the start */
     _Atomic bool tick_wanted;         /* a reader has found nothing at an old t (query.h) */
 

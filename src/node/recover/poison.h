@@ -8,8 +8,8 @@
  * is refused at the peek. After POISON_TYPE_MAX faults on one type, the whole type is refused. A
  * command without an id prevents every start until an operator clears the file.
  *
- * Owner. Main thread; poison_watch is the matcher's. What other roles read does not change between
- *        poison_open and poison_close. */
+ * Owner. Main thread; poison_watch is the matcher's, and `file` from then on. What other roles read
+ *        does not change between poison_open and poison_close. */
 #ifndef NODE_RECOVER_POISON_H
 #define NODE_RECOVER_POISON_H
 

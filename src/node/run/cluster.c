@@ -220,6 +220,7 @@ int cluster_begin(struct node *node)
 
     if (node->replicator == NULL)
         return 0;
+    poison_share_begin(&node->poison_share, &node->poison.file, clock_now_ns(&node->clock));
     int length = advertise[0] != '\0'
                      ? snprintf(public_address, sizeof public_address, "%s", advertise)
                      : snprintf(public_address, sizeof public_address, "%s:%u", net_host(net),

@@ -147,6 +147,8 @@ static uint32_t step_matcher(struct duty *duty, enum phase_name phase)
 
     if (phase == PHASE_RECOVERED)
         return node->replicator != NULL ? standby_begin(node) : opening_sequence(node);
+    if (node->replicator != NULL)
+        poison_share_accept(&node->poison_share, &node->poison.file);
     if (phase == PHASE_STANDBY || phase == PHASE_TAKING || phase == PHASE_HANDING)
         return standby_match(node, phase);
     if (phase != PHASE_OPEN && phase != PHASE_DRAINING)

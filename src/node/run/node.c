@@ -159,6 +159,8 @@ static void *steward_main(void *context)
         lifecycle_fail(node, NODE_EXIT_CONFIGURATION);
     while (phase_now(&node->phase) <= PHASE_OPEN) {
         cluster_accept_steward_mail(node);
+        poison_share_step(&node->poison_share, node->steward.any, node->steward.config.cluster,
+                          clock_monotonic_ns(&node->clock));
         if (steward_step(&node->steward) == 0)
             usleep(STEWARD_IDLE_US);
     }

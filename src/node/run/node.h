@@ -30,6 +30,7 @@
 #include "node/run/duty.h"
 #include "node/run/etcd_mail.h"
 #include "node/run/phase.h"
+#include "node/run/poison_share.h"
 #include "node/run/throttle.h"
 #include "node/run/topology.h"
 #include "node/run/waiting.h"
@@ -78,6 +79,7 @@ struct node {
     struct waiting waiting; /* for an upgrade; the journal's thread, and the vault's */
     _Atomic bool upgrades;  /* this leader stops for one */
     struct steward steward;
+    struct poison_share poison_share; /* by the steward's thread */
     struct throttle throttle; /* the matcher's */
     char history_folder[NODE_PATH_BYTES];
     char admin_token[NET_ADMIN_TOKEN_BYTES];
