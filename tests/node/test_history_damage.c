@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/account_id.h"
@@ -30,6 +31,18 @@ static char folder[] = "/dev/shm/perpd-damage-XXXXXX", path[64]; /* commits wait
 static struct seen rows[ROWS];
 static uint32_t row_count;
 static uint64_t seed = 7;
+static int64_t reads_left = -1; /* until one fails; below 0: none does */
+
+/* In the place of libc's. */
+ssize_t pread(int fd, void *bytes, size_t count, off_t offset)
+{
+    if (reads_left == 0) {
+        errno = ENOMEM;
+        return -1;
+    }
+    reads_left -= reads_left > 0;
+    return syscall(SYS_pread64, fd, bytes, count, offset);
+}
 
 static uint32_t below(uint32_t bound)
 {
@@ -232,6 +245,46 @@ static void cut_short(void)
     CHECK(close(disk) == 0);
 }
 
+/* ---- a commit that is learned later ---------------------------------------------------------- */
+
+static bool flush_broken_off(int64_t reads)
+{
+    publish_more(2);
+    reads_left = reads;
+    int written = history_keep_flush(keep, false);
+    reads_left = -1;
+    CHECK(written >= 0 || written == -ENOMEM);
+    return written < 0;
+}
+
+/* A commit is made and cannot be read again; the next one learns it, and is put off because of a
+ * read. Who waits for what the file has need not wait for a third. */
+static void learned_late(void)
+{
+    struct history_location place;
+    uint8_t row[HISTORY_ROW_BYTES_MAX];
+    uint32_t late = 0;
+    size_t bytes;
+
+    for (int64_t reads = 0;; reads += 1 + reads / 8) {
+        struct history_cursor *cursor = history_cursor_create(file);
+        place = (struct history_location){ .table = HISTORY_FEES, .sequence = UINT64_MAX };
+        CHECK(cursor != NULL && history_cursor_below(cursor, &place, row, &bytes) == 1);
+        CHECK(!flush_broken_off(-1));
+        uint64_t before = history_file_applied(file), commits = published_get(&keep->commits);
+        bool is_broken_off = flush_broken_off(reads);
+        CHECK(!is_broken_off || history_file_applied(file) == before);
+        CHECK(history_keep_flush(keep, false) >= 0);
+        CHECK(history_keep_has(keep, history_file_applied(file)));
+        late += history_file_applied(file) > before && published_get(&keep->commits) == commits;
+        history_cursor_destroy(cursor);
+        CHECK(history_keep_flush(keep, false) >= 0);
+        if (!is_broken_off)
+            break;
+    }
+    CHECK(late > 0);
+}
+
 /* ---- the end of a run ------------------------------------------------------------------------ */
 
 /* Every page but the two heads becomes zeros: the next read is an alarm, and the next commit the
@@ -267,6 +320,7 @@ int main(void)
     }
     every_page();
     cut_short();
+    learned_late();
     zeros();
     close_all();
     return 0;

@@ -457,7 +457,6 @@ static int commit(struct history_keep *keep, const struct hash_point *mark)
         return failed;
     pass_rows(keep, at);
     published_set(&keep->synced, former); /* a commit syncs the one before it */
-    published_set(&keep->applied, sequence);
     published_add(&keep->commits, 1);
     published_add(&keep->rows, (uint64_t)written);
     return written;
@@ -471,6 +470,7 @@ int history_keep_flush(struct history_keep *keep, bool durable)
         history_keep_marked(keep); /* the positions that are read now are later */
     bool is_new = mark.sequence > history_file_applied(keep->file);
     int written = is_new ? commit(keep, &mark) : pass_replayed(keep, mark.sequence);
+    published_set(&keep->applied, history_file_applied(keep->file)); /* also of a former commit */
     if (written == -EAGAIN)
         return 0; /* a page of a list is under way; the next step finds it done */
     if (written < 0) {
