@@ -207,6 +207,9 @@ enum refusal_kind core_rig_recover(void)
         .history_rows = core_rig.options.history_rows,
         .recovers_on_two_threads = core_rig.recovers_on_two_threads,
         .history_replay_bytes = core_rig.history_replay_bytes,
+        .history_folder = core_rig.history_folder,
+        .remakes_history = core_rig.history_folder != NULL,
+        .private_events = core_rig.private_events,
         .is_staged = core_rig.is_staged,
         .follower_lag_max_ns = CORE_RIG_LAG_NS,
         .follower_commands_a_turn = core_rig.options.follower_commands_a_turn,
@@ -305,6 +308,7 @@ static void turn(void)
     CHECK(core_journal(&core_rig.core) >= 0);
     CHECK(core_follow(&core_rig.core) >= 0);
     CHECK(core_prepare(&core_rig.core, now_ns) >= 0);
+    CHECK(core_keep_history(&core_rig.core, now_ns) >= 0);
     (void)core_snapshot(&core_rig.core, now_ns);
     for (uint32_t k = 0; k < core_rig.options.link_count; k++) {
         uint64_t answers = ring_ready(&core_rig.links[k].answers);

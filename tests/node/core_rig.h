@@ -66,6 +66,8 @@ struct core_rig {
     const char *more; /* one engine option more, "--key=value", or NULL */
     _Atomic bool give_up;
     uint64_t history_replay_bytes;
+    const char *history_folder; /* a real one; NULL: rows are in memory only */
+    uint64_t private_events;
     uint64_t tail_bytes;
     bool recovers_on_two_threads;
     bool is_staged;

@@ -1,11 +1,18 @@
 /* Where a start begins and what it refuses (roles.md, Configuration; journal.md, Recovery;
  * docs/decisions/0041): a young journal is replayed whole and compared with the snapshot, one
- * of another rules_version, and a chain that ends before a snapshot's frame. */
+ * of another rules_version, and a chain that ends before a snapshot's frame. Rows that the
+ * history's file has are not made again, whichever rules_version made them. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "base/log.h"
+#include "base/private_log.h"
 #include "check.h"
 #include "core_rig.h"
 #include "engine/image/image.h"
 #include "node/recover/fold.h"
+#include "store/history_check.h"
 #include "store/segment.h"
 
 #define SEGMENT ((uint64_t)CORE_RIG_SEGMENT_BYTES)
@@ -280,6 +287,141 @@ static void check_ahead(void)
     core_rig_free();
 }
 
+/* ---- with a file of the history -------------------------------------------------------------- */
+
+static char folder[] = "/tmp/perpd-recover-XXXXXX", history_path[64];
+
+static void make_with_history(void)
+{
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(history_path, sizeof history_path, "%s/data.mdb", folder);
+    core_rig_make_with(&(struct core_rig_options){ .has_no_snapshots = true });
+    core_rig.history_folder = folder;
+    core_rig.private_events = PRIVATE_LOG_LANE;
+    core_rig_start();
+}
+
+static void free_with_history(void)
+{
+    core_rig_kill();
+    CHECK(unlink(history_path) == 0 && rmdir(folder) == 0);
+    memset(folder + sizeof folder - 7, 'X', 6);
+    core_rig_free();
+}
+
+/* What a start has made: rows of requests, of which each account sent one, behind `sequence`, the
+ * others are in the file. Nobody has lost any. */
+static void check_made(uint64_t sequence)
+{
+    const struct history *history = core_rig.core.follower.sink.history;
+    const struct history_ring *ring = &history->requests.ring;
+    const struct history_link *first = history_ring_at(ring, ring->base);
+    struct history_totals totals;
+
+    CHECK(history_check(history_path, &totals, NULL) == 0 && totals.head.from == 1);
+    uint64_t made = ring->added - ring->base, before = 0;
+    CHECK(made == 0 || first->sequence > sequence);
+    CHECK(history->requests.dropped_sequence == sequence);
+    CHECK(history->requests.dropped == (sequence != 0));
+    for (uint64_t position = ring->base; position < ring->added; position++)
+        before += history_ring_row(ring, position)->sequence <= totals.head.applied;
+    CHECK(totals.head.rows[HISTORY_REQUESTS] + made - before == core_rig.accounts);
+}
+
+/* A killed process leaves rows that the file lacks. Only these are made by the next start, from the
+ * first record or from a snapshot, on one thread or two; where the file keeps fewer private events
+ * than the log, all are. */
+static void check_rows_of_file(void)
+{
+    static const struct {
+        int line;
+        const char *name;
+        bool is_on_two_threads, is_whole;
+        uint64_t private_events;
+    } rows[] = {
+        { __LINE__, "from the first record", false, true, PRIVATE_LOG_LANE },
+        { __LINE__, "on two threads", true, true, PRIVATE_LOG_LANE },
+        { __LINE__, "from a snapshot", true, false, PRIVATE_LOG_LANE },
+        { __LINE__, "fewer private events", false, false, PRIVATE_LOG_LANE - 1 },
+        { __LINE__, "the same, whole", true, true, PRIVATE_LOG_LANE - 1 },
+    };
+
+    make_with_history();
+    core_rig_run(5);
+    core_rig_stop_roles();
+    CHECK(core_end_history(&core_rig.core) >= 0);
+    uint64_t snapshot = engine_sequence(core_rig.core.replica);
+    CHECK(core_write_snapshot(&core_rig.core, &core_rig.refusal) == REFUSAL_none);
+    core_rig_kill();
+    for (size_t i = 0; i < CC_COUNT(rows); i++) {
+        core_rig_start();
+        core_rig_run(14); /* a commit each tenth */
+        uint64_t applied = history_file_applied(core_rig.core.history_file);
+        uint64_t end = engine_sequence(core_rig.core.replica);
+        CHECK_ROW(&rows[i], applied > snapshot && applied < end);
+        core_rig_kill();
+        core_rig.recovers_on_two_threads = rows[i].is_on_two_threads;
+        core_rig.history_replay_bytes = rows[i].is_whole ? 2 * SEGMENT : 0;
+        core_rig.private_events = rows[i].private_events;
+        CHECK_ROW(&rows[i], core_rig_recover() == REFUSAL_none);
+        uint64_t from = core_rig.core.engines.snapshot_sequence;
+        CHECK_ROW(&rows[i], from == (rows[i].is_whole ? 0 : snapshot));
+        CHECK_ROW(&rows[i], engine_sequence(core_rig.core.replica) == end);
+        check_made(rows[i].private_events == PRIVATE_LOG_LANE ? applied : from);
+        core_rig_kill();
+        core_rig.private_events = PRIVATE_LOG_LANE;
+    }
+    core_rig_start();
+    free_with_history();
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    static uint8_t bytes[1 << 16];
+    int source = open(from, O_RDONLY), target = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+    CHECK(source >= 0 && target >= 0);
+    for (ssize_t got; (got = read(source, bytes, sizeof bytes)) > 0;)
+        CHECK(write(target, bytes, (size_t)got) == got);
+    CHECK(close(source) == 0 && close(target) == 0);
+}
+
+/* Rows of an older rules_version stay in the file, and the newer one's follow them. Lost, they are
+ * not made by the rules of this binary: reads of before its snapshot are refused, until a copy of
+ * the file is put back. */
+static void check_history_of_older_version(void)
+{
+    char kept[80];
+
+    make_with_history();
+    snprintf(kept, sizeof kept, "%s/kept", folder);
+    core_rig_run(20);
+    core_rig_stop_roles();
+    CHECK(core_end_history(&core_rig.core) >= 0);
+    uint64_t changed = engine_sequence(core_rig.core.replica);
+    forge(ENGINE_RULES_VERSION - 1, UINT64_MAX);
+    core_rig_kill();
+    copy_file(history_path, kept);
+    core_rig.history_replay_bytes = SEGMENT;
+    core_rig_start();
+    check_made(changed);
+    core_rig_run(25);
+    core_rig_kill();
+    CHECK(core_rig_recover() == REFUSAL_none);
+    CHECK(core_rig.core.engines.snapshot_sequence == changed);
+    check_made(history_file_applied(core_rig.core.history_file));
+    core_rig_kill();
+    CHECK(unlink(history_path) == 0);
+    core_rig_start();
+    CHECK(history_file_from(core_rig.core.history_file) == changed + 1);
+    CHECK(history_file_applied(core_rig.core.history_file) == changed);
+    core_rig_kill();
+    CHECK(rename(kept, history_path) == 0);
+    core_rig_start();
+    check_made(changed);
+    free_with_history();
+}
+
 int main(void)
 {
     log_set_level(LOG_NOTHING); /* what is told of damage made here is no news */
@@ -291,5 +433,7 @@ int main(void)
     check_newer_version();
     check_other_version();
     check_ahead();
+    check_rows_of_file();
+    check_history_of_older_version();
     return 0;
 }

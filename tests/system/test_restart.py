@@ -219,6 +219,55 @@ def outcomes_survive(world):
     return table.wrong
 
 
+@suite.case
+def another_rules_version(_):
+    """The binary of the next rules_version goes on with the rows of this one (operations.md). Rows
+    that are lost then it cannot make again: refused, not shown as if there had been none; with a
+    copy of the file they are back."""
+    table = Table()
+    perpd = Perpd(perpd_program(), "--exchange.oracle_max_age_ms=0", *client.SMALL_TABLES)
+    try:
+        perpd.start()
+        world = World(perpd)
+        it, maker = world.account(), world.account()
+        sent = [new_id() for _ in range(6)]
+        for raw in sent:
+            it.limit(900_000, 100, raw)
+        for raw in sent[:3]:
+            it.cancel(raw)
+        maker.limit(1_000_000, -500)
+        it.limit(1_000_000, 200, expiry=IOC)
+        before = shown(it, sent)
+        table.same("ends with 0", perpd.stop(), 0)
+        file = perpd.folder / "data/history/data.mdb"
+        kept = file.read_bytes()
+        perpd.program = str(perpd_program().with_name("tests") / "perpd_next")
+        for row, number, damage in (
+                ("the next one", signal.SIGTERM, lambda data: None),
+                ("killed", signal.SIGKILL, lambda data: None),
+                ("lost", signal.SIGKILL, lambda data: file.unlink()),
+                ("put back", signal.SIGKILL, lambda data: file.write_bytes(kept))):
+            if row == "the next one":
+                perpd.process.stdout.close()
+                world.exchange = it.exchange = maker.exchange = perpd.start()
+            else:
+                world.again(table, number, it, maker, damage=damage)
+            begins = it.read("/api/v1/status").json["history_from_sequence"]
+            now = shown(it, sent)
+            if row != "lost":
+                table.same(f"{row}: the history begins", begins, 1)
+                same(table, row, before, now)
+                continue
+            table.true(f"{row}: the history begins", begins > 1, begins)
+            differ = [path for path, answer in now.items() if answer != before[path]]
+            table.true(f"{row}: some", f"/api/v1/orders/{id_text(sent[0])}" in differ, differ)
+            table.same(f"{row}: each is refused", {now[path][0] for path in differ}, {503})
+        table.same("ends with 0", perpd.stop(), 0)
+    finally:
+        perpd.remove()
+    return table.wrong
+
+
 def run(suite, make_world, *options):
     """Runs the suite on a world made of a fresh perpd with these options, which must then pass its
     audit and stop; the exit code."""

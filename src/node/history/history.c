@@ -334,6 +334,16 @@ void history_sink_init(struct history_sink *sink, struct history *history, struc
     sink->watch = NULL;
 }
 
+uint64_t history_sink_in_file(const struct history_sink *sink)
+{
+    const struct history *history = sink->history;
+    bool has_private = sink->feed.log == NULL || history->privates.most >= PRIVATE_LOG_LANE;
+
+    return has_private && history_keep_is_written(&history->keep)
+               ? published_get(&history->keep.applied)
+               : 0;
+}
+
 void history_sink_show(struct history_sink *sink, struct event_log *events, struct book_log *orders,
                        const struct engine *engine)
 {

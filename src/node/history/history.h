@@ -80,6 +80,10 @@ void history_forget(struct history *history, const struct engine *engine);
  * `log`; NULL: in none. */
 void history_sink_init(struct history_sink *sink, struct history *history, struct private_log *log);
 
+/* The sequence up to which the file of the sink's history has all that the sink keeps; 0: it has
+ * not. Private events, where they are logged, are of it if the file keeps as many as the log. */
+uint64_t history_sink_in_file(const struct history_sink *sink);
+
 /* Shows public events and changes of orders in the two logs from now on. They are empty; the engine
  * is the one whose effects the sink gets, and tells where each market is. */
 void history_sink_show(struct history_sink *sink, struct event_log *events, struct book_log *orders,

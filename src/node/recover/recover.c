@@ -167,7 +167,6 @@ static enum refusal_kind load_snapshot(struct recover_engines *engines,
     enum refusal_kind kind = load_both(engines, snapshot, parts, refusal);
     if (kind != REFUSAL_none)
         return kind;
-    history_forget(engines->config.sink->history, engines->replica);
     const struct exchange_file *exchange = engines->config.exchange;
     engines->snapshot_sequence = head->sequence;
     engines->rules_version = head->rules_version;

@@ -9,10 +9,39 @@ enum {
     SLEEP_US = 100,
 };
 
+static void ignore_effect(struct engine_sink *sink, const struct effect *effect)
+{
+    (void)sink;
+    (void)effect;
+}
+
+/* The history begins behind the engine's state: what was before is in the file, or in a gap. */
+static void begin_history(struct replica_replay *replay)
+{
+    replay->passed = 0;
+    if (engine_sequence(replay->engine) != 0)
+        history_forget(replay->sink->history, replay->engine);
+}
+
+/* The file has the command's rows: making them again is most of the work of a replay. */
+static void pass(struct replica_replay *replay, const struct command *command)
+{
+    struct engine_sink ignore = { .emit = ignore_effect, .ignores = UINT32_MAX };
+    struct engine_result result;
+
+    engine_apply(replay->engine, command, &ignore, &result);
+    if (result.sequence == replay->passed)
+        begin_history(replay);
+}
+
 static void apply(struct replica_replay *replay, const struct command *command)
 {
     struct engine_result result;
 
+    if (replay->passed != 0) {
+        pass(replay, command);
+        return;
+    }
     history_prefetch(replay->sink->history, command);
     engine_apply(replay->engine, command, &replay->sink->sink, &result);
     struct history_keep *keep = &replay->sink->history->keep;
@@ -54,7 +83,11 @@ static void *run(void *context)
 void replica_replay_begin(struct replica_replay *replay, struct engine *engine,
                           struct history_sink *sink, bool on_thread)
 {
-    *replay = (struct replica_replay){ .engine = engine, .sink = sink };
+    *replay = (struct replica_replay){ .engine = engine,
+                                       .sink = sink,
+                                       .passed = history_sink_in_file(sink) };
+    if (engine_sequence(engine) >= replay->passed)
+        begin_history(replay);
     if (!on_thread)
         return;
     size_t bytes = (ring_bytes(REPLICA_REPLAY_SLOTS, MESSAGE_SLOT_BYTES) + CC_CACHE_LINE - 1) &
@@ -97,10 +130,12 @@ void replica_replay_apply(struct replica_replay *replay, const struct command *c
 
 void replica_replay_end(struct replica_replay *replay)
 {
-    if (replay->memory == NULL)
-        return;
-    atomic_store_explicit(&replay->ends, true, memory_order_release); /* pairs: run */
-    pthread_join(replay->thread, NULL);
-    free(replay->memory);
-    replay->memory = NULL;
+    if (replay->memory != NULL) {
+        atomic_store_explicit(&replay->ends, true, memory_order_release); /* pairs: run */
+        pthread_join(replay->thread, NULL);
+        free(replay->memory);
+        replay->memory = NULL;
+    }
+    if (replay->passed != 0) /* the file goes further than the journal */
+        begin_history(replay);
 }

@@ -1,6 +1,9 @@
 /* replica_replay.h - the replica's half of a recovery, on its own thread: it applies the commands
  * that the primary has applied, in the same order.
  *
+ * Rows that the history's file has are not made again: the history begins behind its `applied`, as
+ * it begins behind a snapshot of that sequence (history_forget), or behind the snapshot.
+ *
  *   recovery: primary, replica_replay_apply ── ring of commands ──> thread: history, replica
  *
  * Wait.   replica_replay_apply waits while the ring is full, replica_replay_end until it is empty.
@@ -21,6 +24,7 @@ enum { REPLICA_REPLAY_SLOTS = 1 << 13 };
 struct replica_replay {
     struct engine *engine;
     struct history_sink *sink;
+    uint64_t passed; /* up to this sequence no rows are made; 0: the history has begun */
     struct ring ring;
     void *memory; /* of the ring; NULL: no thread */
     pthread_t thread;
@@ -28,7 +32,7 @@ struct replica_replay {
 };
 
 /* Lends the engine and its sink to a thread of its own; without one (on_thread false, or the thread
- * cannot be made) replica_replay_apply applies at once. */
+ * cannot be made) replica_replay_apply applies at once. The sink's history is empty. */
 void replica_replay_begin(struct replica_replay *replay, struct engine *engine,
                           struct history_sink *sink, bool on_thread);
 
