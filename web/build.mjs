@@ -78,9 +78,10 @@ const built = await esbuild.build({
   bundle: true,
   preserveSymlinks: true, // names hash paths: node_modules may be a link
   minify: true,
-  // Members of fancy-canvas, which it and lightweight-charts alone call; two it defines by their texts.
-  mangleProps: /^_[a-zA-Z]{5}|^(un)?subscribe(Suggested)?BitmapSizeChanged$|^applySuggestedBitmapSize$|^use(Bitmap|Media)CoordinateSpace$/,
-  reserveProps: /^_(horizontal|vertical)PixelRatio$/,
+  // Members of fancy-canvas, which it and lightweight-charts alone call; two it defines by their texts. Of the page's own what is yes or
+  // no, and names that nothing outside has: no browser, no record of the interface.
+  mangleProps: /^_[a-zA-Z]{5}|^(un)?subscribe(Suggested)?BitmapSizeChanged$|^applySuggestedBitmapSize$|^use(Bitmap|Media)CoordinateSpace$|^is[A-Z]|^shown(Price|Size)$|^(staleSince|roundTrip|unfollowed|armProblem|changed|askAt|lastAt|retryAt|prevSeq|lagMs|refresh|waitsRefused|unsubscribe)$|^on(Epoch|Return|Word|RefusedLogin|Health|Help|Pick|Own|Older|Hover|Taken)$/,
+  reserveProps: /^_(horizontal|vertical)PixelRatio$|^is(Array|Finite|Integer|NaN|SafeInteger|SecureContext)$/,
   splitting: true,
   format: 'esm',
   target: 'es2022',

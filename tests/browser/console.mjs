@@ -76,11 +76,21 @@ for (let turn = 0; turn < 10_000; turn++) {
         const key = name === 'bids' ? (at / step) * step : ((at + step - 1n) / step) * step;
         groups.set(key, (groups.get(key) ?? 0n) + of);
       }
-      const rungs = ladder(book[name], name, step, 500);
+      const rungs = ladder(book, name, step, 500);
       same(rungs.map((rung) => [rung.price, rung.size]), [...groups]);
       same(rungs.at(-1)?.total, [...groups.values()].reduce((sum, one) => sum + one, 0n));
     }
 }
+// The last step of a book that may go on says so, unless its last price is the end of it.
+const cut = new Book(market);
+const steps = (depth, step) => {
+  cut.load({ bids: [['100.5', '3'], ['100', '1'], ['99.5', '2']], asks: [['101', '1'], ['101.5', '1'], ['102', '2']] }, depth);
+  return ['bids', 'asks'].map((side) => ladder(cut, side, step, 9).map((rung) => [rung.price, rung.size / 100_000n, rung.isPart]));
+};
+same(steps(3, 10n), [[[1000n, 4n, false], [990n, 2n, true]], [[1010n, 1n, false], [1020n, 3n, false]]]);
+same(steps(3, 100n), [[[1000n, 4n, false], [900n, 2n, true]], [[1100n, 4n, true]]]);
+same(steps(4, 100n), [[[1000n, 4n, false], [900n, 2n, false]], [[1100n, 4n, false]]]);
+same(steps(3, 5n).flat().some((rung) => rung[2]), false);
 // Lines: at a price the depth is what rests at it or better; axes have round values.
 const depth = made.depthLines(market, [{ price: 1000n, size: 100_000n }, { price: 990n, size: 50_000n }],
   [{ price: 1010n, size: 20_000n }, { price: 1030n, size: 20_000n }]);

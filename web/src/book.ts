@@ -9,13 +9,15 @@ export type Side = 'bids' | 'asks';
 
 const CRC_LEVELS = 25;
 
-/** A level of a ladder: `total` is the size from the best price to here. */
-export type Rung = { price: bigint; size: bigint; total: bigint };
+/** A level of a ladder: `total` is the size from the best price to here. `isPart`: more may belong to it than is known. */
+export type Rung = { price: bigint; size: bigint; total: bigint; isPart: boolean };
 
 export class Book extends Model {
   bids: Level[] = [];
   asks: Level[] = [];
   isLoaded = false;
+  /** How many levels of a side it has at most. */
+  depth = Infinity;
 
   constructor(readonly market: Market) {
     super();
@@ -25,7 +27,8 @@ export class Book extends Model {
     return { price: this.market.price(price), size: this.market.size(size) };
   }
 
-  load(data: { bids: [string, string][]; asks: [string, string][] }): void {
+  load(data: { bids: [string, string][]; asks: [string, string][] }, depth = Infinity): void {
+    this.depth = depth;
     this.bids = data.bids.map((pair) => this.#level(pair));
     this.asks = data.asks.map((pair) => this.#level(pair));
     this.isLoaded = true;
@@ -84,18 +87,17 @@ export function stepOf(price: bigint, side: Side, step: bigint): bigint {
 
 /** The ladder of a side: levels joined into steps of `step`, bids downwards and asks upwards, with
  *  exact sums. At most `rows`. */
-export function ladder(levels: Level[], side: Side, step: bigint, rows: number): Rung[] {
+export function ladder(book: Book, side: Side, step: bigint, rows: number): Rung[] {
   const rungs: Rung[] = [];
   let total = 0n;
-  for (const { price, size } of levels) {
+  for (const [index, { price, size }] of book[side].entries()) {
     const at = stepOf(price, side, step);
+    const isPart = index + 1 >= book.depth && at !== price;
     total += size;
-    const last = rungs[rungs.length - 1];
-    if (last !== undefined && last.price === at) {
-      last.size += size;
-      last.total = total;
-    } else if (rungs.length === rows) break;
-    else rungs.push({ price: at, size, total });
+    const last = rungs.at(-1);
+    if (last?.price === at) Object.assign(last, { size: last.size + size, total, isPart });
+    else if (rungs.length === rows) break;
+    else rungs.push({ price: at, size, total, isPart });
   }
   return rungs;
 }

@@ -50,17 +50,18 @@ function ownMark({ size, ahead }: Own, { record }: Market): string {
 
 type RowProps = Rung & { own: string | undefined; mark: string | undefined; id: string | undefined; share: number; market: Market; side: Side; onPick: Pick; onOwn: OnOwn };
 
-const Row = unlessSame(({ price, size, total, own, mark, id, share, market, side, onPick, onOwn }: RowProps) => {
+const Row = unlessSame(({ price, size, total, isPart, own, mark, id, share, market, side, onPick, onOwn }: RowProps) => {
   const { price_decimals, size_decimals } = market.record;
+  const least = isPart ? '≥ ' : '';
   return (
     <tr class={own && 'own'} title={own}>
       <td class={side === 'bids' ? 'buy' : 'sell'}>
         <span class="bar" style={{ transform: `scaleX(${share})` }} />
         <button type="button" tabIndex={-1} onClick={() => onPick('price', apiText(price, price_decimals))}>{market.shownPrice(price)}</button>
       </td>
-      <td><button type="button" tabIndex={-1} onClick={() => onPick('size', apiText(size, size_decimals))}>{market.shownSize(size)}</button></td>
-      {own === undefined ? <td class="dim">{market.shownSize(total)}</td> : (
-        <td class="mine"><span class="visually-hidden">{market.shownSize(total)}</span><button type="button" tabIndex={-1} title={`${own}: to the order`} onClick={() => onOwn(id!)}>{mark}</button></td>
+      <td><button type="button" tabIndex={-1} onClick={() => onPick('size', apiText(size, size_decimals))}>{least}{market.shownSize(size)}</button></td>
+      {own === undefined ? <td class="dim">{least}{market.shownSize(total)}</td> : (
+        <td class="mine"><span class="visually-hidden">{least}{market.shownSize(total)}</span><button type="button" tabIndex={-1} title={`${own}: to the order`} onClick={() => onOwn(id!)}>{mark}</button></td>
       )}
     </tr>
   );
@@ -106,8 +107,8 @@ function Ladder({ exchange, book, market, step, onPick, onOwn }: LadderProps) {
   useModel(exchange.queues.get(market.name));
   const middle = useMiddle(book.isLoaded);
   const size = step * market.tick;
-  const bids = ladder(book.bids, 'bids', size, ROWS);
-  const asks = ladder(book.asks, 'asks', size, ROWS);
+  const bids = ladder(book, 'bids', size, ROWS);
+  const asks = ladder(book, 'asks', size, ROWS);
   const ends = [bids.at(-1)?.total ?? 0n, asks.at(-1)?.total ?? 0n];
   const most = ends[0] > ends[1] ? ends[0] : ends[1];
   const rows = (rungs: Rung[], side: Side) => {
@@ -136,10 +137,14 @@ function Ladder({ exchange, book, market, step, onPick, onOwn }: LadderProps) {
 export function BookPane({ exchange, onPick, onOwn }: { exchange: Exchange; onPick: Pick; onOwn: OnOwn }) {
   const { market, book } = useModel(exchange);
   const [step, setStep] = useState(1n);
+  const group = (text: string) => {
+    setStep(BigInt(text));
+    exchange.join(text !== '1');
+  };
   const tools = market !== null && (
     <label>
       <span class="visually-hidden">Group prices by</span>
-      <select value={step.toString()} onChange={(event) => setStep(BigInt(event.currentTarget.value))}>
+      <select value={step.toString()} onChange={(event) => group(event.currentTarget.value)}>
         {STEPS.map((one) => <option key={one} value={one.toString()}>{apiText(one * market.tick, market.record.price_decimals)}</option>)}
       </select>
       {step > 1n && <span class="dim"> grouped</span>}

@@ -5,6 +5,7 @@ import { Market, type MarketRecord } from './market';
 import { Model } from './model';
 import { Queue } from './queue';
 import { Stream } from './stream';
+import type { Subscription } from './subscription';
 import { Tape } from './tape';
 import type { Trader } from './trader';
 
@@ -17,6 +18,7 @@ export type ExchangeRecord = {
 };
 
 const BOOK_DEPTH = 50;
+const BOOK_DEPTH_JOINED = 1000;
 /** Subscriptions of a market's prices, and what is kept for the account and the next market that is shown. */
 const PRICES = 3;
 const KEPT_FREE = 12;
@@ -39,6 +41,8 @@ export class Exchange extends Model {
   /** How many markets' prices a connection has no room for. */
   unfollowed = 0;
   readonly #followed = new Set<Market>();
+  #books: Subscription | null = null;
+  #depth = BOOK_DEPTH;
 
   start(): void {
     this.stream.onEpoch = () => location.reload();
@@ -171,16 +175,26 @@ export class Exchange extends Model {
     this.changed();
   }
 
+  /** Follows as many levels of the book as joined prices, or single ones, need. */
+  join(isJoined: boolean): void {
+    this.#depth = isJoined ? BOOK_DEPTH_JOINED : BOOK_DEPTH;
+    const books = this.#books!;
+    if (books.topic.depth === this.#depth) return;
+    books.topic.depth = this.#depth;
+    this.stream.refresh(books);
+  }
+
   #show(market: Market): void {
     const book = new Book(market);
     const tape = new Tape();
     this.book = book;
     this.tape = tape;
-    this.stream.subscribe({ channel: 'book', market: market.name, depth: BOOK_DEPTH }, {
-      snapshot: (data) => book.load(data),
+    const books = this.stream.subscribe({ channel: 'book', market: market.name, depth: this.#depth }, {
+      snapshot: (data) => book.load(data, books.depth),
       update: (data) => book.update(data),
       crc: () => book.crc(),
     });
+    this.#books = books;
     this.stream.subscribe({ channel: 'trades', market: market.name }, {
       snapshot: (data) => tape.load(data.trades),
       update: (data) => tape.add(data),

@@ -174,7 +174,9 @@ export class Stream extends Model {
     subscription.asked();
     if (!this.isOpen) return;
     this.#asked.set(++this.#ids, subscription);
-    this.#ask('subscribe', { ...this.#wanted(subscription.topic), id: this.#ids });
+    const wanted = this.#wanted(subscription.topic);
+    subscription.depth = wanted.depth;
+    this.#ask('subscribe', { ...wanted, id: this.#ids });
   }
 
   #ask(op: string, members: object): void {

@@ -44,6 +44,8 @@ export class Subscription {
   checks = 0;
   faults = 0;
   lastAt = performance.now();
+  /** Of a book: how many levels of a side were asked for. */
+  depth: number | undefined;
   refusal: Refusal | null = null;
   refusals = 0;
   /** When it is asked for again. */
