@@ -468,86 +468,6 @@ def stopped_market(console, exchange):
     console.until("!/halted/.test(document.body.textContent)")
 
 
-def keyboard(console):
-    """An order is typed, placed and cancelled by keys alone."""
-    def key(name, **more):
-        for kind in ("keyDown", "keyUp"):
-            console.page.call("Input.dispatchKeyEvent", type=kind, key=name, **more)
-
-    def reach(condition):
-        for _ in range(80):
-            if console.page.run(f"(({condition}))(document.activeElement)"):
-                return
-            key("Tab", code="Tab", windowsVirtualKeyCode=9)
-            check(console.page.run("document.activeElement !== null"), "the focus is lost")
-        raise AssertionError(f"not reached: {condition}")
-
-    console.open()
-    console.until("document.querySelector('.equity') !== null")
-    console.page.run("document.querySelector('.pane-markets tbody a').focus()")
-    for name, code, row in (("ArrowDown", 40, 1), ("ArrowUp", 38, 0)):
-        key(name, code=name, windowsVirtualKeyCode=code)
-        same(name, console.page.run("[...document.querySelectorAll('.pane-markets tbody a')]"
-                                    ".indexOf(document.activeElement)"), row)
-    same("nothing is spoken", console.page.run("document.getElementById('spoken').textContent"), "")
-    console.page.run("""{ document.querySelector('.help').click();
-      const pick = document.querySelector('dialog[open] select:has([value=on]:last-child)');
-      pick.value = 'on';
-      pick.dispatchEvent(new Event('change', { bubbles: true })); }""")
-    console.until("/^BTC-PERP: best bid [0-9.,]+, best ask ([0-9.,]+|none), last [0-9]/"
-                  ".test(document.getElementById('spoken').textContent)")
-    console.page.run("document.querySelector('dialog[open]').close()")
-    for field, text in (("price", "99970"), ("size", "0.01")):
-        reach(f"(one) => one.id === 'ticket-{field}'")
-        console.page.call("Input.insertText", text=text)
-    def enter(modifiers, turns=20):  # the key is held for a second, while orders are answered
-        for turn in range(turns):
-            console.page.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", code="Enter",
-                              windowsVirtualKeyCode=13, text="\r", autoRepeat=turn > 0,
-                              modifiers=modifiers)
-            time.sleep(0.05)
-        console.page.call("Input.dispatchKeyEvent", type="keyUp", key="Enter", code="Enter",
-                          modifiers=modifiers)
-
-    enter(0)  # shows the bytes and goes to the button: nothing is sent
-    same("previewed", console.page.run("""[document.activeElement.className.split(' ')[0],
-      document.querySelector('details.signed').open,
-      document.querySelector('.outcome') === null]"""), ["place", True, True])
-    enter(2)
-    console.until("document.querySelector('.outcome.tone-good') !== null")
-    console.until("/99,970.0/.test(document.querySelector('.pane-account').textContent)")
-    rows = console.rows(".pane-account tbody", 3)
-    same("one order", [row for row in rows if row[2] == "99970.0"], rows[:1])
-    reach("(one) => one.textContent === 'cancel' && /99,970/.test(one.closest('tr').textContent)")
-    outline = console.page.run("getComputedStyle(document.activeElement).outlineStyle")
-    same("the focus is seen", outline, "solid")
-    key("Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
-    console.until("!/99,970.0/.test(document.querySelector('.pane-account').textContent)")
-
-
-def restart(console, perpd, maker):
-    """kill -9 and a start: the page says so, comes back by itself, and is right again; what the
-    account has goes on."""
-    console.open()
-    console.tab("Open orders")
-    typed(console, "100000", "0.01")
-    console.until("/100,000.0, /.test(document.querySelector('.sentence')?.textContent ?? '')")
-    console.place()
-    console.until("/100,000.0/.test(document.querySelector('.pane-account tbody')?.textContent)")
-    perpd.stop(9)
-    console.until("document.querySelector('.chip.tone-bad') !== null")
-    console.until("/stale since/.test(document.querySelector('.banner')?.textContent ?? '')")
-    exchange = perpd.start()
-    console.until("document.querySelector('.chip.tone-good') !== null")
-    equals_the_book(console, exchange)
-    maker.exchange = exchange
-    maker.limit(BTC_PRICE, -1000, expiry=0)
-    console.until("!/100,000.0/.test(document.querySelector('.pane-account').textContent)")
-    console.tab("Fills")
-    console.until("/100,000.00.01000/.test("
-                  "document.querySelector('.pane-account tbody tr')?.textContent ?? '')")
-
-
 def main():
     if chromium.program() is None:
         print("skipped: chromium is not installed (tools/setup --browser installs it)")
@@ -576,11 +496,9 @@ def main():
             timed(console, exchange)
             keys(console, exchange, name)
             stopped_market(console, exchange)
-            keyboard(console)
             shapes(console)
             accessible(console)
             same("faults", console.faults(), [])
-            restart(console, perpd, maker)
         print("the console: passed")
         return 0
     finally:
