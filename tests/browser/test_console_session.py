@@ -15,7 +15,7 @@ from test_console import BTC_PRICE, typed
 
 from client import (CANCEL, GTC, IOC, PATHS, PATIENCE_S, PLACE_LIMIT, REDUCE, REPLACE, SMALL_TABLES,
                     Account, Perpd, cancel_body, limit_body, new_id, payload_of, reduce_body,
-                    replace_body, request_bytes)
+                    replace_body)
 from ports import free_port
 
 UPDATES = 10_000
@@ -194,7 +194,8 @@ def by_keys(console):
     reach(console, "(one) => one.textContent === 'Open account'")
     key(console, "Enter")
     for button, then in (
-            ("Create an account", "/^Account/.test(document.querySelector('.account').textContent)"),
+            ("Create an account",
+             "/^Account/.test(document.querySelector('.account').textContent)"),
             ("Get 10000 test USDC",
              "document.querySelector('.equity')?.textContent === '10,000.00 USDC'")):
         console.until("document.querySelector('dialog[open]') !== null")
@@ -240,7 +241,7 @@ def lists(console):
 
 
 class Load(threading.Thread):
-    """Orders at a rate, while perpd goes and comes back; each tenth takes a part of the best bid."""
+    """Orders at a rate, while perpd goes and comes back; each tenth takes of the best bid."""
 
     def __init__(self, crowd):
         super().__init__(daemon=True)
