@@ -31,6 +31,19 @@ static void part_of(char out[DISK_PATH_BYTES], const struct vault *vault)
     INVARIANT(used > 0 && used < DISK_PATH_BYTES);
 }
 
+void vault_snapshot_of(struct vault_snapshot *snapshot, const struct snapshot_head *head,
+                       uint64_t segment)
+{
+    *snapshot = (struct vault_snapshot){ .sequence = head->sequence,
+                                         .frame = head->frame,
+                                         .t_ns = head->t_ns,
+                                         .bytes = SNAPSHOT_IMAGE_OFFSET + head->image_bytes,
+                                         .segment = segment,
+                                         .rules_version = head->rules_version };
+    memcpy(snapshot->image_hash, head->image_hash, HASH_BYTES);
+    memcpy(snapshot->frame_hash, head->frame_hash, HASH_BYTES);
+}
+
 int vault_snapshot_find(const struct vault *vault, struct disk *journal,
                         struct vault_snapshot *found)
 {
@@ -49,14 +62,7 @@ int vault_snapshot_find(const struct vault *vault, struct disk *journal,
             return ends;
         if (ends == 0)
             continue;
-        *found = (struct vault_snapshot){ .sequence = head.sequence,
-                                          .frame = head.frame,
-                                          .t_ns = head.t_ns,
-                                          .bytes = SNAPSHOT_IMAGE_OFFSET + head.image_bytes,
-                                          .segment = segment,
-                                          .rules_version = head.rules_version };
-        memcpy(found->image_hash, head.image_hash, HASH_BYTES);
-        memcpy(found->frame_hash, head.frame_hash, HASH_BYTES);
+        vault_snapshot_of(found, &head, segment);
         return 1;
     }
     return 0;

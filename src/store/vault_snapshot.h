@@ -27,6 +27,10 @@ struct vault_snapshot {
     uint8_t file_hash[HASH_BYTES];
 };
 
+/* What `head` says of a snapshot that ends `segment`: *snapshot, but for the file's hash. */
+void vault_snapshot_of(struct vault_snapshot *snapshot, const struct snapshot_head *head,
+                       uint64_t segment);
+
 /* The newest snapshot of the node's directory `journal` that ends a sealed segment: 1, with *found
  * but for the file's hash; 0: there is none; or -errno. One that is damaged is passed over. */
 CC_MUST_USE int vault_snapshot_find(const struct vault *vault, struct disk *journal,
@@ -64,7 +68,7 @@ struct vault_upload {
     enum vault_upload_state state;
 };
 
-/* Begins to put a snapshot of `journal` that vault_snapshot_find found. 0 or -errno, then it is
+/* Begins to put a snapshot of `journal`, but for the file's hash known. 0 or -errno, then it is
  * idle. */
 CC_MUST_USE int vault_snapshot_upload_begin(struct vault_upload *upload, const struct vault *vault,
                                             struct disk *journal,

@@ -37,13 +37,7 @@ static int upload(struct node *node, struct vault_snapshot *snapshot)
 
     if (done != 0)
         return done;
-    *snapshot = (struct vault_snapshot){ .sequence = head.sequence,
-                                         .frame = head.frame,
-                                         .t_ns = head.t_ns,
-                                         .segment = journal_cluster_segment(node->core.journal),
-                                         .rules_version = head.rules_version };
-    memcpy(snapshot->image_hash, head.image_hash, HASH_BYTES);
-    memcpy(snapshot->frame_hash, head.frame_hash, HASH_BYTES);
+    vault_snapshot_of(snapshot, &head, journal_cluster_segment(node->core.journal));
     done = vault_snapshot_upload_begin(upload, vault, node->disk, snapshot);
     while (done == 0)
         done = vault_snapshot_upload_step(upload);
