@@ -63,7 +63,7 @@ check(done["epoch"] == 2 and "reason=a bad hour\n" in (part / "recovered").read_
 row = (part / "origin").read_bytes()
 check(len(row) == ROW and row[:8] == b"perpdORG" and row[80:96] == whole.journal_id and
       row[96:112] == restored.journal_id and row[112:176].rstrip(b"\0") == b"a bad hour")
-check(done["snapshot"] == done["sequence"])
+check(done["snapshot"] == done["sequence"] and done["heads_met"] == 0)  # none is judged with --to
 house.store("snapshot", "verify", done["sequence"], data=part)
 check(house.store("audit", "signatures", data=part)["passed"])
 check(house.store("replay", "--diff", part, "--to", done["sequence"])["equal_to"] ==
@@ -122,6 +122,29 @@ house.start(house.folder / "again")
 check(state() == "HALTED")
 check(house.stop() == 0)
 check(house.store("audit", "signatures", data=house.folder / "again")["passed"])
+
+# A chain that was written anew, without heads and snapshots: heads kept elsewhere tell, and the
+# signature that does not fit.
+heads = len(kept.read_bytes()) // 224
+met = restore(house.data, "met", "--head", kept)
+check(met["heads_met"] >= heads > 0 and met["whole_copy"], met, heads)
+check(restore(house.data, "met_part", "--to", early, "--head", kept)["heads_met"] >= heads)
+anew = house.copy("anew")
+directory = Directory(anew)
+for path in (*anew.glob("snapshot/*.snap"), anew / "heads"):
+    path.unlink()
+frame, record = next((f, r) for f in directory.frames for r in f.records if r.kind != 0)
+data = bytearray(frame.data)
+data[record.at + 24 + len(record.payload) + len(record.key)] ^= 1
+directory.write(frame.number, data)
+end = Directory(anew).frames[-1]
+check(end.number == directory.frames[-1].number and end.data != directory.frames[-1].data)
+directory.name_in_witness(end, blake(end.data))
+for words in ((), ("--to", early)):
+    said = restore(anew, "no8", "--head", kept, *words, code=1)
+    check("the frame has another hash" in said, said)
+check(restore(anew, "unproven")["heads_met"] == 0)
+check(not house.store("audit", "signatures", data=house.folder / "unproven", code=1)["passed"])
 
 # What is refused.
 check("ends with sequence" in restore(house.data, "no1", "--to", 10**9, code=1))

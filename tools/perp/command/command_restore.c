@@ -34,6 +34,7 @@ struct restore {
     bool has_sequence; /* --to is one */
     const char *reason;
     struct chain_heads heads;    /* of the source */
+    uint64_t heads_met;          /* signed heads that its frames met */
     struct chain_marks marks;    /* of the source, then of the result */
     struct journal_position end; /* of what is restored */
     bool is_all;                 /* the copy has nothing after it */
@@ -73,6 +74,32 @@ static bool see_frame(void *context, const struct chain_frame *frame)
     return true;
 }
 
+static bool see_chain(void *context, const struct chain_frame *frame)
+{
+    chain_heads_pass(context, frame);
+    return true;
+}
+
+/* Whether the whole copy, also what is not restored, meets the heads that somebody kept: who writes
+ * a chain of his own can take away what lies beside it, and not those. */
+static bool meets_kept(struct restore *restore, const char *path)
+{
+    struct chain_walk walk = { 0 };
+    struct refusal refusal;
+
+    if (!chain_heads_read(&restore->heads, path))
+        return false;
+    if (chain_walk_run(&restore->source, &walk, see_chain, &restore->heads, &refusal) !=
+        REFUSAL_none)
+        return data_directory_refused(restore->context, &restore->source, &refusal);
+    chain_heads_judge(&restore->heads);
+    restore->heads_met = restore->heads.compared;
+    chain_heads_free(&restore->heads);
+    restore->heads =
+        (struct chain_heads){ .context = restore->context, .directory = &restore->source };
+    return restore->context->exit_code == 0;
+}
+
 /* Reads the copy up to the end that is asked for. A copy that is to be restored whole must reach
  * its witness and its heads. */
 static bool find_end(struct restore *restore)
@@ -94,6 +121,8 @@ static bool find_end(struct restore *restore)
     if (restore->is_all && !is_open) {
         chain_marks_judge(&restore->marks, &restore->end.tail);
         chain_heads_judge(&restore->heads);
+        if (restore->heads_met == 0)
+            restore->heads_met = restore->heads.compared;
     }
     if (restore->context->exit_code != 0)
         return false;
@@ -326,10 +355,11 @@ static void show(const struct restore *restore, const struct attest_head *head)
 
     hex_encode(hash, end->hash, HASH_BYTES);
     json_t *object = json_pack(
-        "{s:I, s:I, s:s, s:b, s:I, s:I, s:I, s:I}", "sequence", (json_int_t)end->last_sequence,
+        "{s:I, s:I, s:s, s:b, s:I, s:I, s:I, s:I, s:I}", "sequence", (json_int_t)end->last_sequence,
         "frame", (json_int_t)end->number, "frame_hash", hash, "whole_copy", restore->is_all,
         "snapshot", (json_int_t)restore->snapshot, "epoch", (json_int_t)restore->exchange.epoch,
-        "head_frame", (json_int_t)head->frame, "head_sequence", (json_int_t)head->sequence);
+        "head_frame", (json_int_t)head->frame, "head_sequence", (json_int_t)head->sequence,
+        "heads_met", (json_int_t)restore->heads_met);
     INVARIANT(object != NULL);
     report_object(stdout, object, restore->context->arguments->json);
 }
@@ -337,9 +367,10 @@ static void show(const struct restore *restore, const struct attest_head *head)
 static void run(struct restore *restore)
 {
     struct attest_head head;
+    const char *kept = restore->context->arguments->values[FLAG_head];
     bool beyond;
 
-    if (!find_end(restore))
+    if ((kept != NULL && !meets_kept(restore, kept)) || !find_end(restore))
         return;
     restore->copy = (struct copy){ .context = restore->context,
                                    .from = restore->source.disk,
