@@ -80,7 +80,7 @@ struct node {
     _Atomic bool upgrades;  /* this leader stops for one */
     struct steward steward;
     struct poison_share poison_share; /* by the steward's thread */
-    struct throttle throttle; /* the matcher's */
+    struct throttle throttle;         /* the matcher's */
     char history_folder[NODE_PATH_BYTES];
     char admin_token[NET_ADMIN_TOKEN_BYTES];
     struct signing_key signing; /* of signing.key */
