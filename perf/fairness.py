@@ -41,10 +41,13 @@ ORDERS = ["--schedule", "closed", "--connections", "8", "--warm-up", "1", "--acc
           "--price", "50000", "-o", "json"]
 
 
+def secret_of(path):
+    return re.search(r"secret = (\S+)", path.read_text())[1]
+
+
 def key_file(perp, path):
     subprocess.run([perp, "keys", "new", "ed25519", path], check=True, capture_output=True)
-    secret = re.search(r"secret = (\S+)", path.read_text())[1]
-    return client.Ed25519Key(base64.b64decode(secret))
+    return client.Ed25519Key(base64.b64decode(secret_of(path)))
 
 
 def rich_account(exchange):
@@ -66,7 +69,7 @@ def rich_account(exchange):
 
 class Bench:
     def __init__(self, arguments, folder, perpd):
-        self.perpd = perpd
+        self.perpd, self.operator = perpd, secret_of(folder / "operator")
         self.command = [arguments.build / "perp", "bench", "run", "--url",
                         f"http://127.0.0.1:{perpd.exchange.port}",
                         "--operator-key", folder / "operator", "--oracle-key", folder / "oracle",
@@ -90,7 +93,7 @@ class Bench:
         peer = subprocess.Popen(
             ["nice", "-n", "19", sys.executable, ROOT / "perf/hostile.py", kind],
             env={**os.environ, "PERF_URL": f"http://127.0.0.1:{exchange.port}",
-                 "PERF_KEY": key}, stderr=subprocess.DEVNULL)
+                 "PERF_KEY": key, "PERF_OPERATOR": self.operator}, stderr=subprocess.DEVNULL)
         try:
             time.sleep(KINDS[kind].settles_s)
             figures = self.orders()
@@ -152,7 +155,7 @@ def measure(arguments, topology, kind):
 
 def main():
     parser = argparse.ArgumentParser(
-        description=__doc__ + "\n".join(f"  {name:12}{kind.text}" for name, kind in KINDS.items()),
+        description=__doc__ + "\n".join(f"  {name:13}{kind.text}" for name, kind in KINDS.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--seconds", type=int, default=2)

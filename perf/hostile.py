@@ -3,25 +3,32 @@
 
     build/release/perf-orders --seconds 8 --beside "python3 perf/hostile.py slow"
 
-PERF_URL names the exchange, PERF_KEY an API key of an account with many portfolios (`portfolios`).
+PERF_URL names the exchange, PERF_KEY an API key of an account with many portfolios (`portfolios`),
+PERF_OPERATOR the seed of the operator's key, as base64: eight accounts get 2,000 USDC each.
 Kinds are below. All come from 127.77.0.0/16.
 """
+import base64
 import collections
+import contextlib
 import json
 import os
 import pathlib
 import resource
 import select
 import socket
+import struct
 import sys
 import time
 import urllib.parse
+import uuid
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "system"))
 import client  # noqa: E402
 import ws_client  # noqa: E402
+from eip712 import CREATE_PORTFOLIO  # noqa: E402
 
 SLOW, FORGERS = 5_000, 16
+CONDITIONAL, BATCH = 6, 8
 
 
 def connect(port, source):
@@ -175,6 +182,84 @@ def burst(port):
                 connection.receive()
 
 
+def rich_accounts(port):
+    """The exchange, and eight accounts of the class full."""
+    operator = client.Ed25519Key(base64.b64decode(os.environ["PERF_OPERATOR"]))
+    exchange = client.Exchange(port, None, operator, None, None)
+    return exchange, [client.Account(exchange, 2_000 * 10**6) for _ in range(8)]
+
+
+def in_turns(port, accounts, requests):
+    """Each account has a connection of an address of its own and so many requests in flight as
+    requests(account, answers of before) gives."""
+    with contextlib.ExitStack() as stack:
+        held = {account: stack.enter_context(client.Connection(port, source=f"127.77.0.{number}"))
+                for number, account in enumerate(accounts, 1)}
+        flying = dict.fromkeys(accounts, 0)
+        while True:
+            for account, connection in held.items():
+                answers = [connection.receive() for _ in range(flying[account])]
+                data = requests(account, answers)
+                connection.send(b"".join(data))
+                flying[account] = len(data)
+
+
+def commands(port, path, body):
+    """Signed commands of eight accounts, 16 of each in flight."""
+    exchange, accounts = rich_accounts(port)
+
+    def requests(account, _):
+        return [exchange.wrap(path, client.payload_of(*body(account), account.session),
+                              account.session, binary=True) for _ in range(16)]
+    in_turns(port, accounts, requests)
+
+
+def conditional(account):
+    body = client.portfolio_bytes(account.id) + struct.pack(
+        "<QQqQBBBBHHIBBH16x", 400_000, 0, -20, client.GTC, 0, 0, 0, 3, 1, 0, 0, 0, 0, 0)
+    return CONDITIONAL, body
+
+
+def batch(account):
+    """64 orders far from the book, which have their ids in the set of duplicates."""
+    items = b"".join(struct.pack("<BBBBHHQqQ16s16x", 0, 0, 0, 0, 1, 0, 400_000, 100, client.GTC,
+                                 client.new_id()) for _ in range(64))
+    return BATCH, client.portfolio_bytes(account.id) + struct.pack("<HB5x", 64, 0) + items
+
+
+def portfolio(account):
+    return CREATE_PORTFOLIO, struct.pack("<QI4x32s", account.id, 0, b"P")
+
+
+def leverages(port):
+    """PUT /leverage of eight keys that may write, of 5 and 20, the default, in turns."""
+    exchange, accounts = rich_accounts(port)
+    keys = {account: exchange.ack(client.CREATE_API_KEY, client.api_key_body(account.id, scope=1),
+                                  account.session)["api_key"] for account in accounts}
+
+    def requests(account, _):
+        return [client.request_bytes("PUT", "/api/v1/leverage", json.dumps(
+            {"subaccount_index": 0, "portfolio_index": 0, "market": "BTC-PERP",
+             "leverage": leverage}).encode(), [client.JSON, ("X-API-KEY", keys[account])])
+                for leverage in (5, 20) * 8]
+    in_turns(port, accounts, requests)
+
+
+def credentials(port):
+    """API keys that are made and revoked."""
+    exchange, accounts = rich_accounts(port)
+
+    def requests(account, answers):
+        made = [answer.json["api_key_id"] for answer in answers
+                if "api_key_id" in (answer.json or {})]
+        if not made:
+            return [exchange.signed(client.CREATE_API_KEY, client.api_key_body(account.id),
+                                    account.session) for _ in range(16)]
+        return [exchange.signed(client.REVOKE_API_KEY, client.revoke_key_body(
+            account.id, uuid.UUID(key).bytes), account.session) for key in made]
+    in_turns(port, accounts, requests)
+
+
 def streams(port, count, piece, sources):
     """The same on WebSockets: each has one `piece` in flight."""
     flood(port, count, piece, sources, ws_client.handshake())
@@ -237,13 +322,21 @@ KINDS = {
     "halves": Kind("2,000 streams, each sending one byte of a message a second", 3, halves),
     "subscribes": Kind("16 streams of 16 addresses, 10,000 subscribes and ends at a time", 0.5,
                        lambda port: streams(port, 16, SUBSCRIBES, 16)),
+    "fillers": Kind("8 accounts that open portfolios at full speed", 1, lambda port: commands(
+        port, "/api/v1/portfolio/create", portfolio)),
+    "conditionals": Kind("8 accounts that place orders that wait", 1, lambda port: commands(
+        port, "/api/v1/trading/order/place/conditional", conditional)),
+    "leverages": Kind("8 accounts that set a leverage, and the default again", 1, leverages),
+    "credentials": Kind("8 accounts that make and revoke API keys", 1, credentials),
+    "batches": Kind("8 accounts that place 64 orders at a time", 1, lambda port: commands(
+        port, "/api/v1/trading/order/batch", batch)),
     "burst": Kind("300 orders at once on one connection", 0.3, burst),
 }
 
 
 def main():
     if len(sys.argv) != 2 or sys.argv[1] not in KINDS:
-        sys.exit(__doc__ + "\n".join(f"  {name:12}{kind.text}" for name, kind in KINDS.items()))
+        sys.exit(__doc__ + "\n".join(f"  {name:13}{kind.text}" for name, kind in KINDS.items()))
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     KINDS[sys.argv[1]].run(urllib.parse.urlsplit(os.environ["PERF_URL"]).port)
