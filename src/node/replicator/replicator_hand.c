@@ -53,10 +53,11 @@ int replicator_hand_step(struct replicator *replicator, const struct replicator_
 {
     struct elect *elect = &replicator->elect;
 
-    if (elect->state == ELECT_FOLLOWS)
+    if (elect->state == ELECT_HANDS)
+        return 0;
+    if (elect->state != ELECT_ELECTED) /* it stands for the next election perhaps, as a standby */
         return end_hand(replicator);
-    if (elect->state == ELECT_ELECTED && words->is_held &&
-        journal_cluster_is_quiet(replicator->journal))
+    if (words->is_held && journal_cluster_is_quiet(replicator->journal))
         return elect_ballot_hand(elect, replicator->hand.node,
                                  journal_cluster_last_frame(replicator->journal).number);
     return 0;
