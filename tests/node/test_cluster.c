@@ -289,6 +289,7 @@ static void end(struct cluster_member *member, bool is_power_loss)
 
 static void check(const struct cluster_member *member)
 {
+    struct replicator_facts facts;
     int readers = 0;
 
     for (int i = 0; i < NODES; i++)
@@ -298,6 +299,8 @@ static void check(const struct cluster_member *member)
         return;
     expect(has_early_end || engine_sequence(member->node.core.primary) >= acked_most,
            "who leads has all that was acknowledged");
+    replicator_facts(member->node.replicator, &facts);
+    expect(facts.clock_difference_ns == 0, "a leader is judged by no clock");
 }
 
 static void turn(struct cluster_member *member)

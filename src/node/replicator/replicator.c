@@ -241,6 +241,7 @@ static void begin_to_form(struct replicator *replicator)
     replicator->lead.commits = &replicator->commits;
     journal_cluster_lead(replicator->journal, replicator->won.term);
     tail_end(&replicator->tail);
+    replicator_clock_end(replicator);
     replicator->forms = true;
 }
 

@@ -17,6 +17,12 @@ void replicator_clock_look(struct replicator *replicator, const uint8_t *bytes, 
                           memory_order_relaxed);
 }
 
+void replicator_clock_end(struct replicator *replicator)
+{
+    replicator->lateness = (struct lateness){ 0 };
+    atomic_store_explicit(&replicator->clock_difference_ns, 0, memory_order_relaxed);
+}
+
 void replicator_clock_say(const struct replicator *replicator)
 {
     const struct elect_status *status = &replicator->elect.status;
@@ -30,5 +36,5 @@ void replicator_clock_say(const struct replicator *replicator)
     if (!status->is_judged && !is_first)
         log_line(LOG_WARN, "cluster",
                  "the clock of this leader is not judged: it has had no frame of another leader "
-                 "since it began");
+                 "since it began, or led");
 }

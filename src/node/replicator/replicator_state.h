@@ -120,6 +120,9 @@ int replicator_hand_step(struct replicator *replicator, const struct replicator_
 /* A standby has adopted this frame just now: how late it came. */
 void replicator_clock_look(struct replicator *replicator, const uint8_t *bytes, size_t count);
 
+/* It leads: what was judged of its clock ends, for no frame of another leader comes that could. */
+void replicator_clock_end(struct replicator *replicator);
+
 /* A node that was elected says what is wrong or unknown of its clock. */
 void replicator_clock_say(const struct replicator *replicator);
 
