@@ -47,6 +47,13 @@ int main(void)
     /* Once: the next step has nothing to show. */
     atomic_store(&steward.is_offered, false);
     CHECK(look(&publisher, 30 * SECOND_NS) == 0);
+    /* Again, if etcd refused its key: not at once. */
+    atomic_store(&steward.is_refused, true);
+    CHECK(look(&publisher, 40 * SECOND_NS) == 0);
+    CHECK(look(&publisher, 49 * SECOND_NS) == 0);
+    CHECK(look(&publisher, 50 * SECOND_NS) == found.sequence);
+    atomic_store(&steward.is_offered, false);
+    CHECK(look(&publisher, 60 * SECOND_NS) == 0);
     core_rig_kill();
     core_rig_free();
     return 0;

@@ -97,12 +97,14 @@ static void refusals(void)
         etcd_sim_refuse(sim, ETCD_REFUSED);
         CHECK(offers(100, is_in_vault));
         CHECK(step());
+        CHECK(atomic_exchange(&steward.is_refused, false));
         etcd_sim_refuse(sim, ETCD_NO_SPACE);
         CHECK(offers(200, is_in_vault));
         CHECK(!step());
         CHECK(!step() && !offers(300, is_in_vault));
         etcd_sim_refuse(sim, ETCD_OK);
         CHECK(step());
+        CHECK(!atomic_load(&steward.is_refused));
         CHECK(strcmp(keys(), is_in_vault ? "2 " : "") == 0);
     }
     struct repl_key image = repl_key_of("x", "image/a");

@@ -104,6 +104,13 @@ static bool offer(struct snapshot_publisher *publisher, const struct vault_snaps
     return steward_offer(publisher->steward, &row, is_in_vault);
 }
 
+/* Whether etcd refused the key of the one before, which may have been that of a hash. */
+static bool was_refused(struct snapshot_publisher *publisher)
+{
+    /* relaxed: a flag alone; one that is seen a look later is no harm. */
+    return atomic_exchange_explicit(&publisher->steward->is_refused, false, memory_order_relaxed);
+}
+
 /* Shows the hash of what was found, once. True: it is on its way. */
 static bool shows(struct snapshot_publisher *publisher)
 {
@@ -160,6 +167,11 @@ uint32_t snapshot_publisher_step(struct snapshot_publisher *publisher, uint64_t 
     publisher->look_ns = now_ns + LOOK_NS;
     if (is_offered(publisher))
         return 0;
+    if (was_refused(publisher)) {
+        publisher->shown = 0;
+        publisher->look_ns = now_ns + RETRY_NS;
+        return 0;
+    }
     int error = find(publisher, now_ns);
     if (error != 0)
         return fail(publisher, now_ns, error);

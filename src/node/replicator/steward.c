@@ -206,6 +206,8 @@ static bool ask_offer(struct steward *steward, const struct etcd_transaction *tr
     if (error == 0 && (done.result == ETCD_REFUSED || done.result == ETCD_TOO_LARGE)) {
         log_line(LOG_ERROR, "vault", "snapshot=%lu: etcd refuses its key: %s",
                  steward->offer.sequence, done.text);
+        /* relaxed: a flag alone. */
+        atomic_store_explicit(&steward->is_refused, true, memory_order_relaxed);
         return true;
     }
     return error == 0 && done.result == ETCD_OK;

@@ -47,9 +47,10 @@ struct steward {
     struct cluster_snapshot offer; /* the vault's thread's until is_offered */
     bool is_in_vault;              /* the offer */
     _Atomic bool is_offered;
-    _Atomic bool ends;    /* a step asks no more */
-    _Atomic bool halves;  /* etcd's database is above STEWARD_HALF_PERCENT */
-    _Atomic bool is_full; /* and above STEWARD_CLOSED_PERCENT */
+    _Atomic bool is_refused; /* etcd took the key of an offer for good not; who offers clears it */
+    _Atomic bool ends;       /* a step asks no more */
+    _Atomic bool halves;     /* etcd's database is above STEWARD_HALF_PERCENT */
+    _Atomic bool is_full;    /* and above STEWARD_CLOSED_PERCENT */
     CC_NO_SHARE _Atomic uint64_t version;
     _Atomic uint64_t words[STEWARD_WORDS];
     struct published used_percent, current, etcd_leaders, snapshot_sequence;
