@@ -344,6 +344,7 @@ class Cluster:
             self.nodes.append(Node(self, f"n{number}", folder))
         for number, node in enumerate(self.nodes):
             node.start(*(["--cluster.create=on"] if number == 0 else []))
+        self.begun = time.monotonic()  # all nodes, and before them all members of etcd
 
     def leaders(self):
         return [node for node in self.nodes

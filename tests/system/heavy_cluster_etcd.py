@@ -8,11 +8,13 @@ acknowledged is lost, nothing is executed twice, and at the end the directories 
 
 Without etcd-server it says so and ends with 77, skipped.
 """
+import collections
 import json
 import pathlib
 import re
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -104,16 +106,18 @@ def gone(world):
     node = until(cluster.leaders, "a leader")[0]
     for member in range(3):
         cluster.etcd.kill(member)
-    begun, first = time.monotonic(), None
+    begun, first, took = time.monotonic(), None, collections.defaultdict(list)
     while time.monotonic() < begun + SECONDS:
         body = client.limit_body(worker.account.id, BTC_PRICE * 9 // 10, 20)
         data = exchange.signed(client.PLACE_LIMIT, body, worker.account.session)
         try:
-            answer = node.exchange().kept(data)
+            shown, asked = node.exchange(), time.monotonic()
+            answer = shown.kept(data)
         except NOT_YET:  # not before it was a leader that could not tell
             time.sleep(1)
             continue
         what = answer.json.get("status", answer.json.get("code"))
+        took[what].append((time.monotonic() - asked) * 1000)
         if what not in ("request_dropped", "not_ready", "outcome_unknown", "not_leader",
                         503, 421):
             problems.append(f"without etcd: {answer!r}")
@@ -122,11 +126,15 @@ def gone(world):
         time.sleep(0.2)
     if first is not None and first[1] == node.starts and memory_kb(node) > first[0] + MEMORY_KB:
         problems.append(f"memory grew from {first[0]} to {memory_kb(node)} KiB")
-    back = time.monotonic()
+    for what, times in took.items():
+        print(f"cluster etcd: without etcd {len(times)} writes were answered {what}, after "
+              f"{statistics.median(times):.1f} ms, at most {max(times):.1f} ms")
     for member in range(3):
         cluster.etcd.start(member)
+    back = time.monotonic()
     world.await_acks()
     world.stalls["etcd back"].append(time.monotonic() - back)
+    print(f"cluster etcd: service again {time.monotonic() - back:.2f} s after etcd's members began")
     cluster.revive()
     return problems[:5]
 

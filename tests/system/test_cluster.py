@@ -33,6 +33,7 @@ from world import BTC_PRICE
 from ws_client import Stream
 
 suite = Suite("cluster")
+STOPPED_S = 10
 COUNT = int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 1
 
 
@@ -74,21 +75,36 @@ def kills(world):
         if len(cluster.leaders()) > 1 else []
 
 
+def ask(node):
+    """The exit code and the answer of perp cluster status."""
+    done = subprocess.run(
+        [perpd_program().with_name("perp"), "cluster", "status", "-o", "json", "--data",
+         node.folder, "--admin-url", f"http://127.0.0.1:{node.exchange().admin_port}"],
+        capture_output=True, text=True, check=False)
+    return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
+
+
+def until_code(node, code):
+    return until(lambda: next((got for got in [ask(node)] if got[0] == code), None),
+                 lambda: f"exit code {code} of {ask(node)}: {node.log()[-1000:]}")[1]
+
+
+def begins(world):
+    """How long it takes until one leads, and until each node says that all is well."""
+    cluster = world.cluster
+    cluster.leader()
+    led = time.monotonic()
+    for node in cluster.nodes:
+        until_code(node, 0)
+    print(f"cluster: one led {led - cluster.begun:.2f} s after all nodes had begun, perp cluster "
+          f"status was 0 on each after {time.monotonic() - cluster.begun:.2f} s")
+    return []
+
+
 def status(world):
     """perp cluster status on each node: 0 while all is well; 1 and what it is when a member of etcd
     is gone."""
     cluster, problems = world.cluster, []
-
-    def ask(node):
-        done = subprocess.run(
-            [perpd_program().with_name("perp"), "cluster", "status", "-o", "json", "--data",
-             node.folder, "--admin-url", f"http://127.0.0.1:{node.exchange().admin_port}"],
-            capture_output=True, text=True, check=False)
-        return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
-
-    def until_code(node, code):
-        return until(lambda: next((got for got in [ask(node)] if got[0] == code), None),
-                     lambda: f"exit code {code} of {ask(node)}: {node.log()[-1000:]}")[1]
 
     for node in cluster.nodes:
         until_code(node, 0)
@@ -174,8 +190,8 @@ def handovers(world):
 
 
 def stopped_leader(world):
-    """A leader that stood still while another was elected acknowledges and shows nothing when it
-    goes on, not to what waited in its sockets either, and ends with 5."""
+    """A leader that stood still for 10 s, while another was elected, acknowledges and shows nothing
+    when it goes on, not to what waited in its sockets either, ends with 5, and rejoins."""
     problems = []
     exchange = client.Exchange(0, 0, None, None, "")
     exchange._salt = world.salt
@@ -201,17 +217,24 @@ def stopped_leader(world):
     world.stalls["stopped leader"].append(time.monotonic() - begun)
     for name, data in waiting.items():
         connections[name].send(data)  # the kernel of a stopped process takes it
+    time.sleep(max(0, begun + STOPPED_S - time.monotonic()))
     old.process.send_signal(signal.SIGCONT)
+    went_on, answers = time.monotonic(), {}
     for name, connection in connections.items():
         try:
             answer = connection.receive()
         except (OSError, EOFError):
             continue  # it ended first
+        answers[name] = answer.status
         if answer.status not in (421, 503):
             problems.append(f"{name} of a leader that was stopped: {answer!r}")
     if (code := old.process.wait(WAIT_S)) != 5:
         problems.append(f"a leader that was stopped: exit {code}, {old.log()[-600:]}")
+    ended = time.monotonic()
     old.rejoin()
+    print(f"cluster: a leader stopped for {went_on - begun:.1f} s answered {answers} when it went "
+          f"on, ended with {code} after {ended - went_on:.2f} s and was back "
+          f"{time.monotonic() - ended:.2f} s later")
     return problems
 
 
@@ -461,7 +484,7 @@ def quota(world):
 @suite.case
 def drill(world):
     """A cluster under load: kills, what a standby answers, and what the journals hold."""
-    parts = [placement, watches, kills, lambda world: at_rest(world, status), handovers,
+    parts = [begins, placement, watches, kills, lambda world: at_rest(world, status), handovers,
              stopped_leader, apart, retention, joins, receipts, standby_answers, end_load,
              watched, at_once, quota, rotated, nothing_is_lost, heads_hold]
     if os.environ.get("PERPD_DRILL") == "short":
