@@ -91,6 +91,12 @@ same(steps(3, 10n), [[[1000n, 4n, false], [990n, 2n, true]], [[1010n, 1n, false]
 same(steps(3, 100n), [[[1000n, 4n, false], [900n, 2n, true]], [[1100n, 4n, true]]]);
 same(steps(4, 100n), [[[1000n, 4n, false], [900n, 2n, false]], [[1100n, 4n, false]]]);
 same(steps(3, 5n).flat().some((rung) => rung[2]), false);
+// Fills of a candle are one mark a side; those before the first candle none.
+const candles = new made.Candles(market, '1m', null);
+candles.rows = [{ start: 60_000 }, { start: 120_000 }];
+const fills = [[130_000, 'LONG', '0.5'], [125_000, 'SHORT', '0.1'], [121_000, 'LONG', '0.25'], [119_999, 'LONG', '1'], [59_999, 'LONG', '1']];
+same(candles.marks(fills.map(([time, side, quantity]) => ({ time, side, quantity }))).map((one) => [one.start, one.isBuy, one.size]),
+  [[60_000, true, 100_000n], [120_000, true, 75_000n], [120_000, false, 10_000n]]);
 // Lines: at a price the depth is what rests at it or better; axes have round values.
 const depth = made.depthLines(market, [{ price: 1000n, size: 100_000n }, { price: 990n, size: 50_000n }],
   [{ price: 1010n, size: 20_000n }, { price: 1030n, size: 20_000n }]);

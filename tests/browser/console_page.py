@@ -86,6 +86,7 @@ class Console:
 
     def picture(self, name):
         if folder := os.environ.get("PERPD_SHOTS"):
+            self.page.run("new Promise((done) => setTimeout(done, 500))")  # what is drawn later
             data = self.page.call("Page.captureScreenshot", format="png")["data"]
             pathlib.Path(folder, f"{name}.png").write_bytes(base64.b64decode(data))
 

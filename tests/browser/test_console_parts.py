@@ -19,10 +19,10 @@ from client import (CREATE_SESSION, SMALL_TABLES, Account, Ed25519Key, Perpd, b6
 
 WEB = packages.SOURCE / "web"
 VECTORS = packages.SOURCE / "tests/vectors/perpd/eip712.json"
-PARTS = ("account", "api", "arming", "book", "crc32c", "decimal", "decoder", "depth_chart", "json",
-         "latency", "line_chart", "market", "bytes", "command", "metrics", "older", "payload",
-         "queue", "secp_master", "stages", "stream", "submission", "ticket", "typed_data",
-         "wire.gen", "withdraw")
+PARTS = ("account", "api", "arming", "book", "candles", "crc32c", "decimal", "decoder",
+         "depth_chart", "json", "latency", "line_chart", "market", "bytes", "command", "metrics",
+         "older", "payload", "queue", "secp_master", "stages", "stream", "submission", "ticket",
+         "typed_data", "wire.gen", "withdraw")
 
 
 def decodes(request):

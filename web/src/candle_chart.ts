@@ -4,14 +4,12 @@ import {
   CandlestickSeries, type CandlestickData, ColorType, CrosshairMode, HistogramSeries, type IPriceLine, LineStyle,
   type SeriesMarker, type UTCTimestamp, createChart, createSeriesMarkers,
 } from 'lightweight-charts';
-import type { Candle, Candles } from './candles';
-import { shown } from './decimal';
+import type { Candle, Candles, Mark } from './candles';
+import { apiText, shown } from './decimal';
 import { type Drawing, pageColour } from './drawing';
 
 /** A price across the chart: the mark, a liquidation price. */
 export type Line = { title: string; price: string; tone: string };
-/** A fill of the account. */
-export type Mark = { time: number; isBuy: boolean; text: string };
 
 export type CandleChart = Drawing & {
   draw(candles: Candles): void;
@@ -22,6 +20,8 @@ export type CandleChart = Drawing & {
 type Callbacks = { onHover(index: number | null): void; onOlder(): void };
 
 const NEAR_THE_START = 20;
+/** Candles that fit between the newest and the prices: there lines have their names. */
+const ROOM = 8;
 const SHOWN_AT_FIRST = { least: 40, most: 120 };
 
 const second = (candle: Candle) => (candle.start / 1000) as UTCTimestamp;
@@ -41,7 +41,7 @@ export function makeCandleChart(place: HTMLElement, candles: Candles, { onHover,
     grid: { vertLines: { color: colour('line') }, horzLines: { color: colour('line') } },
     crosshair: { mode: CrosshairMode.Normal },
     rightPriceScale: { borderColor: colour('line') },
-    timeScale: { borderColor: colour('line'), timeVisible: candles.interval !== '1d', rightOffset: 4 },
+    timeScale: { borderColor: colour('line'), timeVisible: candles.interval !== '1d', rightOffset: ROOM },
   });
   const prices = chart.addSeries(CandlestickSeries, {
     upColor: colour('buy'), downColor: colour('sell'), wickUpColor: colour('buy'), wickDownColor: colour('sell'),
@@ -92,7 +92,7 @@ export function makeCandleChart(place: HTMLElement, candles: Candles, { onHover,
         prices.setData(rows.map((candle) => bar(candle, candle === rows.at(-1))));
         volumes.setData(rows.map(volume));
         const wide = Math.min(SHOWN_AT_FIRST.most, Math.max(SHOWN_AT_FIRST.least, rows.length));
-        if (first) chart.timeScale().setVisibleLogicalRange({ from: rows.length - wide, to: rows.length + 4 });
+        if (first) chart.timeScale().setVisibleLogicalRange({ from: rows.length - wide, to: rows.length + ROOM });
       }
       drawn = rows.map((candle) => candle.start);
     },
@@ -110,13 +110,11 @@ export function makeCandleChart(place: HTMLElement, candles: Candles, { onHover,
       });
     },
     marks(marks) {
-      const first = drawn[0];
-      const wanted = marks.filter((one) => first !== undefined && one.time >= first).map((one): SeriesMarker<UTCTimestamp> => ({
-        time: (drawn.findLast((start) => start <= one.time)! / 1000) as UTCTimestamp, text: one.text,
-        position: one.isBuy ? 'belowBar' : 'aboveBar', shape: one.isBuy ? 'arrowUp' : 'arrowDown',
-        color: colour(one.isBuy ? 'buy' : 'sell'),
+      const wanted = marks.map(({ start, isBuy, size }): SeriesMarker<UTCTimestamp> => ({
+        time: (start / 1000) as UTCTimestamp, text: apiText(size, sizeDecimals),
+        position: isBuy ? 'belowBar' : 'aboveBar', shape: isBuy ? 'arrowUp' : 'arrowDown',
+        color: colour(isBuy ? 'buy' : 'sell'),
       }));
-      wanted.sort((a, b) => (a.time as number) - (b.time as number));
       if (wanted.length === placed.length && wanted.every((one, at) => one.time === placed[at].time && one.text === placed[at].text && one.shape === placed[at].shape)) return;
       placed = wanted;
       marker.setMarkers(wanted);

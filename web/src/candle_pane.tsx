@@ -1,6 +1,6 @@
 /* Candles and volume: drawn, with the exact figures of one candle in words, or as a table. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Line, Mark } from './candle_chart';
+import type { Line } from './candle_chart';
 import { type Candle, Candles, INTERVALS, type Interval } from './candles';
 import { useDrawing } from './drawing';
 import type { Exchange } from './exchange';
@@ -46,11 +46,6 @@ function linesOf(exchange: Exchange, trader: Trader | null): Line[] {
   return lines;
 }
 
-function marksOf(exchange: Exchange, trader: Trader | null): Mark[] {
-  return (trader?.account?.fills ?? []).filter((fill) => fill.market === exchange.market?.name)
-    .map((fill) => ({ time: fill.time, isBuy: fill.side === 'LONG', text: fill.size }));
-}
-
 function useChart(props: Props, candles: Candles | null, isShown: boolean, onHover: (index: number | null) => void) {
   const latest = useRef(props);
   latest.current = props;
@@ -65,7 +60,7 @@ function useChart(props: Props, candles: Candles | null, isShown: boolean, onHov
         drawn = candles.version;
         const { exchange, trader } = latest.current;
         drawing.lines(linesOf(exchange, trader));
-        drawing.marks(marksOf(exchange, trader));
+        drawing.marks(candles.marks((trader?.account?.fills ?? []).filter((fill) => fill.market === candles.market.name)));
       };
       return { drawing, draw };
     };

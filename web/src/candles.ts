@@ -20,6 +20,9 @@ export type Candle = {
   trades: bigint;
 };
 
+/** What an account bought, or sold, in a candle. */
+export type Mark = { start: number; isBuy: boolean; size: bigint };
+
 const PAGE = 1000;
 const CANDLES_MAX = 2000;
 const AGAIN_MS = 2000;
@@ -127,6 +130,18 @@ export class Candles extends Model {
       start: row.start_time, open: market.price(row.open), high: market.price(row.high), low: market.price(row.low),
       close: market.price(row.close), volume: market.size(row.volume), trades: big(row.trade_count),
     };
+  }
+
+  /** What these fills come to in each candle, oldest first. */
+  marks(fills: any[]): Mark[] {
+    const found = new Map<string, Mark>();
+    for (const { time, side, quantity } of fills) {
+      const start = this.rows.findLast((row) => row.start <= time)?.start;
+      if (start === undefined) continue;
+      const key = side + start;
+      found.set(key, { start, isBuy: side === 'LONG', size: this.market.size(quantity) + (found.get(key)?.size ?? 0n) });
+    }
+    return [...found.values()].sort((a, b) => a.start - b.start);
   }
 
   /** A price as the interface writes it. */
