@@ -1,7 +1,8 @@
 """web_sizes.py DIST - what the web console weighs, compressed as it is sent, against its budgets.
 
 A first load is the page, what its HTML and its scripts import without being asked to, and of the
-trader's page the chart, which comes at once. Own code is what the first load weighs beside the
+trader's page what its script asks for when the file is painted, and the chart, which comes at
+once. Own code is what the first load weighs beside the
 libraries in it.
 """
 import gzip
@@ -19,7 +20,7 @@ OWN_BUDGET = 28_000
 # preact with its hooks and lightweight-charts with fancy-canvas, minified alone, gzip -9, the
 # latter without its logo and the methods that are not called.
 LIBRARIES = 56_423
-CHART = "candle_chart"
+PAGE, CHART = "page", "candle_chart"
 STATIC = re.compile(r"""(?:from|import)\s*["']\./([\w.-]+)["']""")
 
 
@@ -34,7 +35,7 @@ def first_load(page):
     """The page and what it loads at once."""
     found, waiting = set(), [page]
     if page == TRADER:
-        waiting += [path.name for path in DIST.glob(f"{CHART}.*.js")]
+        waiting += [path.name for stem in (PAGE, CHART) for path in DIST.glob(f"{stem}.*.js")]
     while waiting:
         name = waiting.pop()
         if name in found:
@@ -57,8 +58,9 @@ for page, coding, budget in BUDGETS:
     if page and not (DIST / page).exists():
         continue
     names = first_load(page) if page else {path.name for path in DIST.iterdir()}
-    if page == TRADER and not any(name.startswith(CHART) for name in names):
-        sys.exit(f"web_sizes: {DIST} has no {CHART}.*.js, which the first load counts")
+    for stem in (PAGE, CHART) if page == TRADER else ():
+        if not any(name.startswith(stem) for name in names):
+            sys.exit(f"web_sizes: {DIST} has no {stem}.*.js, which the first load counts")
     total = sum(size(DIST / name, coding) for name in names)
     wrong |= judged(page or "everything", coding, total, budget)
     if page == TRADER and coding == "gzip":

@@ -1,0 +1,1 @@
+requestAnimationFrame(()=>setTimeout(()=>import("./page.HTJNNSN4.js")));
