@@ -5,7 +5,8 @@ who leads. To the next rules_version (perpd_next): a node of it waits, the leade
 when it is told to, the one that waited leads from its snapshot, and a node of the old binary ends
 with exit code 3 and a sentence. What was written under the old one replays to the hash that it had.
 Before that a leader is killed in the middle of it: nobody leads while the key `upgrade` keeps the
-lead for the one that waits, then one of the old binary does, and that one waits on.
+lead for the one that waits, then one of the old binary does, and that one waits on. And the vault
+of a leader hangs in the middle of it: its stop ends after the 60 s of that key.
 
 Without etcd-server it says so and ends with 77, skipped.
 """
@@ -30,6 +31,7 @@ REFUSED = 3
 WAITS = "waiting: frames are kept and not applied"
 LEADS_FROM = "this node begins again with it"
 NEW_LOG = "the log goes on under another rules_version"
+GIVEN_UP = "it was given up: a call of the vault has not returned"
 TESTS = perpd_program().parent / "tests"
 
 
@@ -125,6 +127,29 @@ def lease_of_upgrade(cluster):
     return rows[0]["lease"] if rows else None
 
 
+def lead(cluster, node):
+    until(lambda: cluster.leader() is node or
+          cluster.leader().post(f"/admin/handover?node={node.name}") is None,
+          lambda: "handover: " + cluster.tails())
+
+
+def hung_leader(world, leader, first, hangs):
+    """The vault hangs when a leader has put `upgrade`: it gives the upgrade up, and stops."""
+    hangs.touch()
+    leader.may_end = True
+    begun = time.monotonic()
+    problems = upgrade(leader, first, True)
+    code = leader.process.wait(150)
+    print(f"cluster upgrade: a leader whose vault hangs stopped with {code} after "
+          f"{time.monotonic() - begun:.1f} s")
+    if code != 1 or GIVEN_UP not in leader.log()[-3000:]:
+        problems.append(f"a leader whose vault hangs: exit {code}: {leader.log()[-1500:]}")
+    hangs.unlink()
+    world.await_acks()
+    leader.rejoin()
+    return problems
+
+
 def killed_leader(world, first, new):
     """A leader is killed when it has put `upgrade` and not yet `upgraded`."""
     cluster, hangs = world.cluster, world.cluster.home / "upload"
@@ -134,11 +159,13 @@ def killed_leader(world, first, new):
     leader.program = TESTS / "perpd_vaulted"
     leader.environment = {"VAULT_HANGS": "0:/nowhere", "VAULT_UPLOAD_HANGS": str(hangs)}
     leader.rejoin()
-    until(lambda: cluster.leader() is leader or
-          cluster.leader().post(f"/admin/handover?node={leader.name}") is None,
-          lambda: "handover: " + cluster.tails())
+    lead(cluster, leader)
     problems = upgrade(leader, first, False) + wait_with(cluster, first, new)
     world.await_acks()  # the old ones go on
+    problems += hung_leader(world, leader, first, hangs)
+    lead(cluster, leader)
+    until(lambda: is_shown(cluster, first, "waiting"),
+          lambda: f"{first.name} waiting: " + first.log()[-1500:])
     hangs.touch()
     leader.may_end = True
     problems += upgrade(leader, first, True)

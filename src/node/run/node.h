@@ -75,7 +75,7 @@ struct node {
     struct disk *vault_disk;                    /* NULL: not in a cluster */
     struct vault_keeper vault_keeper;
     struct snapshot_publisher publisher;
-    bool vault_hangs;       /* its thread did not end */
+    bool vault_hangs;       /* a thread of its did not end */
     struct waiting waiting; /* for an upgrade; the journal's thread, and the vault's */
     _Atomic bool upgrades;  /* this leader stops for one */
     struct steward steward;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "node/run/cluster.h"
@@ -9,7 +10,7 @@
 #include "node/run/opening.h"
 #include "node/run/writer.h"
 
-enum { TURN_MS = 20 };
+enum { TURN_MS = 20, UPLOAD_LOOKS_A_S = 50 };
 
 #define RETRY_NS UINT64_C(10000000000)
 
@@ -45,15 +46,49 @@ static int upload(struct node *node, struct vault_snapshot *snapshot)
     return done < 0 ? done : 0;
 }
 
+/* An upload by a thread of its own, for a call of the vault may never return. */
+struct upload {
+    struct node *node;
+    struct vault_snapshot snapshot;
+    int failed;
+};
+
+static void *upload_main(void *context)
+{
+    struct upload *own = context;
+
+    pthread_setname_np(pthread_self(), "perpd-upload");
+    own->failed = upload(own->node, &own->snapshot);
+    return NULL;
+}
+
+/* As upload; -ETIMEDOUT when the time of the lease is over: the process ends beside the thread. */
+static int upload_in_time(struct node *node, struct upload *own)
+{
+    pthread_t thread;
+    int failed = pthread_create(&thread, NULL, upload_main, own);
+
+    if (failed != 0)
+        return -failed;
+    for (int i = 0; i < REPLICATOR_UPGRADE_S * UPLOAD_LOOKS_A_S; i++) {
+        if (pthread_tryjoin_np(thread, NULL) == 0)
+            return own->failed;
+        usleep(1000000 / UPLOAD_LOOKS_A_S);
+    }
+    node->vault_hangs = true;
+    return -ETIMEDOUT;
+}
+
 int upgrade_end(struct node *node, int code)
 {
+    static struct upload own; /* outlives a thread that hangs */
     const struct vault *vault = &node->vault_keeper.vault;
-    struct vault_snapshot snapshot;
     struct cluster_snapshot row;
-    int failed = code == NODE_EXIT_CLEAN && !node->vault_hangs ? upload(node, &snapshot) : -EIO;
 
+    own.node = node;
+    int failed = code == NODE_EXIT_CLEAN && !node->vault_hangs ? upload_in_time(node, &own) : -EIO;
     if (failed == 0) {
-        snapshot_publisher_row(vault, &snapshot, &row);
+        snapshot_publisher_row(vault, &own.snapshot, &row);
         if (replicator_upgrade_put(node->replicator, &row)) {
             log_line(LOG_WARN, "upgrade",
                      "the chain of rules_version %d ends with sequence=%lu frame=%lu: a node of a "
@@ -62,8 +97,11 @@ int upgrade_end(struct node *node, int code)
             return NODE_EXIT_CLEAN;
         }
     }
+    const char *why = failed == 0         ? "etcd did not take the key of the snapshot in time"
+                      : node->vault_hangs ? "a call of the vault has not returned"
+                                          : strerror(-failed);
     log_line(LOG_ERROR, "upgrade", "it was given up: %s; a node of this rules_version leads on",
-             failed != 0 ? strerror(-failed) : "etcd did not take the key of the snapshot in time");
+             why);
     replicator_upgrade_drop(node->replicator);
     return NODE_EXIT_FAILED;
 }

@@ -2,6 +2,7 @@
  * vault_load (-Wl,--wrap). VAULT_HANGS=N:FILE: the N-th load hangs while FILE exists, each later
  * one while FILE.later does, and puts are done; without it puts hang. VAULT_UPLOAD_HANGS=FILE: the
  * snapshot of a leader that stops for an upgrade waits while FILE exists. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,13 +24,15 @@ int __real_vault_snapshot_upload_begin(struct vault_upload *upload, const struct
 int __wrap_vault_snapshot_upload_begin(struct vault_upload *upload, const struct vault *vault,
                                        struct disk *journal, const struct vault_snapshot *snapshot);
 
-/* The process's first thread calls it when all others have ended; the vault's thread else. */
+/* A thread of the stop calls it, or the vault's. */
 int __wrap_vault_snapshot_upload_begin(struct vault_upload *upload, const struct vault *vault,
                                        struct disk *journal, const struct vault_snapshot *snapshot)
 {
     const char *file = getenv("VAULT_UPLOAD_HANGS");
+    char name[16] = "";
 
-    while (file != NULL && gettid() == getpid() && access(file, F_OK) == 0)
+    (void)pthread_getname_np(pthread_self(), name, sizeof name);
+    while (file != NULL && strcmp(name, "perpd-upload") == 0 && access(file, F_OK) == 0)
         usleep(10000);
     return __real_vault_snapshot_upload_begin(upload, vault, journal, snapshot);
 }
