@@ -89,17 +89,18 @@ REQUIRED.update({"code 2 lost place list": 20, "state in a hold": 300,
                  "code 1002 rejected_market_not_found": 10, "code 1008 request_completed": 30,
                  "code 1008 order_rejected_invalid": 10,
                  "gap of the clock": 1000, "gap of the clock within another": 1000,
-                 "state in a gap of the clock": 1000, "funding skipped behind a gap": 1000,
-                 "code 1011 request_completed": 1000, "code 1011 order_rejected_invalid": 40,
-                 "code 1011 rejected_unauthorized": 1})
+                 "state in a gap of the clock": 1000, "restored in a gap of the clock": 1000,
+                 "funding skipped behind a gap": 1000, "code 1011 request_completed": 1000,
+                 "code 1011 order_rejected_invalid": 40, "code 1011 rejected_unauthorized": 1})
 # Liquidation at each level, deleveraging fills, payments of funding.
 REQUIRED.update(dict.fromkeys(("L1", "L3", "ADL", "funding"), 1000))
 # What keeps a gang out.
 REQUIRED.update(dict.fromkeys(
-    ["gap", "gap ends", "row 10 gap", "row 19 here", "beyond a limit of the market",
-     "hold ended by a near price", "hold ended by a run", "hold ended by the operator",
-     "no unwind in this second", "unwind", "netting", "L3 pass 2", "fired order goes on",
-     "not liquidated by a book", "withdrawal refused market_gap", "refused subaccount_not_closed",
+    ["gap", "gap ends", "row 10 gap", "code 2 row 10 gap", "market row 10 gap", "row 19 here",
+     "beyond a limit of the market", "hold ended by a near price", "hold ended by a run",
+     "hold ended by the operator", "no unwind in this second", "unwind", "netting",
+     "L3 pass 2", "fired order goes on", "not liquidated by a book",
+     "withdrawal refused market_gap", "refused subaccount_not_closed",
      "status master_key_rejected_last_key", "row 24 beyond the position",
      "needs margin for reduce-only orders", "reduce-only excess",
      "reduce-only orders behind others", "code 1 leaves dust reduce-only",
@@ -117,7 +118,7 @@ REQUIRED.update({"L1 fill": 1000, "L2": 1000, "L2 refused": 1000,
                  "liquidation waits for time": 100,
                  "forced order goes on": 2, "funding epoch": 1000, "funding skipped": 50,
                  "funding completed by the next": 20, "funding completed by closing": 2,
-                 "state CLOSED": 100, "closed by force": 50, "closed after its hour": 3,
+                 "state CLOSED": 100, "closed by force": 50, "closed after its hour": 1000,
                  "settled at the mean": 1000, "settled with a loss": 1000,
                  "settled with a profit": 1000, "settled with a shortfall": 1000,
                  "settled with a cut": 1000, "row 10 closed": 100})

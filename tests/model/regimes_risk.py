@@ -71,22 +71,30 @@ REGIMES.update({
                      weights={"sibling": 26, "wall": 40, "cut": 2, "replace": 6, "cancel": 6,
                               "place": 5, "oracle": 5, "batch": 2, "market": 3, "amend": 2,
                               "conditional": 2, "tick": 2, "cancel_all": 0.3, "deposit": 0.4}),
-    # Directed at what is rare; beside the others, whose share of the commands stays what it is.
-    "settled": dict(RISKY, options=NEVER_STALE, records=tuple(range(5, 25)), accounts=4, times=3,
-                    deposit=(20, 200), streams=180, top_up=(1, 300), beside=True, step_ms=(1, 9),
-                    weights={"settled": 60, "tick": 1}),
-    "losses": dict(RISKY, options=NEVER_STALE, records=(0, 4), accounts=3, times=6, streams=60,
-                   beside=True, step_ms=(1, 150), weights={"loss": 60, "place": 1, "tick": 3}),
-    "clocks": dict(REGIMES["states"], times=2, beside=True,
-                   weights=dict(REGIMES["states"]["weights"], gap=300)),
-    **{"scene_" + name: dict(
-        RISKY, scene=name, times=times, accounts=4, deposit=STAKE, records=tuple(range(5, 9)),
-        streams=4, beside=True, weights={"scene": 60, "place": 1, "tick": 1},
-        options=dict(NEVER_STALE, **{"engine.work_per_command": "3"}))
-       for name, times in (("spent", 2), ("clock", 1))},
     # What fires meets one maker at a time.
     "going": dict(REGIMES["cascade"], tif=(80, 5, 5, 10), post_only=0.05, move_ppm=2000,
                   trigger_ppm=300, reduce_only=0.02, group=0.2,
                   options={"engine.makers_max": "1", "engine.work_per_command": "3"},
                   weights=dict(REGIMES["cascade"]["weights"], conditional=75, oracle=16)),
 })
+
+# Directed at what is rare; beside the others, whose share of the commands stays what it is.
+SLOW = {"options": dict(NEVER_STALE, **{"engine.work_per_command": "3"}),
+        "records": tuple(range(5, 9))}
+SCENES = {
+    "settled": {"records": tuple(range(5, 25)), "times": 4, "deposit": (20, 200), "streams": 240,
+                "top_up": (1, 300), "step_ms": (1, 9)},
+    "hour": {"records": tuple(range(5, 30)), "streams": 60, "step_ms": (1, 9)},
+    "loss": {"records": (0, 4), "accounts": 3, "times": 6, "deposit": (500, 20000), "streams": 60,
+             "step_ms": (1, 150), "weights": {"scene": 60, "place": 1, "tick": 3}},
+    "spent": dict(SLOW, times=3), "clock": dict(SLOW, times=2),
+    "gap": {"records": (0, 4), "accounts": 8,
+            "options": dict(NEVER_STALE, **{"engine.work_per_command": "1"})},
+    "bounds": {"deposit": (2000, 5000), "streams": 2,
+               "options": {**NEVER_STALE, "limits.account_portfolios": "9",
+                           "limits.account_credentials": "14"}},
+}
+REGIMES.update({"scene_" + name: {
+    **RISKY, "options": NEVER_STALE, "scene": name, "accounts": 4, "deposit": STAKE, "streams": 4,
+    "times": 1, "beside": True, "weights": {"scene": 60, "place": 1, "tick": 1}, **own}
+    for name, own in SCENES.items()})

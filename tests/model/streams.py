@@ -12,7 +12,6 @@ from generate_cash import CashCommands, TREASURY
 from generate_clauses import ClauseCommands
 from generate_conditionals import ConditionalCommands
 from generate_faults import FaultCommands
-from generate_losses import LossCommands
 from generate_orders import OrderCommands
 from generate_risk import RiskCommands
 from generate_rules import RuleCommands
@@ -32,7 +31,7 @@ OPERATOR, ORACLE_KEY = b"\x11" * 32, b"\x22" * 32
 
 class Stream(OrderCommands, ConditionalCommands, BatchCommands, CashCommands, AccessCommands,
              StateCommands, RiskCommands, RuleCommands, ClauseCommands, WallCommands,
-             LossCommands, SceneCommands, FaultCommands):
+             SceneCommands, FaultCommands):
     def __init__(self, name, seed, source, commands):
         self.regime = dict(CALM, **REGIMES[name])
         self.halt_at = commands * self.regime.get("halt_at", 1)
