@@ -120,7 +120,6 @@ static void fetch_ahead(const struct engine *engine)
     prefetch_portfolio(&portfolios[run->rows[far].portfolio]);
     prefetch_lines(&engine->holdings.rows[portfolio->holding_head], sizeof(struct holding));
     CC_PREFETCH(&engine->accounts.rows[portfolio->account]);
-    CC_PREFETCH(&engine->accounts.rows[portfolio->account].counts[SHARE_positions]);
 }
 
 /* The next of the ranked gives what it can. Gives the units of it. */

@@ -50,11 +50,11 @@ struct account {
     uint32_t generation;   /* of its slot, of which others may have had it (account_id.h) */
     int128 cash;           /* of its portfolios */
     uint64_t private_seq;  /* of its newest private event (W9, private_event.h) */
-    uint32_t signer_hint;  /* credential that signed last: tried before the map */
-    uint32_t portfolio_head;
     uint32_t counts[SHARE_TABLE_COUNT]; /* its rows in each table (share.h), dead orders too */
+    uint32_t signer_hint;               /* credential that signed last: tried before the map */
     uint16_t cancel_market;             /* ... for this market, or ACCOUNT_MARKETS_ALL; ... */
     uint8_t zero[2];
+    uint32_t portfolio_head;
     uint64_t walk_paid_ns; /* until then it pays for refused walks (walk_debt.h); of account 0:
                                  all unfunded accounts together */
     uint32_t subaccount_count;
@@ -81,8 +81,8 @@ struct account {
 };
 
 static_assert(sizeof(struct account) == 6 * CC_CACHE_LINE, "rows stay on lines");
-static_assert(offsetof(struct account, counts[SHARE_orders + 1]) == CC_CACHE_LINE,
-              "orders and fills touch one line");
+static_assert(offsetof(struct account, counts[SHARE_positions + 1]) == CC_CACHE_LINE,
+              "orders and fills touch one line, and what they make and free is counted there");
 
 /* clang-format off */
 #define ACCOUNT_FIELDS(X) \

@@ -37,6 +37,12 @@ void timer_heap_set(struct timer_heap *heap, uint32_t index, uint64_t time_ns, u
 /* Removes the deadline of a record. Nothing changes if it has none. */
 void timer_heap_remove(struct timer_heap *heap, uint32_t index);
 
+/* Prefetches the row of a deadline that will be removed. */
+static inline void timer_heap_prefetch(const struct timer_heap *heap, uint32_t index)
+{
+    CC_PREFETCH(&heap->rows[heap->slots[index]]);
+}
+
 /* Returns the record with the earliest deadline, or 0 if none has one. */
 static inline uint32_t timer_heap_first(const struct timer_heap *heap)
 {

@@ -216,9 +216,9 @@ static int64_t walk_leaves(const struct engine *engine, const struct holding *ho
 
 /* Prefetches for an act, which writes nearly every line of a maker and knows the path of the walk:
  * the line of the order eight ahead, the records of the order four ahead, and the portfolio of the
- * order two ahead. `bucket`: of today in an account's volumes. A line that is not needed is as dear
- * as one that is. */
-static void fetch_for_act(const struct engine *engine, uint32_t met, ptrdiff_t bucket)
+ * order two ahead. `bucket`: of today in an account's volumes, where anything fills. A line that is
+ * not needed is as dear as one that is. */
+static void fetch_for_act(const struct engine *engine, uint32_t met, ptrdiff_t bucket, bool fills)
 {
     const struct order *hot = engine->orders.hot;
     const uint32_t *path = &engine->path.orders[met];
@@ -231,13 +231,15 @@ static void fetch_for_act(const struct engine *engine, uint32_t met, ptrdiff_t b
     order_map_prefetch_slot(&engine->order_map, &hot[middle]);
     prefetch_lines(&engine->holdings.rows[hot[middle].holding], sizeof(struct holding));
     CC_PREFETCH(owner);
-    CC_PREFETCH(&owner->volume[bucket]);
+    if (CC_LIKELY(fills))
+        CC_PREFETCH(&owner->volume[bucket]);
     prefetch_portfolio(&engine->portfolios.rows[holding->portfolio]);
-    if (holding->order_head == holding->order_tail && walk_leaves(engine, holding) == 0) {
-        /* it may be freed */
-        holding_prefetch_slot(&engine->holdings, holding);
-        CC_PREFETCH(&engine->accounts.rows[hot[near].account].counts[SHARE_positions]);
+    if (CC_UNLIKELY(order_tif(&hot[near]) == ORDER_GTT)) { /* its deadline leaves */
+        CC_PREFETCH(&engine->orders.extras[order_extra_row(&engine->orders, near)]);
+        timer_heap_prefetch(&engine->expiries, near);
     }
+    if (holding->order_head == holding->order_tail && walk_leaves(engine, holding) == 0)
+        holding_prefetch_slot(&engine->holdings, holding); /* it may be freed */
 }
 
 /* Notes a maker in the path. */
@@ -485,7 +487,7 @@ void match_act(struct engine *engine, const struct match_taker *taker, const str
         INVARIANT(tick <= taker->limit_tick);
         uint32_t at = book_head(&market->book, other, tick);
         if (match->makers > MATCH_LONG && met < STATE_PATH_MAX)
-            fetch_for_act(engine, met, bucket);
+            fetch_for_act(engine, met, bucket, match->filled != 0);
         filled += act_maker(engine, taker, match, &house, &party, at);
         if (CC_LIKELY(match->refused == 0))
             risk_flush_until(engine, last);

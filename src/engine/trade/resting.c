@@ -308,6 +308,10 @@ enum order_state resting_death(const struct engine *engine, uint32_t index, uint
     const struct order *order = &engine->orders.hot[index];
     const struct holding *holding = &engine->holdings.rows[order->holding];
     const struct portfolio *portfolio = &engine->portfolios.rows[holding->portfolio];
+
+    *reason = REASON_none;
+    if (CC_LIKELY(!resting_is_covered(engine, order, holding, portfolio)))
+        return resting_has_expired(engine, order, index) ? ORDER_EXPIRED : ORDER_NEW;
     bool is_reduce_only = (order->flags & ORDER_REDUCE_ONLY) != 0;
     bool is_post_only = (order->flags & ORDER_POST_ONLY) != 0;
     const struct market *market = &engine->markets.rows[order->market];
@@ -320,9 +324,6 @@ enum order_state resting_death(const struct engine *engine, uint32_t index, uint
         { is_post_only ? holding->post_cancel_sequence : 0, REASON_mmp },
     };
 
-    *reason = REASON_none;
-    if (!resting_is_dead(engine, order, index, holding, portfolio))
-        return ORDER_NEW;
     if (cancel_list_covers(engine, order->account, order->market, order->stamp)) {
         const struct account *account = &engine->accounts.rows[order->account];
         struct list *renewed = &lists[account->cancel_market == ACCOUNT_MARKETS_ALL ? 1 : 0];

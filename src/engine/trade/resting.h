@@ -106,10 +106,10 @@ static inline uint64_t resting_price(const struct engine *engine, const struct o
     return resting_price_in(&engine->markets.rows[order->market], order);
 }
 
-/* True if an order is dead: resting_death without the reason, for hot paths. */
-static inline bool resting_is_dead(const struct engine *engine, const struct order *order,
-                                   uint32_t index, const struct holding *holding,
-                                   const struct portfolio *portfolio)
+/* True if a list or a dead-man deadline has ended the order. */
+static inline bool resting_is_covered(const struct engine *engine, const struct order *order,
+                                      const struct holding *holding,
+                                      const struct portfolio *portfolio)
 {
     const struct market *market = &engine->markets.rows[order->market];
 
@@ -126,9 +126,22 @@ static inline bool resting_is_dead(const struct engine *engine, const struct ord
     }
     if ((order->flags & ORDER_POST_ONLY) != 0 && order->stamp < holding->post_cancel_sequence)
         return true;
-    if (CC_UNLIKELY(portfolio_dead_man_has_come(portfolio, engine->t_ns)))
-        return true;
+    return CC_UNLIKELY(portfolio_dead_man_has_come(portfolio, engine->t_ns));
+}
+
+static inline bool resting_has_expired(const struct engine *engine, const struct order *order,
+                                       uint32_t index)
+{
     return order_tif(order) == ORDER_GTT && order_expiry(&engine->orders, index) <= engine->t_ns;
+}
+
+/* True if an order is dead: resting_death without the reason, for hot paths. */
+static inline bool resting_is_dead(const struct engine *engine, const struct order *order,
+                                   uint32_t index, const struct holding *holding,
+                                   const struct portfolio *portfolio)
+{
+    return resting_is_covered(engine, order, holding, portfolio) ||
+           resting_has_expired(engine, order, index);
 }
 
 #endif
