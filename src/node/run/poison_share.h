@@ -1,7 +1,7 @@
 /* poison_share.h - a command that ended one node of a cluster is refused by the others too
  * (replication.md, A node).
  *
- *   start of the node that it ended ──> key poison/<account>/<id>, for 10 min
+ *   start of the node that it ended ──> key poison/<account>/<id>, for 12 min
  *        each node: poison_share_step ──> mail ──> poison_share_accept ──> the matcher's rows
  *
  * Wait.  A step waits for etcd, at most SURVEY_WAIT_NS for each question.
@@ -17,7 +17,7 @@ enum {
     POISON_SHARE_OWN = 16,
     POISON_SHARE_MAX = 64,
     POISON_SHARE_BYTES = 32,
-    POISON_SHARE_S = 600
+    POISON_SHARE_S = 720 /* an id is taken for 660 s at most: exchange.clock_* */
 };
 
 struct poison_share {
