@@ -129,6 +129,11 @@ heads = len(kept.read_bytes()) // 224
 met = restore(house.data, "met", "--head", kept)
 check(met["heads_met"] >= heads > 0 and met["whole_copy"], met, heads)
 check(restore(house.data, "met_part", "--to", early, "--head", kept)["heads_met"] >= heads)
+none = house.folder / "none.json"
+for text in ('{"heads": []}', '{"heads": {}}', '{"heads": "x"}'):  # proves nothing
+    none.write_text(text)
+    said = restore(house.data, "no8", "--head", none, code=2)
+    check("holds no heads" in said, text, said)
 anew = house.copy("anew")
 directory = Directory(anew)
 for path in (*anew.glob("snapshot/*.snap"), anew / "heads"):

@@ -94,6 +94,8 @@ static bool add_json(struct chain_heads *heads, const char *text, size_t count, 
                            path);
     else if (list == NULL)
         good = add_text(heads, root, path);
+    else if (json_array_size(list) == 0)
+        good = context_fail(heads->context, EXIT_CODE_usage, "%s holds no heads", path);
     for (size_t i = 0; good && i < json_array_size(list); i++)
         good = add_text(heads, json_array_get(list, i), path);
     json_decref(root);
