@@ -5,6 +5,7 @@
  * (PERPD_BUILD). */
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -27,6 +28,8 @@ enum {
     OTHERS_ODDS = 5, /* one request in so many is no plain order */
     OTHERS_COUNT = 9,
     OTHERS_LEAST = 50, /* of each, in many cycles */
+    ANSWERED_LEAST = 400,
+    LOAD_S = 20,
 };
 
 struct sent {
@@ -180,6 +183,8 @@ static void count_other(struct load *load, const struct sent *sent)
                               sent->outcome.status == STATUS_request_completed;
 }
 
+static _Atomic uint32_t answered; /* of a cycle, of all traders */
+
 /* Sends until the server is killed under it. */
 static void *send_load(void *context)
 {
@@ -197,6 +202,8 @@ static void *send_load(void *context)
             struct sent *sent = &load->sent[load->answered_count++];
             outcome_read(&sent->outcome, &answer);
             sent->acknowledged = true;
+            /* relaxed: a count that is looked at again and again */
+            atomic_fetch_add_explicit(&answered, 1, memory_order_relaxed);
             count_other(load, sent);
         }
     }
@@ -297,16 +304,23 @@ static void audit(struct rig *rig)
     client_close(&client);
 }
 
+/* After a time that differs, and once so many were answered, however slow the machine. */
 static void kill_under_load(struct rig *rig, struct load loads[TRADERS], uint32_t cycle)
 {
+    time_t end_s = monotonic_s() + LOAD_S;
+
     pthread_t threads[TRADERS];
 
+    atomic_store_explicit(&answered, 0, memory_order_relaxed); /* before its threads begin */
     for (int i = 0; i < TRADERS; i++) {
         loads[i].sent_count = 0;
         loads[i].answered_count = 0;
         CHECK(pthread_create(&threads[i], NULL, send_load, &loads[i]) == 0);
     }
     usleep(60000 + 17000 * (cycle % 9));
+    while (atomic_load_explicit(&answered, memory_order_relaxed) < ANSWERED_LEAST &&
+           monotonic_s() < end_s)
+        usleep(1000);
     rig_end(rig, SIGKILL);
     for (int i = 0; i < TRADERS; i++)
         CHECK(pthread_join(threads[i], NULL) == 0);
