@@ -24,6 +24,7 @@ from harness import perpd_program
 
 INTERVAL = 65536  # sequences between two 2015 (wire.md W3b)
 PIPELINE = 64
+OTHER_COURSE = "of another course of this exchange; keep it elsewhere"
 
 
 def start_faulty(node, where, price):
@@ -115,12 +116,23 @@ def differ(world, where, name, price, sentence):
     for load in loads:
         load.ends = True
         load.join(60)
-    node.may_end = True
-    node.rejoin()
+    come_back(node)
     make_room(cluster)
     print(f"cluster hash: {where}: {name} ended after sequence {sequence}, "
           f"{time.monotonic() - begun:.0f} s")
     return problems
+
+
+def come_back(node):
+    """Starts it again. Where the wrong state has written rows, the start refuses them, and what
+    operations.md says of that is done."""
+    node.may_end = True
+    node.start()
+    node.may_end = True
+    until(lambda: node.state or node.process.poll() is not None, lambda: node.whereabouts())
+    if node.state is None and node.process.returncode == 3 and OTHER_COURSE in node.log():
+        shutil.move(node.folder / "history", node.folder.parent / f"history-{node.name}")
+        node.rejoin()
 
 
 def make_room(cluster):
