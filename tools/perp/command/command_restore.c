@@ -80,8 +80,8 @@ static bool see_chain(void *context, const struct chain_frame *frame)
     return true;
 }
 
-/* Whether the whole copy, also what is not restored, meets the heads that somebody kept: who writes
- * a chain of his own can take away what lies beside it, and not those. */
+/* Whether the whole copy, of which a part is restored, meets the heads that somebody kept: who
+ * writes a chain of his own can take away what lies beside it, and not those. */
 static bool meets_kept(struct restore *restore, const char *path)
 {
     struct chain_walk walk = { 0 };
@@ -100,29 +100,33 @@ static bool meets_kept(struct restore *restore, const char *path)
     return restore->context->exit_code == 0;
 }
 
+/* Whether --to names an end. */
+static bool is_part(const struct restore *restore)
+{
+    return restore->last_sequence != UINT64_MAX || restore->last_ns != UINT64_MAX;
+}
+
 /* Reads the copy up to the end that is asked for. A copy that is to be restored whole must reach
- * its witness and its heads. */
-static bool find_end(struct restore *restore)
+ * its witness, its heads and those of the file `kept` (NULL: none). */
+static bool find_end(struct restore *restore, const char *kept)
 {
     struct chain_walk walk = { 0 };
     struct refusal refusal;
 
     restore->marks =
         (struct chain_marks){ .context = restore->context, .directory = &restore->source };
-    if (!chain_heads_read(&restore->heads, NULL))
+    if (!chain_heads_read(&restore->heads, kept))
         return false;
-    bool is_open = restore->last_sequence != UINT64_MAX || restore->last_ns != UINT64_MAX;
-    if (!is_open && !chain_marks_read(&restore->marks))
+    if (!is_part(restore) && !chain_marks_read(&restore->marks))
         return false;
     if (chain_walk_run(&restore->source, &walk, see_frame, restore, &refusal) != REFUSAL_none)
         return data_directory_refused(restore->context, &restore->source, &refusal);
     restore->is_all = !walk.ended;
     restore->end = walk.ended ? walk.before : walk.end;
-    if (restore->is_all && !is_open) {
+    if (restore->is_all && !is_part(restore)) {
         chain_marks_judge(&restore->marks, &restore->end.tail);
         chain_heads_judge(&restore->heads);
-        if (restore->heads_met == 0)
-            restore->heads_met = restore->heads.compared;
+        restore->heads_met = restore->heads.compared;
     }
     if (restore->context->exit_code != 0)
         return false;
@@ -370,7 +374,8 @@ static void run(struct restore *restore)
     const char *kept = restore->context->arguments->values[FLAG_head];
     bool beyond;
 
-    if ((kept != NULL && !meets_kept(restore, kept)) || !find_end(restore))
+    bool is_apart = kept != NULL && is_part(restore);
+    if ((is_apart && !meets_kept(restore, kept)) || !find_end(restore, is_apart ? NULL : kept))
         return;
     restore->copy = (struct copy){ .context = restore->context,
                                    .from = restore->source.disk,
