@@ -117,17 +117,11 @@ static void end_frame(void)
     memset(rig.frame, 0, sizeof rig.frame);
 }
 
-static void ignore_effect(struct engine_sink *sink, const struct effect *effect)
-{
-    (void)sink;
-    (void)effect;
-}
-
 /* Applies a record and lets it wait for its frame. `applies` false: what a fold must refuse. */
 static void add(const struct record_view *record, bool applies)
 {
     static struct rebuild_buffer buffer;
-    struct engine_sink ignore = { .emit = ignore_effect, .ignores = UINT32_MAX };
+    struct engine_sink ignore = replay_ignoring();
     struct engine_result result;
     uint8_t *at = rig.frame + FRAME_HEADER_BYTES + rig.record_bytes;
     struct record_view copy = *record;

@@ -149,16 +149,10 @@ struct folding {
     struct rebuild_buffer rebuilt;
 };
 
-static void ignore_effect(struct engine_sink *sink, const struct effect *effect)
-{
-    (void)sink;
-    (void)effect;
-}
-
 static void apply_command(const struct fold_config *config, struct engine *engine,
                           const struct command *command, struct engine_result *result)
 {
-    struct engine_sink ignore = { .emit = ignore_effect, .ignores = UINT32_MAX };
+    struct engine_sink ignore = replay_ignoring();
     struct engine_sink *sink = config->sink != NULL ? config->sink : &ignore;
 
     if (config->apply != NULL)

@@ -268,13 +268,6 @@ static enum refusal_kind begin_state(struct recovering *recovering, struct recov
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* A sink that keeps nothing: the keyring is filled once recovery is over. */
-static void ignore_effect(struct engine_sink *sink, const struct effect *effect)
-{
-    (void)sink;
-    (void)effect;
-}
-
 /* Whether the state at the newest snapshot's sequence is the one that it holds. */
 static bool is_as_seen(const struct recovering *recovering)
 {
@@ -316,7 +309,7 @@ static int replay(void *context, uint64_t sequence, uint64_t frame,
     struct recovering *recovering = context;
     struct recover_engines *engines = recovering->engines;
     struct engine_result result;
-    struct engine_sink ignore = { .emit = ignore_effect, .ignores = UINT32_MAX };
+    struct engine_sink ignore = replay_ignoring(); /* the keyring is filled once recovery is over */
     const _Atomic bool *give_up = engines->config.give_up;
     (void)frame;
 

@@ -53,6 +53,18 @@ CC_MUST_USE static inline bool replay_is_earlier(uint32_t version)
     return version != 0 && version < ENGINE_RULES_VERSION;
 }
 
+static inline void replay_ignore(struct engine_sink *sink, const struct effect *effect)
+{
+    (void)sink;
+    (void)effect;
+}
+
+/* A sink that keeps nothing. */
+static inline struct engine_sink replay_ignoring(void)
+{
+    return (struct engine_sink){ .emit = replay_ignore, .ignores = UINT32_MAX };
+}
+
 /* Raises every capacity of `layout` to that of `wanted`. True if one was lower. */
 bool replay_raise_layout(struct option_engine *layout, const struct option_engine *wanted);
 

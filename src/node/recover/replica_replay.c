@@ -4,16 +4,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "node/recover/replay.h"
+
 enum {
     YIELDS = 256, /* looks before it sleeps */
     SLEEP_US = 100,
 };
-
-static void ignore_effect(struct engine_sink *sink, const struct effect *effect)
-{
-    (void)sink;
-    (void)effect;
-}
 
 /* The history begins behind the engine's state: what was before is in the file, or in a gap. */
 static void begin_history(struct replica_replay *replay)
@@ -26,7 +22,7 @@ static void begin_history(struct replica_replay *replay)
 /* The file has the command's rows: making them again is most of the work of a replay. */
 static void pass(struct replica_replay *replay, const struct command *command)
 {
-    struct engine_sink ignore = { .emit = ignore_effect, .ignores = UINT32_MAX };
+    struct engine_sink ignore = replay_ignoring();
     struct engine_result result;
 
     engine_apply(replay->engine, command, &ignore, &result);
