@@ -1,6 +1,7 @@
 #include "node/run/cluster.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/cluster_option.h"
 #include "base/log.h"
@@ -10,6 +11,8 @@
 #include "store/disk_real.h"
 
 #define NS_PER_MS UINT64_C(1000000)
+
+enum { JOIN_LOOKS_A_S = 50 };
 
 static int refuse(const char *why)
 {
@@ -234,6 +237,17 @@ int cluster_begin(struct node *node)
         return 0;
     log_line(LOG_ERROR, "start", "the cluster's file: %s", strerror(-failed));
     return NODE_EXIT_FAILED;
+}
+
+bool cluster_join_vault(struct node *node, pthread_t thread, uint32_t seconds)
+{
+    for (uint32_t i = 0; i < seconds * JOIN_LOOKS_A_S; i++) {
+        if (pthread_tryjoin_np(thread, NULL) == 0)
+            return true;
+        usleep(1000000 / JOIN_LOOKS_A_S);
+    }
+    node->vault_hangs = true;
+    return false;
 }
 
 void cluster_close(struct node *node)

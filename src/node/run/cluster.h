@@ -28,6 +28,10 @@ void cluster_accept_steward_mail(struct node *node);
 /* Begins to speak for the node, once it listens. 0 or an exit code. */
 CC_MUST_USE int cluster_begin(struct node *node);
 
+/* Joins a thread that calls the vault, where a call may never return. False after so many seconds:
+ * the thread goes on, and node->vault_hangs is set. */
+CC_MUST_USE bool cluster_join_vault(struct node *node, pthread_t thread, uint32_t seconds);
+
 /* Ends the clients; the threads have ended. */
 void cluster_close(struct node *node);
 

@@ -23,7 +23,7 @@ enum {
     HISTORY_RETRY_US = 1000 * 1000,
     SCRUB_IDLE_US = 20 * 1000, /* the scrub thread's look for a piece that is due */
     VAULT_IDLE_US = 20 * 1000, /* the vault thread's look for a sealed segment */
-    VAULT_END_TURNS = 250,     /* looks of a stop for its end: 5 s */
+    VAULT_END_S = 5,           /* a stop waits for its end */
     STEWARD_IDLE_US = 20 * 1000,
     IOPRIO_WHO_PROCESS = 1,
     IOPRIO_IDLE = 3 << 13, /* class 3 (ioprio_set(2)) */
@@ -232,12 +232,8 @@ static bool start_thread(struct node *node, pthread_t *thread, void *(*run)(void
 /* A call that hangs in the vault holds up no stop: the segment is put by the next leader. */
 static void join_vault(struct node *node, pthread_t thread)
 {
-    for (uint32_t i = 0; i < VAULT_END_TURNS; i++) {
-        if (pthread_tryjoin_np(thread, NULL) == 0)
-            return;
-        usleep(VAULT_IDLE_US);
-    }
-    node->vault_hangs = true;
+    if (cluster_join_vault(node, thread, VAULT_END_S))
+        return;
     log_line(LOG_ERROR, "vault",
              "a call of the vault has not returned 5 s after the stop: a segment that was to be "
              "put is left to the next leader");

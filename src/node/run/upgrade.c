@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "node/run/cluster.h"
@@ -10,7 +9,7 @@
 #include "node/run/opening.h"
 #include "node/run/writer.h"
 
-enum { TURN_MS = 20, UPLOAD_LOOKS_A_S = 50 };
+enum { TURN_MS = 20 };
 
 #define RETRY_NS UINT64_C(10000000000)
 
@@ -70,13 +69,7 @@ static int upload_in_time(struct node *node, struct upload *own)
 
     if (failed != 0)
         return -failed;
-    for (int i = 0; i < REPLICATOR_UPGRADE_S * UPLOAD_LOOKS_A_S; i++) {
-        if (pthread_tryjoin_np(thread, NULL) == 0)
-            return own->failed;
-        usleep(1000000 / UPLOAD_LOOKS_A_S);
-    }
-    node->vault_hangs = true;
-    return -ETIMEDOUT;
+    return cluster_join_vault(node, thread, REPLICATOR_UPGRADE_S) ? own->failed : -ETIMEDOUT;
 }
 
 int upgrade_end(struct node *node, int code)
