@@ -144,8 +144,50 @@ static void streams_are_read(void)
     end();
 }
 
+/* What a session's key signs and two paths verify is one verdict a turn however much of it has
+ * come, and an order that comes behind it is not. */
+static void second_paths_wait(void)
+{
+    enum { CREATIONS = 40 };
+    static struct wire wires[CREATIONS + 1];
+    const struct net_counters *counters;
+    char text[4096];
+    uint8_t body[48] = { 0 }, frame[512];
+    begin();
+    counters = &protocol->context.metrics.counters;
+    cc_store64(body, FIXTURE_ACCOUNT);
+    memset(body + 16, 'p', 4); /* its name */
+    for (unsigned i = 0; i <= CREATIONS; i++)
+        wire_open_at(&wires[i], &fixture, protocol, 1 + i);
+    protocol_turn_begin(protocol);
+    for (unsigned i = 0; i < CREATIONS; i++) {
+        size_t bytes = fixture_frame(&fixture, frame, REQUEST_create_portfolio, &fixture.session,
+                                     body, sizeof body);
+        bytes = fixture_post(text, sizeof text, "/api/v1/portfolio/create", OCTETS, frame, bytes);
+        protocol_receive(protocol, wires[i].conn, text, bytes);
+    }
+    (void)protocol_turn_end(protocol);
+    CHECK(counters->second_verdicts == 1 && counters->signatures_good == 1);
+    size_t bytes = fixture_order_post(&fixture, text, sizeof text);
+    protocol_turn_begin(protocol);
+    protocol_receive(protocol, wires[CREATIONS].conn, text, bytes);
+    (void)protocol_turn_end(protocol);
+    CHECK(counters->second_verdicts == 2 && counters->signatures_good == 3);
+    for (unsigned turn = 2; turn < CREATIONS; turn++)
+        wire_turn(&wires[0]);
+    CHECK(counters->second_verdicts == CREATIONS && counters->second_differences == 0);
+    for (unsigned i = 0; i <= CREATIONS; i++) {
+        struct wire_answer answer;
+        wire_turn(&wires[i]);
+        CHECK(wire_answer(&wires[i], &answer, false) && answer.status == 200);
+        wire_free(&wires[i]);
+    }
+    end();
+}
+
 int main(void)
 {
+    second_paths_wait();
     none_is_left_waiting();
     crowd_yields();
     streams_are_read();

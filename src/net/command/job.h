@@ -4,9 +4,9 @@
  *                                            └─ slow: one a turn ─────────┤
  *   command ring <── good: addresses in turn, while there are credits <───┘  command_send.h
  *
- * A job is slow if a master key signed it, if its key is unknown, or if the newest verified
- * signature of its connection was wrong. Slow jobs are verified one a turn and hold at most half
- * of the slots, so that they delay other clients by at most one verification a turn.
+ * A job is slow if a master key signed it, if two paths verify it, if its key is unknown, or if the
+ * newest verified signature of its connection was wrong. Slow jobs are verified one a turn and hold
+ * at most half of the slots, so that they delay other clients by at most one verification a turn.
  *
  * Unknown keys and bad signatures are limited per address (rate_limit.h). Above the limit a slow
  * job is refused unverified (key_lookup.h). Slow jobs stand in line by turns of their addresses.

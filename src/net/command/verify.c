@@ -190,7 +190,7 @@ static bool confirm(struct verifier *verifier, uint32_t number)
 {
     struct net_counters *counters = &verifier->context->metrics.counters;
     struct job *job = &verifier->jobs->items[number];
-    if (job->request->signer == SIGNER_SESSION)
+    if (!key_lookup_is_judged_twice(job->request))
         return true;
     counters->second_verdicts++;
     if (CC_LIKELY(is_good_twice(verifier, job_command(job))))

@@ -92,7 +92,11 @@ bool key_lookup_is_slow(const struct rate_limit *limits, const struct conn *conn
 {
     if (!is_known || conn->last_signature_bad)
         return true;
-    if (conn->last_signature_good || request->signer == SIGNER_OPERATOR)
+    if (request->signer == SIGNER_OPERATOR)
+        return false;
+    if (key_lookup_is_judged_twice(request))
+        return true;
+    if (conn->last_signature_good)
         return false;
     return rate_limit_wait_ms(limits, conn->address, RATE_LIMIT_BAD_SIGNATURE, now_ns) != 0;
 }

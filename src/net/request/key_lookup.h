@@ -28,10 +28,17 @@ CC_MUST_USE bool key_lookup_owner(const struct net_config *config, const struct 
 CC_MUST_USE bool key_lookup_passkey(const struct net_config *config, const struct request *request,
                                     const struct command *command, struct keyring_row *row);
 
+/* Whether two paths verify the request (docs/spec/signatures.md, Two paths): all codes but those
+ * that only sessions sign. */
+CC_MUST_USE static inline bool key_lookup_is_judged_twice(const struct request *request)
+{
+    return request->signer != SIGNER_SESSION;
+}
+
 /* Whether the request is verified in the slow queue, one a turn: its key is unknown; or the last
- * signature of its connection was bad; or its address has used up its bad signatures and its
- * connection has shown no good one yet (operators excepted). A connection whose last signature was
- * good is never slow. */
+ * signature of its connection was bad; or two paths verify it; or its address has used up its bad
+ * signatures and its connection has shown no good one yet. Operators' are not slow but for the
+ * first two. */
 CC_MUST_USE bool key_lookup_is_slow(const struct rate_limit *limits, const struct conn *conn,
                                     const struct request *request, bool is_known, uint64_t now_ns);
 
