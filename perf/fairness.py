@@ -36,7 +36,8 @@ PRICE, USDC = 500_000, 10**6
 PORTFOLIOS = 16_384
 OPTIONS = ["--store.durability=none", "--limits.account_portfolios=16384",
            "--limits.portfolios=16384", f"--engine.portfolios={2 * PORTFOLIOS}",
-           "--exchange.oracle_max_age_ms=0"]
+           "--exchange.oracle_max_age_ms=0", "--limits.funding_small=10000000",
+           "--limits.funding_full=1000000000"]  # the defaults, which tests switch off
 ORDERS = ["--schedule", "closed", "--connections", "8", "--warm-up", "1", "--accounts", "16",
           "--price", "50000", "-o", "json"]
 
