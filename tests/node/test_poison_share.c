@@ -14,6 +14,8 @@
 #define NOW_NS  (UINT64_C(1755582431) * S)
 #define STEP_NS (S / 4)
 
+enum { STEPS_A_S = 4, FIRST_LEASES = 3000 /* the numbers of the first ones end below */ };
+
 struct side {
     struct poison_share share;
     struct poison_file file;
@@ -100,7 +102,7 @@ static void tells(void)
     run(&other, 4);
     CHECK(one.share.own_count == 1 && other.file.row_count == 0);
     etcd_sim_refuse(sim, ETCD_OK);
-    run(&one, 1);
+    run(&one, 4);
     run(&other, 1);
     CHECK(knows(&other, 2) && other.file.row_count == 1 && other.file.rows[0].code == 34);
     CHECK(one.file.row_count == 3); /* its own is not added again */
@@ -110,8 +112,43 @@ static void tells(void)
         note(&one, i, NOW_NS, true);
     poison_share_begin(&one.share, &one.file, NOW_NS);
     run(&one, 1);
+    CHECK(one.share.own_count == POISON_SHARE_OWN - 1); /* a stop waits for one */
+    run(&one, POISON_SHARE_OWN - 1);
     run(&other, 2 * POISON_SHARE_OWN);
     CHECK(other.file.row_count == POISON_SHARE_OWN && !knows(&other, 1));
+    close_world();
+}
+
+/* How many leases there are; none is there any more. */
+static uint32_t end_leases(void)
+{
+    uint32_t count = 0;
+
+    for (int64_t lease = 0; lease < FIRST_LEASES; lease++)
+        if (etcd_sim_end_lease(sim, lease))
+            count++;
+    return count;
+}
+
+/* While etcd refuses the key, tries come ever later, for each takes a lease: nine in a minute; then
+ * one each 16 s. It is taken once etcd does, and the next row goes at once. */
+static void waits(void)
+{
+    open_world();
+    note(&one, 1, NOW_NS, true);
+    note(&one, 2, NOW_NS, true);
+    poison_share_begin(&one.share, &one.file, NOW_NS);
+    etcd_sim_refuse(sim, ETCD_DENIED);
+    run(&one, 60 * STEPS_A_S);
+    uint32_t count = end_leases();
+    CHECK(count >= 6 && count <= 9);
+    run(&one, 64 * STEPS_A_S);
+    CHECK(end_leases() == 4);
+    etcd_sim_refuse(sim, ETCD_OK);
+    run(&one, 16 * STEPS_A_S + 1);
+    CHECK(one.share.own_count == 0);
+    run(&other, 4);
+    CHECK(knows(&other, 1) && knows(&other, 2));
     close_world();
 }
 
@@ -166,6 +203,7 @@ int main(void)
 {
     log_set_level(LOG_NOTHING); /* what is told of faults made here is no news */
     tells();
+    waits();
     lives();
     strangers();
     return 0;

@@ -8,7 +8,8 @@
 #include "repl/repl_key.h"
 #include "repl/survey.h"
 
-#define STEP_NS UINT64_C(250000000)
+#define STEP_NS      UINT64_C(250000000)
+#define PAUSE_MAX_NS (64 * STEP_NS)
 
 void poison_share_begin(struct poison_share *share, const struct poison_file *file, uint64_t now_ns)
 {
@@ -30,26 +31,60 @@ static struct repl_key key_of(const char *cluster, const struct poison_row *row)
     return repl_key_of(cluster, name);
 }
 
-/* False: it is tried again. */
-static bool put(struct etcd *etcd, const char *cluster, const struct poison_row *row)
+/* NULL, or why not. */
+static const char *answer_of(int error, const struct etcd_done *done)
+{
+    if (error != 0)
+        return "no answer";
+    return done->result == ETCD_OK ? NULL : done->text;
+}
+
+/* NULL, or why etcd did not take it. */
+static const char *put(struct etcd *etcd, const char *cluster, const struct poison_row *row,
+                       struct etcd_done *done)
 {
     const struct etcd_request grant = { .kind = ETCD_LEASE_GRANT, .ttl_s = POISON_SHARE_S };
     struct repl_key key = key_of(cluster, row);
     uint8_t value[POISON_SHARE_BYTES] = { 0 };
-    struct etcd_done done;
 
-    if (etcd_ask(etcd, &grant, SURVEY_WAIT_NS, &done) != 0 || done.result != ETCD_OK)
-        return false;
+    const char *why = answer_of(etcd_ask(etcd, &grant, SURVEY_WAIT_NS, done), done);
+    if (why != NULL)
+        return why;
     cc_store64(value, row->account);
     memcpy(value + 8, row->id, sizeof row->id);
     cc_store64(value + 24, row->code);
     const struct etcd_op put = { .verb = ETCD_PUT,
                                  .key = etcd_text(key.text),
                                  .value = { value, sizeof value },
-                                 .lease = done.lease };
+                                 .lease = done->lease };
     const struct etcd_transaction transaction = { .then = &put, .then_count = 1 };
-    return etcd_ask_transaction(etcd, &transaction, SURVEY_WAIT_NS, &done) == 0 &&
-           done.result == ETCD_OK;
+    return answer_of(etcd_ask_transaction(etcd, &transaction, SURVEY_WAIT_NS, done), done);
+}
+
+/* One a step: a stop waits for no more. Each try takes a lease, so they come ever later. */
+static void put_own(struct poison_share *share, struct etcd *etcd, const char *cluster,
+                    uint64_t now_ns)
+{
+    struct etcd_done done;
+
+    if (share->own_count == 0 || now_ns < share->own_due_ns)
+        return;
+    const struct poison_row *row = &share->own[share->own_count - 1];
+    const char *why = put(etcd, cluster, row, &done);
+    if (why == NULL) {
+        share->own_count--;
+        share->own_pause_ns = 0;
+        return;
+    }
+    if (share->own_pause_ns == 0)
+        log_line(LOG_ERROR, "poison",
+                 "etcd did not take the key of a request that this node ended on, until it does "
+                 "the others do not know of it: account=%lu: %s",
+                 row->account, why);
+    share->own_pause_ns = share->own_pause_ns == 0 ? STEP_NS : 2 * share->own_pause_ns;
+    if (share->own_pause_ns > PAUSE_MAX_NS)
+        share->own_pause_ns = PAUSE_MAX_NS;
+    share->own_due_ns = now_ns + share->own_pause_ns;
 }
 
 static bool is_seen(const struct poison_share *share, const struct poison_row *row)
@@ -95,8 +130,7 @@ void poison_share_step(struct poison_share *share, struct etcd *etcd, const char
     if (now_ns < share->due_ns)
         return;
     share->due_ns = now_ns + STEP_NS;
-    while (share->own_count != 0 && put(etcd, cluster, &share->own[share->own_count - 1]))
-        share->own_count--;
+    put_own(share, etcd, cluster, now_ns);
     if (etcd_ask_range(etcd, etcd_text(from.text), etcd_text(end.text), POISON_SHARE_MAX,
                        SURVEY_WAIT_NS, &done) != 0 ||
         done.result != ETCD_OK)

@@ -4,7 +4,7 @@
  *   start of the node that it ended ──> key poison/<account>/<id>, for 12 min
  *        each node: poison_share_step ──> mail ──> poison_share_accept ──> the matcher's rows
  *
- * Wait.  A step waits for etcd, at most SURVEY_WAIT_NS for each question.
+ * Wait.  A step asks etcd three questions and waits at most SURVEY_WAIT_NS for each.
  * Owner. The steward's thread; _begin before any thread, _accept the matcher's.
  * Bound. POISON_SHARE_OWN rows of this node, POISON_SHARE_MAX keys that are looked at. */
 #ifndef NODE_RUN_POISON_SHARE_H
@@ -23,6 +23,7 @@ enum {
 struct poison_share {
     struct poison_row own[POISON_SHARE_OWN]; /* of this node's file, to be put */
     uint32_t own_count;
+    uint64_t own_due_ns, own_pause_ns;        /* not put sooner; 0: etcd took the last one */
     struct poison_row seen[POISON_SHARE_MAX]; /* sent to the matcher, a ring */
     uint32_t seen_count;
     uint64_t due_ns;
@@ -34,7 +35,8 @@ struct poison_share {
 void poison_share_begin(struct poison_share *share, const struct poison_file *file,
                         uint64_t now_ns);
 
-/* Puts this node's, reads all of them, four times a second. now_ns: clock_monotonic_ns. */
+/* Four times a second: puts one of this node's, reads all. What etcd does not take is put again
+ * after pauses that grow to 16 s, and logged once. now_ns: clock_monotonic_ns. */
 void poison_share_step(struct poison_share *share, struct etcd *etcd, const char *cluster,
                        uint64_t now_ns);
 
