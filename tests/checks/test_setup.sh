@@ -13,9 +13,14 @@ fake() { # fake NAME: the script on standard input
     { echo '#!/usr/bin/env bash' && cat; } >"$box/bin/$1"
     chmod +x "$box/bin/$1"
 }
-# Installed is what the file `installed` names; apt-get fails unless its lists were updated.
+# Installed is what the file `installed` names, not what was removed and has left its settings;
+# apt-get fails unless its lists were updated.
 fake dpkg-query <<EOS
-grep -qxF "\${@: -1}" "$box/installed" && printf installed
+for package in alpha beta gamma; do
+    state=config-files
+    ! grep -qx "\$package" "$box/installed" || state=installed
+    echo "\$package \$state"
+done
 EOS
 fake apt-get <<EOS
 echo "\$*" >>"$box/asked"
