@@ -2,16 +2,12 @@
 """test_model.py BUILD - the model against values worked out by hand from the rule book, and the
 comparison against planted faults: a model that is wrong must be found to differ."""
 import base64
-import contextlib
-import io
 import os
 import sys
 import unittest
 from types import SimpleNamespace
-from unittest import mock
 
 import amend
-import coverage
 import evidence
 import fees
 import heavy_model
@@ -556,45 +552,6 @@ class Wire(unittest.TestCase):
     def test_base_point(self):
         # RFC 8032: the base point's y is 4/5
         self.assertEqual(keys.BASE_Y.to_bytes(32, "little").hex(), "58" + "66" * 31)
-
-
-class Coverage(unittest.TestCase):
-    """A run that met anything once too rarely is not complete."""
-
-    def test_one_short(self):
-        for name, least in coverage.REQUIRED.items():
-            counts = heavy_model.Counter(coverage.REQUIRED)
-            self.assertEqual(coverage.missing(counts, 1), [])
-            counts[name] = least - 1
-            self.assertEqual(coverage.missing(counts, 1),
-                             [f"{name}: {least - 1} times, at least {least} wanted"])
-
-    def test_part(self):
-        counts = heavy_model.Counter({name: least // 20 for name, least in
-                                      coverage.REQUIRED.items()})
-        self.assertEqual(coverage.missing(counts, 0.1), [])
-        counts["netting"] -= 1
-        self.assertEqual(coverage.missing(counts, 0.1),
-                         ["netting: 49 times, at least 50 wanted"])
-
-    def run_main(self, required):
-        shown = io.StringIO()
-        with (mock.patch.dict(heavy_model.REGIMES, {"calm": {}}, clear=True),
-              mock.patch.object(coverage, "REQUIRED", required),
-              mock.patch.object(heavy_model, "WANTED_FROM", 2000),
-              mock.patch.object(heavy_model, "WHOLE", 2000),
-              mock.patch.object(sys, "argv", ["heavy_model.py", BUILD, "--commands", "2000",
-                                              "--processes", "1"]),
-              contextlib.redirect_stdout(shown)):
-            return heavy_model.main(), shown.getvalue()
-
-    def test_run(self):
-        code, shown = self.run_main({"accepted GTC": 100})
-        self.assertEqual(code, 0, shown)
-        code, shown = self.run_main({"accepted GTC": 100, "netting": 1})
-        self.assertEqual(code, 1, shown)
-        self.assertIn("netting: 0 times, at least 1 wanted\n", shown)
-        self.assertTrue(shown.endswith("commands in 1 streams: equal, coverage too small\n"))
 
 
 class Planted(unittest.TestCase):
