@@ -26,8 +26,9 @@ ORDERS_MAX = 600
 FARTHEST = 60_000
 LOAD = 100  # orders a second while perpd is killed
 FILLS, FILL_LOTS = 40, 50  # fewer than the list has rows of one read
-# What came of the book; the API key, as the answer that makes it has it.
+# What came of the book; how many fills were told; the API key, as the answer that makes it has it.
 WITNESS = """window.book = { snapshot: 0, update: 0, heartbeat: 0, gap: 0 };
+window.told = 0;
 { const Real = window.WebSocket;
   window.WebSocket = class extends Real {
     constructor(...all) {
@@ -35,16 +36,19 @@ WITNESS = """window.book = { snapshot: 0, update: 0, heartbeat: 0, gap: 0 };
       this.addEventListener('message', ({ data }) => {
         const { channel, type } = JSON.parse(data);
         if (channel === 'book' && type !== undefined) window.book[type]++;
+        if (/"event":"fill"/.test(data)) window.told++;
       });
     }
   };
   const real = window.fetch;
   window.fetch = async (...all) => {
+    if (/\\/fills/.test(all[0])) await window.held;
     const answer = await real(...all);
     const key = /"api_key":"([^"]+)"/.exec(await answer.clone().text());
     if (key !== null) window.secret = key[1];
     return answer;
   }; }"""
+HELD = "window.held = new Promise((done) => (window.release = done));"
 
 
 class Crowd:
@@ -270,14 +274,28 @@ class Load(threading.Thread):
         return self.crowd.exchange.wrap(PATHS[PLACE_LIMIT], payload, account.session, binary=True)
 
 
+def met(console, crowd):
+    """A fill that was told while its read was on its way, and that the read has, is shown once."""
+    held = console.page.call("Page.addScriptToEvaluateOnNewDocument", source=HELD)
+    console.open()
+    console.page.call("Page.removeScriptToEvaluateOnNewDocument", **held)
+    crowd.accounts[0].limit(BTC_PRICE, -FILL_LOTS, expiry=IOC)
+    console.until("window.told === 1")
+    console.page.run("window.release()")
+    console.tab("Fills")
+    console.comes_to(".pane-account tbody", [
+        ["BTC-PERP", "buy", "100000.0", f"{FILL_LOTS / 100_000:.5f}"]])
+
+
 def killed(console, perpd, crowd):
     """kill -9 and a start while orders come and the page's own is filled: the page says so, every
     pane is live again, and each fill is shown once."""
     console.open()
-    console.tab("Fills")
     typed(console, "100000", f"{FILLS * FILL_LOTS / 100_000}")
     console.until("document.querySelector('.place').disabled === false")
     console.place()
+    console.until("document.querySelector('.outcome.tone-good') !== null")
+    met(console, crowd)
     rows = "document.querySelectorAll('.pane-account tbody tr').length"
     load = Load(crowd)
     load.start()
