@@ -12,6 +12,15 @@ const source = path.join(root, 'src');
 const output = path.resolve(process.argv[2]);
 const pages = { 'index.html': ['app.css', 'main.js', 'icon.svg'], 'operator.html': ['app.css', 'operator.js', 'icon.svg'] };
 
+// Members of fancy-canvas, which it and lightweight-charts alone call; two it defines by their texts. Of the page's own what is yes or
+// no, and names that nothing outside has: no browser, no record of the interface.
+const SHORT = /^_[a-zA-Z]{5}|^(un)?subscribe(Suggested)?BitmapSizeChanged$|^applySuggestedBitmapSize$|^use(Bitmap|Media)CoordinateSpace$|^is[A-Z]|^shown(Price|Size)$|^(staleSince|roundTrip|unfollowed|armProblem|changed|askAt|lastAt|retryAt|prevSeq|lagMs|refresh|waitsRefused|unsubscribe)$|^on(Epoch|Return|Word|RefusedLogin|Health|Help|Pick|Own|Older|Hover|Taken)$/;
+const WHOLE = /^_(horizontal|vertical)PixelRatio$|^is(Address|Array|Finite|Integer|NaN|SafeInteger|SecureContext)$/;
+// A module that is loaded later gives what it exports by its name.
+for (const name of readdirSync(source))
+  for (const [, taken] of readFileSync(path.join(source, name), 'utf8').matchAll(/\{([^{}]*)\} = await import\(/g))
+    for (const word of words(taken)) if (SHORT.test(word) && !WHOLE.test(word)) throw new Error(`${name}: ${word} would have another name`);
+
 // What is bundled otherwise than it stands, and what a library is said to be without.
 const LOGO = /this\.\w+=document\.createElement\("style"\),.*?this\.Kv\.appendChild\(this\.jv\)/;
 const compact = {
@@ -78,10 +87,8 @@ const built = await esbuild.build({
   bundle: true,
   preserveSymlinks: true, // names hash paths: node_modules may be a link
   minify: true,
-  // Members of fancy-canvas, which it and lightweight-charts alone call; two it defines by their texts. Of the page's own what is yes or
-  // no, and names that nothing outside has: no browser, no record of the interface.
-  mangleProps: /^_[a-zA-Z]{5}|^(un)?subscribe(Suggested)?BitmapSizeChanged$|^applySuggestedBitmapSize$|^use(Bitmap|Media)CoordinateSpace$|^is[A-Z]|^shown(Price|Size)$|^(staleSince|roundTrip|unfollowed|armProblem|changed|askAt|lastAt|retryAt|prevSeq|lagMs|refresh|waitsRefused|unsubscribe)$|^on(Epoch|Return|Word|RefusedLogin|Health|Help|Pick|Own|Older|Hover|Taken)$/,
-  reserveProps: /^_(horizontal|vertical)PixelRatio$|^is(Array|Finite|Integer|NaN|SafeInteger|SecureContext)$/,
+  mangleProps: SHORT,
+  reserveProps: WHOLE,
   splitting: true,
   format: 'esm',
   target: 'es2022',

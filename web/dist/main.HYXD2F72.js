@@ -1,1 +1,0 @@
-requestAnimationFrame(()=>setTimeout(()=>import("./page.HTJNNSN4.js")));

@@ -1,0 +1,1 @@
+requestAnimationFrame(()=>setTimeout(()=>import("./page.4HQ6CQR4.js")));
