@@ -2,7 +2,8 @@
 """test_cluster.py BUILD [COUNT] - a cluster on a real etcd (replication.md): its leader, etcd's
 leader and a standby are killed with SIGKILL under load, COUNT times each (1); a leader is stopped
 and goes on; a standby and a leader are cut off from etcd; a standby is away until its frames are in
-the vault alone; another node joins by an invitation and leads; etcd is nearly full for a while.
+the vault alone; another node joins by an invitation and leads; requests of every type are
+sent again to the next leader; etcd is nearly full for a while.
 Nothing that was acknowledged is missing, nothing is there twice, and the journals of all nodes are
 equal. Its heads and receipts are one exchange's.
 
@@ -27,8 +28,10 @@ from cluster_heads import heads_hold, receipts, rotated
 from cluster_join import joins
 from cluster_load import WORKERS, World, end_load, nothing_is_lost, prepare
 from cluster_place import placement
+from cluster_types import every_type
 from cluster_watch import watched, watches
 from harness import PRODUCED, Suite, perpd_program
+from soft_passkey import OPTIONS
 from world import BTC_PRICE
 from ws_client import Stream
 
@@ -486,10 +489,11 @@ def quota(world):
 def drill(world):
     """A cluster under load: kills, what a standby answers, and what the journals hold."""
     parts = [begins, placement, watches, kills, lambda world: at_rest(world, status), handovers,
-             stopped_leader, apart, retention, joins, receipts, standby_answers, end_load,
-             watched, at_once, quota, rotated, nothing_is_lost, heads_hold]
+             stopped_leader, apart, retention, joins, receipts, standby_answers, every_type,
+             end_load, watched, at_once, quota, rotated, nothing_is_lost, heads_hold]
     if os.environ.get("PERPD_DRILL") == "short":
-        parts = [part for part in parts if part not in (joins, quota, rotated, heads_hold)]
+        parts = [part for part in parts
+                 if part not in (joins, every_type, quota, rotated, heads_hold)]
     return [problem for part in parts for problem in part(world)]
 
 
@@ -500,6 +504,7 @@ def main():
     cluster = Cluster(perpd_program(), prepare, "--limits.rate_limits=off",
                       "--exchange.oracle_max_age_ms=0",
                       "--limits.open_orders=100000", "--limits.account_open_orders=1000000",
+                      *OPTIONS,
                       node_options=("--store.snapshot_tail=64M",))  # a snapshot for each segment
     try:
         return suite.run(World(cluster))
