@@ -16,7 +16,6 @@ import pathlib
 import resource
 import select
 import socket
-import struct
 import sys
 import time
 import urllib.parse
@@ -26,6 +25,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" 
 import client  # noqa: E402
 import ws_client  # noqa: E402
 from eip712 import CREATE_PORTFOLIO  # noqa: E402
+from request_body import ITEM_PLACE, batch_body, batch_item  # noqa: E402
+from request_body import conditional_body, portfolio_body  # noqa: E402
 
 SLOW, FORGERS = 5_000, 16
 CONDITIONAL, BATCH = 6, 8
@@ -222,20 +223,17 @@ def commands(port, path, body):
 
 
 def conditional(account):
-    body = client.portfolio_bytes(account.id) + struct.pack(
-        "<QQqQBBBBHHIBBH16x", 400_000, 0, -20, client.GTC, 0, 0, 0, 3, 1, 0, 0, 0, 0, 0)
-    return CONDITIONAL, body
+    return CONDITIONAL, conditional_body(account.id, 400_000, -20)
 
 
 def batch(account):
     """64 orders far from the book, which have their ids in the set of duplicates."""
-    items = b"".join(struct.pack("<BBBBHHQqQ16s16x", 0, 0, 0, 0, 1, 0, 400_000, 100, client.GTC,
-                                 client.new_id()) for _ in range(64))
-    return BATCH, client.portfolio_bytes(account.id) + struct.pack("<HB5x", 64, 0) + items
+    return BATCH, batch_body(account.id, [batch_item(ITEM_PLACE, 400_000, 100, client.new_id())
+                                          for _ in range(64)])
 
 
 def portfolio(account):
-    return CREATE_PORTFOLIO, struct.pack("<QI4x32s", account.id, 0, b"P")
+    return CREATE_PORTFOLIO, portfolio_body(account.id)
 
 
 def leverages(port):

@@ -1,8 +1,8 @@
 """client.py - a second, independent client of perpd: nothing of src/ is used or read.
 
-Bodies are packed by hand from the layouts of wire.md W3, requests are signed with libsodium and
-libsecp256k1 through ctypes, the EIP-712 digest of W4 is built with a Keccak of its own, and HTTP
-goes through a plain socket, so that a test can send what no library would.
+Bodies are packed by hand (request_body.py), requests are signed with libsodium and libsecp256k1
+through ctypes, the EIP-712 digest of W4 is built with a Keccak of its own, and HTTP goes through a
+plain socket, so that a test can send what no library would.
 
     python3 client.py      checks the encoders against the vectors that wire.md prints
 """
@@ -25,12 +25,13 @@ import time
 from eip712 import (CREATE_ACCOUNT, CREATE_API_KEY, CREATE_SESSION, REVOKE_ALL, REVOKE_API_KEY,
                     REVOKE_SESSION, bound, eip712_digest, eip712_domain, eip712_members,
                     eip712_struct, id_text, keccak256)
+from request_body import (ALL_ASSETS, ALL_PORTFOLIOS, GTC, NO_PIN, account_body, api_key_body,
+                          cancel_all_body, cancel_body, deposit_body, limit_body, market_body,
+                          market_order_body, oracle_body, portfolio_bytes, reduce_body,
+                          replace_body, revoke_all_body, revoke_body, revoke_key_body, session_body,
+                          state_body)
 
-GTC = 2**64 - 1
 IOC, FOK = 0, 1
-ALL_PORTFOLIOS = 0xFFFFFFFF
-ALL_ASSETS = 0xFFFF
-NO_PIN = -1
 PATIENCE_S = 200  # for what comes at once on an idle machine and must come on any
 ED25519, SECP256K1, PASSKEY = 0, 1, 2
 SECP256K1_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
@@ -134,97 +135,6 @@ def new_id(at_ms=None):
 
 def header(code, signature_type, version=1, pad=bytes(4)):
     return struct.pack("<BBH", version, signature_type, code) + pad
-
-
-def portfolio_bytes(account, subaccount=0, portfolio=0):
-    return struct.pack("<QII", account, subaccount, portfolio)
-
-
-def limit_body(account, price, quantity, expiry=GTC, asset=1, post_only=0, reduce_only=0, stp=0,
-               subaccount=0, portfolio=0, pad43=0, pad46=0):
-    """W3 code 0, 48 bytes: price[16] quantity[24] expiry[32] flags[40] asset[44] pads 43, 46."""
-    return portfolio_bytes(account, subaccount, portfolio) + struct.pack(
-        "<QqQBBBBHH", price, quantity, expiry, post_only, reduce_only, stp, pad43, asset, pad46)
-
-
-def market_order_body(account, quantity, slippage_ppm=0, asset=1, reduce_only=0, stp=0,
-                      subaccount=0, portfolio=0, asset_pad=0, pad=bytes(6)):
-    """W3 code 5, 40 bytes: quantity[16] slippage[24] asset[28] reduce_only[32] stp[33]."""
-    return portfolio_bytes(account, subaccount, portfolio) + struct.pack(
-        "<qIHHBB", quantity, slippage_ppm, asset, asset_pad, reduce_only, stp) + pad
-
-
-def reduce_body(account, order_id, reduce_by, expected=0, asset=1, subaccount=0, portfolio=0,
-                asset_pad=0, pad=0):
-    """W3 code 1, 56 bytes: order_id[16] reduce_by[32] expected_remaining[40] asset[48]."""
-    return portfolio_bytes(account, subaccount, portfolio) + order_id + struct.pack(
-        "<QQHHI", reduce_by, expected, asset, asset_pad, pad)
-
-
-def replace_body(account, order_id, price, quantity, expiry=GTC, asset=1, post_only=0,
-                 reduce_only=0, stp=0, expected=0, subaccount=0, portfolio=0, pad59=0,
-                 asset_pad=0):
-    """W3 code 2, 72 bytes: order_id[16], then price[32] .. asset[60] as a placing has them."""
-    return portfolio_bytes(account, subaccount, portfolio) + order_id + struct.pack(
-        "<QqQBBBBHHQ", price, quantity, expiry, post_only, reduce_only, stp, pad59, asset,
-        asset_pad, expected)
-
-
-def cancel_body(account, order_id, asset=1, subaccount=0, portfolio=0, asset_pad=0, pad=0):
-    return portfolio_bytes(account, subaccount, portfolio) + order_id + struct.pack(
-        "<HHI", asset, asset_pad, pad)
-
-
-def cancel_all_body(account, asset=ALL_ASSETS, side=0, conditional=0, subaccount=0,
-                    portfolio=ALL_PORTFOLIOS, pad=0):
-    return portfolio_bytes(account, subaccount, portfolio) + struct.pack(
-        "<HHBBH", asset, 0, side, conditional, pad)
-
-
-def account_body(session_public, expires_ns=0, label=b"", scope=0, pad=bytes(7)):
-    return session_public + struct.pack("<Q", expires_ns) + label.ljust(32, b"\0") + bytes(
-        [scope]) + pad
-
-
-def session_body(account, session_public, expires_ns=0, pin=NO_PIN, scope=0, pad=bytes(3)):
-    return struct.pack("<Q", account) + session_public + struct.pack(
-        "<QiB", expires_ns, pin, scope) + pad
-
-
-def revoke_body(account, session_public):
-    return struct.pack("<Q", account) + session_public
-
-
-def revoke_all_body(account):
-    return struct.pack("<Q", account)
-
-
-def revoke_key_body(account, api_key_id):
-    return struct.pack("<Q", account) + api_key_id
-
-
-def api_key_body(account, pin=NO_PIN, scope=0, label=b"", pad=bytes(3)):
-    return struct.pack("<QiB", account, pin, scope) + pad + label.ljust(32, b"\0")
-
-
-def oracle_body(price, asset=1, publish_ns=None, sources=1, pad=0):
-    return struct.pack("<QQHHHH", time.time_ns() if publish_ns is None else publish_ns, price,
-                       asset, 0, sources, pad)
-
-
-def deposit_body(account, amount, reference=None, subaccount=0, portfolio=0):
-    return portfolio_bytes(account, subaccount, portfolio) + struct.pack("<Q", amount) + (
-        reference or os.urandom(32))
-
-
-def state_body(asset, state, force=0, pad=0, pad6=0):
-    """W3a code 1002: asset[0] pad[2] state[4] force[5] pad[6]."""
-    return struct.pack("<HHBBH", asset, pad, state, force, pad6)
-
-
-def market_body(record):
-    text = json.dumps(record).encode()
-    return text + bytes(-len(text) % 8)
 
 
 def payload_of(code, body, key, request_id=None):

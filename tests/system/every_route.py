@@ -10,6 +10,7 @@ from client import (CREATE_API_KEY, ED25519, JSON, OCTETS, PATHS, Ed25519Key, Se
                     api_key_body, envelope, frame, header, id_text, new_id, payload_of,
                     request_bytes)
 from harness import Table
+from request_body import ITEM_CANCEL, batch_body, batch_item, portfolio_body
 
 DOCUMENT = json.loads((pathlib.Path(__file__).resolve().parents[2] / "docs/openapi.json")
                       .read_text())
@@ -52,8 +53,7 @@ def names_of(operation):
 
 def body_of(code):
     if code == 8:  # a batch of one cancel
-        return bytes(16) + struct.pack("<HB5x", 1, 0) + struct.pack(
-            "<BBBBHHQqQ", 3, 0, 0, 0, 1, 0, 0, 0, 0) + new_id() + bytes(16)
+        return batch_body(0, [batch_item(ITEM_CANCEL, order_id=new_id(), expiry=0)])
     return bytes(DOCUMENT["x-request-types"][str(code)]["body_bytes"])
 
 
@@ -176,8 +176,7 @@ def states(table, world, account, send):
     plain("/api/v1/faucet", 200)
     plain("/api/v1/faucet", 409, "faucet_limit_exceeded", amount="100000")
     plain("/api/v1/leverage", 200)
-    made = exchange.ack(24, struct.pack("<QII", account.id, 0, 0) + b"Hedge".ljust(32, b"\0"),
-                        account.session)
+    made = exchange.ack(24, portfolio_body(account.id, b"Hedge"), account.session)
     table.same("a portfolio", made.get("portfolio_index"), 1)
     plain("/api/v1/portfolio/{portfolio_index}/name", 200)
     plain("/portfolio/{portfolio_index}/name", 200)

@@ -6,7 +6,6 @@ import os
 import pathlib
 import re
 import signal
-import struct
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ import ws_client
 from client import Account, frame, payload_of
 from eip712 import CREATE_PORTFOLIO
 from harness import Suite, Table, perpd_program
+from request_body import portfolio_body
 from world import BTC, BTC_PRICE, SLOW_FOLLOWER, USDC, seen
 
 HOSTILE = pathlib.Path(__file__).resolve().parents[2] / "perf/hostile.py"
@@ -54,8 +54,8 @@ class World:
             for first in range(1, PORTFOLIOS, 64):
                 many = range(first, min(first + 64, PORTFOLIOS))
                 for _ in many:
-                    payload = payload_of(CREATE_PORTFOLIO, struct.pack("<QI4x32s", account.id, 0,
-                                                                       b"P"), account.session)
+                    payload = payload_of(CREATE_PORTFOLIO, portfolio_body(account.id),
+                                         account.session)
                     connection.send(self.exchange.wrap(client.PATHS[CREATE_PORTFOLIO], payload,
                                                        account.session, binary=True))
                 for _ in many:

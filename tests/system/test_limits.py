@@ -12,10 +12,11 @@ import time
 import client
 from client import (CREATE_API_KEY, CREATE_SESSION, DEPOSIT, OCTETS, PATHS, PLACE_LIMIT, REDUCE,
                     REVOKE_SESSION, Connection, Ed25519Key, Perpd, Secp256k1Key, api_key_body,
-                    deposit_body, frame, limit_body, payload_of, portfolio_bytes, reduce_body,
-                    request_bytes, revoke_body, session_body)
+                    deposit_body, frame, limit_body, payload_of, reduce_body, request_bytes,
+                    revoke_body, session_body)
 from eip712 import ADD_ADMIN, ADD_SCOPED, CREATE_PORTFOLIO, CREATE_SUBACCOUNT, LOGIN
 from harness import Suite, Table, perpd_program
+from request_body import conditional_body, portfolio_body
 from world import BTC, BTC_PRICE, SECOND, USDC, run
 from ws_client import Stream, handshake
 
@@ -141,15 +142,14 @@ def subaccounts(world, table):
 
 def portfolios(world, table):
     account = world.account()
-    until(table, "24", [struct.pack("<QI4x32s", account.id, 0, b"P")] * 2,
+    until(table, "24", [portfolio_body(account.id)] * 2,
           lambda body: world.exchange.ack(CREATE_PORTFOLIO, body, account.session),
           "order_rejected_invalid", reason=LIMIT)
 
 
 def order_counts(world, table):
     account = world.account()
-    world.exchange.ack(CREATE_PORTFOLIO, struct.pack("<QI4x32s", account.id, 0, b"P"),
-                       account.session)
+    world.exchange.ack(CREATE_PORTFOLIO, portfolio_body(account.id), account.session)
     done = world.exchange.ack(DEPOSIT, deposit_body(account.id, 100_000 * USDC, portfolio=1),
                               world.exchange.operator)
     table.same("deposit", done["status"], DONE)
@@ -164,9 +164,7 @@ def order_counts(world, table):
 
 def conditional_orders(world, table):
     account = world.account()
-    body = portfolio_bytes(account.id) + struct.pack(
-        "<QQqQBBBBHHIBBH16x", BTC_PRICE - 5000, 0, -20, client.GTC, 0, 0, 0, 3, BTC, 0, 0, 0, 0, 0)
-    until(table, "6", [body] * 2,
+    until(table, "6", [conditional_body(account.id, BTC_PRICE - 5000, -20)] * 2,
           lambda body: world.exchange.ack(CONDITIONAL, body, account.session),
           "rejected_max_conditional_orders_exceeded")
 

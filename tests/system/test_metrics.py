@@ -12,13 +12,13 @@ import sys
 import tempfile
 import time
 
-from client import GTC, PATHS, PATIENCE_S, portfolio_bytes, state_body
+from client import PATHS, PATIENCE_S, state_body
 from harness import Suite, Table, perpd_program
+from request_body import conditional_body, withdraw_body
 from world import BTC, BTC_PRICE, USDC, World, run
 
 suite = Suite("metrics of the exchange")
 OPERATOR = "/api/v1/operator"
-STOP_MARKET = 3
 LEVELS = ("book", "fund", "adl", "netting")
 
 
@@ -303,7 +303,7 @@ def cash(world):
     table, account, maker = Table(), world.account(), world.account()
     exchange, before = world.exchange, settled(world.exchange)
     exchange.ack(1006, struct.pack("<Q", 12 * USDC), exchange.operator)
-    body = portfolio_bytes(account.id) + struct.pack("<Q", 3 * USDC) + b"\xd0" * 20 + bytes(4)
+    body = withdraw_body(account.id, 3 * USDC, b"\xd0" * 20)
     ids = [exchange.ack(10, body, account.session)["withdrawal_id"] for _ in range(3)]
     table.same("asked for", moved(before, settled(exchange)),
                {"insurance_fund_micro_usdc": 12e6, "solvency_micro_usdc": 12e6,
@@ -331,9 +331,7 @@ def triggers(world):
     table, account = Table(), world.account()
     exchange = world.exchange
     for trigger in (BTC_PRICE - 1000, BTC_PRICE - 200_000):
-        body = portfolio_bytes(account.id) + struct.pack(
-            "<QQqQBBBBHHIBBH16x", trigger, 0, -1000, GTC, 0, 0, 0, STOP_MARKET, BTC, 0, 0, 0, 0, 0)
-        done = exchange.ack(6, body, account.session)
+        done = exchange.ack(6, conditional_body(account.id, trigger, -1000), account.session)
         table.same("waits", done["status"], "request_completed")
     before = settled(exchange)
     world.btc(BTC_PRICE - 2000)

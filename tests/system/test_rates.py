@@ -7,15 +7,15 @@ sent in much less than the minute that would fill the bucket again. Each case ab
 one of its own, of 127.0.0.0/8.
 """
 import json
-import struct
 import sys
 import time
 
 import client
 from client import (CREATE_API_KEY, CREATE_SESSION, JSON, OCTETS, PATHS, PLACE_LIMIT,
                     REVOKE_SESSION, Ed25519Key, account_body, api_key_body, frame, limit_body,
-                    new_id, payload_of, portfolio_bytes, request_bytes, revoke_body, session_body)
+                    new_id, payload_of, request_bytes, revoke_body, session_body)
 from harness import Suite, Table, perpd_program
+from request_body import ITEM_PLACE, batch_body, batch_item
 from soft_passkey import CREATE_PASSKEY_ACCOUNT, OPTIONS, SoftPasskey
 from world import BTC, BTC_PRICE, USDC, run
 
@@ -158,9 +158,8 @@ def every_kind_of_write(world):
     table = Table()
     account = world.account()
     key = write_key(world, account)
-    items = b"".join(struct.pack("<BBBxIQqQ16s16x", 0, 0, 0, BTC, BID, 20, 2 ** 64 - 1, new_id())
-                     for _ in range(BURST - 8))
-    body = portfolio_bytes(account.id) + struct.pack("<HHI", BURST - 8, 0, 0) + items
+    body = batch_body(account.id, [batch_item(ITEM_PLACE, BID, 20, new_id())
+                                   for _ in range(BURST - 8)])
     payload = payload_of(BATCH, body, account.session)
     answer = world.exchange.raw(request_bytes(
         "POST", BATCH_PATH, frame(payload, account.session.public, account.session.sign(payload)),

@@ -4,10 +4,11 @@ acknowledgements (json.md J4), plain writes (J3), and the reads that show what t
 import struct
 import sys
 
-from client import (CREATE_API_KEY, GTC, JSON, PATHS, api_key_body, cancel_body, id_text, new_id,
+from client import (CREATE_API_KEY, JSON, PATHS, api_key_body, cancel_body, id_text, new_id,
                     portfolio_bytes, request_bytes)
 import every_route
 from harness import Suite, Table
+from request_body import batch_body, batch_item, conditional_body, portfolio_body, withdraw_body
 from world import USDC, World, run
 
 suite = Suite("the rule book over HTTP")
@@ -18,22 +19,6 @@ PATHS.update({6: "/api/v1/trading/order/place/conditional",
               24: "/api/v1/portfolio/create", 25: "/api/v1/trading/schedule-cancel",
               26: "/api/v1/trading/mmp/set", 27: "/api/v1/trading/mmp/reset",
               1004: OPERATOR, 1005: OPERATOR, 1006: OPERATOR, 1007: OPERATOR, 1009: OPERATOR})
-
-
-def conditional_body(account, trigger, quantity, price=0, kind=3, expiry=GTC, source=0, live=0,
-                     oco=bytes(16)):
-    return portfolio_bytes(account) + struct.pack(
-        "<QQqQBBBBHHIBBH", trigger, price, quantity, expiry, 0, 0, 0, kind, 1, 0, 0, source, live,
-        0) + oco
-
-
-def item(op, price=0, quantity=0, order_id=bytes(16), expiry=GTC, post_only=0):
-    return struct.pack("<BBBBHHQqQ", op, post_only, 0, 0, 1, 0, price, quantity,
-                       expiry) + order_id + bytes(16)
-
-
-def batch_body(account, items, atomic=0):
-    return portfolio_bytes(account) + struct.pack("<HB5x", len(items), atomic) + b"".join(items)
 
 
 def plain(world, key, method, path, body):
@@ -95,8 +80,9 @@ def batches(world):
     table, account = Table(), world.account()
     first, second, batch = new_id(), new_id(), new_id()
     done = account.exchange.ack(8, batch_body(account.id, [
-        item(0, 950_000, 1000, first), item(0, 940_000, 0, second), item(3, order_id=new_id()),
-        item(1, quantity=400, order_id=first)]), account.session, batch)
+        batch_item(0, 950_000, 1000, first), batch_item(0, 940_000, 0, second),
+        batch_item(3, order_id=new_id()), batch_item(1, quantity=400, order_id=first)]),
+        account.session, batch)
     want = ["request_completed", "rejected_size_zero", "rejected_order_not_found",
             "request_completed"]
     completed(table, "batch", done, results=want)
@@ -110,16 +96,16 @@ def batches(world):
     table.same("GET /requests", (known["request_type"], known["results"]), ("order_batch", want))
     third = new_id()
     done = account.exchange.ack(8, batch_body(account.id, [
-        item(0, 930_000, 1000, third, post_only=1), item(3, order_id=new_id())], 1),
+        batch_item(0, 930_000, 1000, third, post_only=1), batch_item(3, order_id=new_id())], 1),
         account.session)
     table.same("atomic", (done["status"], done["reason"], done["results"]),
                ("rejected_order_not_found", "batch_aborted",
                 ["request_completed", "rejected_order_not_found"]))
     table.problem("nothing placed", account.order(third), 404, "order_not_found")
-    response = account.exchange.send(8, batch_body(account.id, [item(0, 1, 1, bytes(16))]),
+    response = account.exchange.send(8, batch_body(account.id, [batch_item(0, 1, 1, bytes(16))]),
                                      account.session)
     table.problem("an id that is no UUIDv7", response, 400, "request_id_not_v7")
-    body = bytearray(batch_body(account.id, [item(3, order_id=first)]))
+    body = bytearray(batch_body(account.id, [batch_item(3, order_id=first)]))
     body[16] = 2
     table.problem("another length", account.exchange.send(8, bytes(body), account.session), 400,
                   "malformed_payload", field="payload")
@@ -131,8 +117,7 @@ def cash_and_portfolios(world):
     """24, 9, 10, 1004; rename, close, reopen; what reads show of it."""
     table, account = Table(), world.account(1000)
     exchange, key = account.exchange, writer(account)
-    done = exchange.ack(24, struct.pack("<QII", account.id, 0, 0) + b"Hedge".ljust(32, b"\0"),
-                        account.session)
+    done = exchange.ack(24, portfolio_body(account.id, b"Hedge"), account.session)
     completed(table, "create", done, portfolio_index=1, subaccount_index=None)
     move = portfolio_bytes(account.id) + portfolio_bytes(account.id, 0, 1)
     done = exchange.ack(9, move + struct.pack("<Q", 300 * USDC), account.session)
@@ -141,8 +126,7 @@ def cash_and_portfolios(world):
     table.same("balances", [(row["name"], row["cash_balance"]) for row in balances],
                [("Main", "700"), ("Hedge", "300")])
     request = new_id()
-    body = portfolio_bytes(account.id, 0, 1) + struct.pack("<Q", 300 * USDC) + bytes(range(20)) + \
-        bytes(4)
+    body = withdraw_body(account.id, 300 * USDC, bytes(range(20)), portfolio=1)
     done = exchange.ack(10, body, account.session, request)
     completed(table, "withdraw", done)
     withdrawal = done["withdrawal_id"]

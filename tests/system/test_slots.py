@@ -13,9 +13,10 @@ import uuid
 import client
 from client import (CANCEL_ALL, CREATE_ACCOUNT, CREATE_API_KEY, DEPOSIT, JSON, PATHS, PLACE_LIMIT,
                     REVOKE_API_KEY, Ed25519Key, Secp256k1Key, account_body, api_key_body,
-                    deposit_body, portfolio_bytes, request_bytes, revoke_key_body)
+                    deposit_body, request_bytes, revoke_key_body)
 from eip712 import CLOSE_SUBACCOUNT, CREATE_PORTFOLIO, CREATE_SUBACCOUNT, LOGIN, WITHDRAW
 from harness import Suite, Table
+from request_body import conditional_body, portfolio_body, withdraw_body
 from world import BTC, BTC_PRICE, USDC, perpd_program, run, seen
 
 suite = Suite("slots")
@@ -55,8 +56,7 @@ class World:
         return self.exchange.ack(CREATE_ACCOUNT, account_body(Ed25519Key().public), Secp256k1Key())
 
     def portfolio(self, account):
-        return self.exchange.ack(CREATE_PORTFOLIO, struct.pack("<QI4x32s", account.id, 0, b"P"),
-                                 account.session)
+        return self.exchange.ack(CREATE_PORTFOLIO, portfolio_body(account.id), account.session)
 
     def slots(self, account):
         shown = account.read("/api/v1/limits").json["slots"]
@@ -76,9 +76,8 @@ class World:
 
 
 def stop(world, account):
-    body = portfolio_bytes(account.id) + struct.pack(
-        "<QQqQBBBBHHIBBH16x", BTC_PRICE - 5000, 0, -20, client.GTC, 0, 0, 0, 3, BTC, 0, 0, 0, 0, 0)
-    return world.exchange.ack(CONDITIONAL, body, account.session)
+    return world.exchange.ack(CONDITIONAL, conditional_body(account.id, BTC_PRICE - 5000, -20),
+                              account.session)
 
 
 def set_leverage(world, account, market, leverage):
@@ -180,8 +179,8 @@ def leverage_rows(world):
 
 
 def withdraw(world, account, micro):
-    return world.exchange.ack(WITHDRAW, portfolio_bytes(account.id) + struct.pack(
-        "<Q20s4x", micro, b"\1" * 20), account.session)
+    return world.exchange.ack(WITHDRAW, withdraw_body(account.id, micro, b"\1" * 20),
+                              account.session)
 
 
 @suite.case

@@ -22,6 +22,7 @@ from client import (CREATE_API_KEY, DEPOSIT, IOC, MARKET_STATE,  # noqa: E402
                     payload_of, portfolio_bytes, revoke_key_body, state_body)
 from harness import Suite, Table  # noqa: E402
 from perpd import binary  # noqa: E402
+from request_body import withdraw_body  # noqa: E402
 from test_restart import DONE  # noqa: E402
 from test_stream_private import (SETTLE, WITHDRAW, key_of, subaccount, transfer)  # noqa: E402
 from test_streams import ETH_PRICE, World, place_bids  # noqa: E402
@@ -450,8 +451,8 @@ def private(world):
     world.exchange.ack(DEPOSIT, deposit_body(maker.id, 7 * USDC), world.exchange.operator)
     transfer(world, maker, 3 * USDC, (0, 0), (sub, 0))
     for outcome in (0, 1):
-        done = world.exchange.ack(WITHDRAW, portfolio_bytes(maker.id) + struct.pack(
-            "<Q", 2 * USDC) + bytes([7] * 20) + bytes(4), maker.session)
+        done = world.exchange.ack(WITHDRAW, withdraw_body(maker.id, 2 * USDC, bytes([7] * 20)),
+                                  maker.session)
         raw = bytes.fromhex(done["withdrawal_id"].replace("-", ""))
         world.exchange.ack(SETTLE, raw + struct.pack("<B7x", outcome), world.exchange.operator)
     key = key_of(world, maker)

@@ -19,6 +19,7 @@ from client import (CREATE_API_KEY, DEPOSIT, IOC, OCTETS, PATHS, PATIENCE_S, REV
                     Connection, api_key_body, b64, deposit_body, frame, id_text, new_id,
                     payload_of, portfolio_bytes, request_bytes, revoke_key_body)
 from harness import Suite, Table
+from request_body import withdraw_body
 from test_restart import DONE
 from test_streams import ETH_PRICE, World, follow_book, place_bids, rest_book
 from world import ETH, USDC
@@ -234,8 +235,8 @@ def cash_and_keys(world):
                {"kind": "transfer", "amount": "3", "from": here, "to": there})
     table.same("both rows", [got[at]["data"]["amount"] for at in (0, 2)], ["-3", "3"])
     for outcome, kind in ((0, "withdrawal_settled"), (1, "withdrawal_reverted")):
-        done = world.exchange.ack(WITHDRAW, portfolio_bytes(account.id) + struct.pack(
-            "<Q", 2 * USDC) + bytes([7] * 20) + bytes(4), account.session)
+        done = world.exchange.ack(WITHDRAW, withdraw_body(account.id, 2 * USDC, bytes([7] * 20)),
+                                  account.session)
         got = mine.take(2)
         table.same("a withdrawal", events(got), [BALANCE, TRANSFERRED])
         table.same("to outside", without(got[1]["data"]),

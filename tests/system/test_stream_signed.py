@@ -4,7 +4,6 @@ W: wire.md, R: rules.md, J: json.md.
 """
 import json
 import signal
-import struct
 import sys
 import time
 
@@ -14,6 +13,7 @@ from client import (ALL_ASSETS, CANCEL_ALL, CREATE_API_KEY, CREATE_SESSION, PLAC
                     api_key_body, cancel_all_body, envelope, id_text, limit_body, new_id,
                     oracle_body, payload_of, request_bytes, session_body, state_body)
 from harness import Suite, Table
+from request_body import ITEM_PLACE, batch_body, batch_item
 from test_restart import DONE
 from test_stream_private import key_of, subaccount, transfer
 from test_streams import ETH_PRICE, World
@@ -79,10 +79,8 @@ def answers(world):
     send(stream, 92, members(world, client.ORACLE_PRICE, oracle_body(ETH_PRICE, ETH),
                              world.exchange.oracle))
     table.same("an operator", stream.next()["status"], DONE)
-    items = b"".join(struct.pack("<BBBBHxxQqQ16sQQ", 0, 0, 0, 0, ETH, ETH_PRICE - 700, 100,
-                                 client.GTC, new_id(), 0, 0) for _ in range(64))
-    batch = struct.pack("<QIIHB5x", account.id, 0, 0, 64, 0) + items
-    send(stream, 93, members(world, 8, batch, account.session))
+    items = [batch_item(ITEM_PLACE, ETH_PRICE - 700, 100, new_id(), asset=ETH) for _ in range(64)]
+    send(stream, 93, members(world, 8, batch_body(account.id, items), account.session))
     table.same("a whole batch", stream.next().get("results"), [DONE] * 64)
     stream.end()
     return table.wrong
