@@ -59,24 +59,24 @@ done
 [[ ! -e $box/early ]] || { echo "failed: tests ran before their build was done"; exit 1; }
 grep -q -- '-L fuzz' "$box/asked" || { echo "failed: fuzz runs its label only"; exit 1; }
 grep -q 'tsan.*-LE ^(checks|' "$box/asked" || { echo "failed: tsan leaves the checks out"; exit 1; }
-# Of four commits each half meets each build and each topology.
+# Each test meets each build and each topology.
 for seed in 10 11 12 13; do
     PERPD_SAMPLE_SEED=$seed run
     sed -nE 's/.*build\/([a-z]*) .*-LE //p' "$box/asked"
 done >"$box/left_out"
-diff - "$box/left_out" <<'EOS' || { echo "failed: the halves"; exit 1; }
-^(full|turn_0)$
-^(checks|full|turn_1)$
-^(full|turn_1|shared)$
-^(full|turn_1)$
-^(checks|full|turn_0)$
-^(full|turn_0|shared)$
-^(full|turn_0)$
-^(checks|full|turn_1)$
-^(full|turn_1|dedicated)$
-^(full|turn_1)$
-^(checks|full|turn_0)$
-^(full|turn_0|dedicated)$
+diff - "$box/left_out" <<'EOS' || { echo "failed: who takes what"; exit 1; }
+^(full|turn_0|third_2|third_0)$
+^(checks|full|turn_1|third_0|third_1)$
+^(full|turn_1|third_1|third_2|shared)$
+^(full|turn_1|third_0|third_1)$
+^(checks|full|turn_0|third_1|third_2)$
+^(full|turn_0|third_2|third_0|shared)$
+^(full|turn_0|third_1|third_2)$
+^(checks|full|turn_1|third_2|third_0)$
+^(full|turn_1|third_0|third_1|dedicated)$
+^(full|turn_1|third_2|third_0)$
+^(checks|full|turn_0|third_0|third_1)$
+^(full|turn_0|third_1|third_2|dedicated)$
 EOS
 echo 7 2 0 >"$box/report-tsan"
 run
