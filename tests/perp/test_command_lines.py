@@ -1,12 +1,15 @@
 """test_command_lines.py BUILD - each program and each tool says what is wrong with its command line
 and ends with 2; --version names the commit; perp --dry-run leaves no file and sends nothing.
+PERPD_SAMPLE=N: one command line in N.
 """
+import itertools
 import pathlib
 import re
 import subprocess
 import sys
 
 from fake import Exchange, Perp, check
+from sample import Sample
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -72,7 +75,7 @@ def run(program, words):
                           text=True, stdin=subprocess.DEVNULL, timeout=200, check=False)
 
 
-walked = 0
+sample, numbers, walked = Sample(), itertools.count(), 0
 for name, rows in ROWS.items():
     program = BUILD / name
     if not program.exists():  # perf- is not built under a sanitizer
@@ -83,6 +86,8 @@ for name, rows in ROWS.items():
         rf"{name} \d+\.\d+\.\d+, commit [0-9a-f]{{7,40}}(-changed)?, [\w ]+ build\n", shown.stdout),
         name, shown)
     for words, said in rows:
+        if not sample.takes(next(numbers)):
+            continue
         done = run(program, words)
         want = 1 if words == "absent" else 2
         check(done.returncode == want and said in done.stderr and done.stdout == "", name, words,
@@ -90,6 +95,8 @@ for name, rows in ROWS.items():
         walked += 1
 for name, rows in TOOLS.items():
     for words in rows:
+        if not sample.takes(next(numbers)):
+            continue
         done = run(ROOT / "tools" / name, words)
         check(done.returncode == 2 and done.stdout == "" and f"tools/{name}: " in done.stderr
               and "Traceback" not in done.stderr, name, words, done)
@@ -112,6 +119,8 @@ for words, positionals in commands:
         rows += [(" ".join([words, *["1"] * (len(positionals) + 1)]), "too many")]
     rows += [(" ".join([words, *["1"] * k]), word) for k, word in enumerate(needed)]
     for line, said in rows:
+        if not sample.takes(next(numbers)):
+            continue
         done = run(BUILD / "perp", line)
         check(done.returncode == 2 and said in done.stderr and done.stdout == "", line, said, done)
         walked += 1
