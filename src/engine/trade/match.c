@@ -216,8 +216,10 @@ static int64_t walk_leaves(const struct engine *engine, const struct holding *ho
 
 /* Prefetches for an act, which writes nearly every line of a maker and knows the path of the walk:
  * the line of the order eight ahead, the records of the order four ahead, and the portfolio of the
- * order two ahead. `bucket`: of today in an account's volumes, where anything fills. A line that is
- * not needed is as dear as one that is. */
+ * order two ahead. The buckets of the id map are nearly each on a page of its own, and a fetch ends
+ * when its page is found: of eight makers at once, so that these searches overlap. `bucket`: of
+ * today in an account's volumes, where anything fills. A line that is not needed is as dear as one
+ * that is. */
 static void fetch_for_act(const struct engine *engine, uint32_t met, ptrdiff_t bucket, bool fills)
 {
     const struct order *hot = engine->orders.hot;
@@ -228,7 +230,9 @@ static void fetch_for_act(const struct engine *engine, uint32_t met, ptrdiff_t b
 
     CC_PREFETCH(&hot[far]);
     CC_PREFETCH(&engine->orders.cold[middle]);
-    order_map_prefetch_slot(&engine->order_map, &hot[middle]);
+    if (met % STATE_PATH_AHEAD == 0)
+        for (uint32_t i = 0; i < STATE_PATH_AHEAD; i++)
+            order_map_prefetch_slot(&engine->order_map, &hot[path[i]]);
     prefetch_lines(&engine->holdings.rows[hot[middle].holding], sizeof(struct holding));
     CC_PREFETCH(owner);
     if (CC_LIKELY(fills))
