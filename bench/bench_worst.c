@@ -3,6 +3,7 @@
  *
  *   worst/makers          one order fills 4,096 makers of as many portfolios
  *   worst/makers_moved    the same as the first command after a mark moved: each is checked again
+ *   worst/makers_day      the same on the first day after they traded: each one's tier is made
  *   worst/dead            a post-only order passes 4,096 orders that have just expired
  *   worst/cancel_all      2,000 orders of a portfolio, 64 units of it with the command
  *   worst/account         the operator's cancel of an account: 256 portfolios, an order in each
@@ -113,6 +114,20 @@ static void prepare_makers(struct load_venue *venue)
 static void prepare_makers_moved(struct load_venue *venue)
 {
     prepare_makers(venue);
+    move_index(venue, LOAD_PRICE + 50);
+}
+
+static void prepare_makers_day(struct load_venue *venue)
+{
+    const uint64_t day_ns = UINT64_C(86400000000000);
+
+    for (uint32_t n = 2; n < 2 + MAKERS; n++) {
+        place(venue, TAKER, 1000, LOAD_PRICE);
+        place(venue, n, -1000, LOAD_PRICE);
+    }
+    prepare_makers(venue);
+    venue->t_ns = (venue->t_ns / day_ns + 1) * day_ns;
+    tick(venue, 0);
     move_index(venue, LOAD_PRICE + 50);
 }
 
@@ -485,6 +500,7 @@ static const struct {
 } CASES[] = {
     { "worst/makers", { MAKERS + 1, 0, prepare_makers, command_take } },
     { "worst/makers_moved", { MAKERS + 1, 0, prepare_makers_moved, command_take } },
+    { "worst/makers_day", { MAKERS + 1, 0, prepare_makers_day, command_take } },
     { "worst/dead", { MAKERS + 1, 0, prepare_dead, command_post } },
     { "worst/cancel_all", { 2, 0, prepare_orders, command_cancel_all } },
     { "worst/account", { 2, 0, prepare_account, command_account } },

@@ -174,11 +174,18 @@ static void look_ahead(const struct engine *engine, struct lookahead *ahead, uin
     ahead->turn = 0;
 }
 
+/* What a walk reads of a maker. */
+enum fetch {
+    FETCH_LIFE,    /* whether it is dead */
+    FETCH_MARGIN,  /* its margin too */
+    FETCH_FIGURES, /* all of its records: the walk refreshes their figures */
+};
+
 /* Prefetches for a long walk, which memory latency limits: the line of the order five ahead, the
- * holding and account of the order four ahead, and the portfolio of the order two ahead, as far as
- * the walk reads them. `whole`: all of a record, because the walk refreshes its figures. */
+ * holding and account of the order four ahead, and the portfolio and the expiry of the order two
+ * ahead, as far as the walk reads them. */
 static inline void fetch_for_walk(const struct engine *engine, struct lookahead *ahead, uint32_t at,
-                                  bool whole)
+                                  enum fetch what)
 {
     if (ahead->turn == LOOKAHEAD_NONE)
         look_ahead(engine, ahead, at);
@@ -197,10 +204,17 @@ static inline void fetch_for_walk(const struct engine *engine, struct lookahead 
     CC_PREFETCH(&holding->sides[hot[far].side].cancel_sequence);
     CC_PREFETCH(&engine->accounts.rows[hot[far].account]);
     CC_PREFETCH(portfolio);
-    CC_PREFETCH(&portfolio->slack_maintenance);
+    if (what != FETCH_LIFE) {
+        const struct account *account = &engine->accounts.rows[hot[near].account];
+        CC_PREFETCH(&portfolio->slack_maintenance);
+        if (CC_UNLIKELY(account->volume_day != account_day(engine->t_ns)))
+            prefetch_lines(account->volume, sizeof account->volume); /* its tier is made of them */
+    }
     if (CC_UNLIKELY(order_tif(&hot[far]) == ORDER_GTT))
         CC_PREFETCH(&engine->orders.cold[far]);
-    if (CC_UNLIKELY(whole)) {
+    if (CC_UNLIKELY(order_tif(&hot[near]) == ORDER_GTT))
+        CC_PREFETCH(&engine->orders.extras[order_extra_row(&engine->orders, near)]);
+    if (CC_UNLIKELY(what == FETCH_FIGURES)) {
         prefetch_lines(holding, sizeof *holding);
         prefetch_portfolio(portfolio);
     }
@@ -279,7 +293,7 @@ static bool walk_level(struct engine *engine, struct walk *walk, uint32_t head, 
             return true;
         bool is_behind = must_refresh(engine, portfolio);
         if (walk->match->makers++ >= MATCH_LONG)
-            fetch_for_walk(engine, &walk->ahead, at, is_behind);
+            fetch_for_walk(engine, &walk->ahead, at, is_behind ? FETCH_FIGURES : FETCH_MARGIN);
         else
             CC_PREFETCH(&engine->orders.hot[maker->next]);
         note_maker(engine, at);
@@ -386,7 +400,7 @@ bool match_crosses(struct engine *engine, const struct match_taker *taker, struc
             if (match->makers == taker->makers_most)
                 return true;
             if (match->makers++ >= MATCH_LONG)
-                fetch_for_walk(engine, &ahead, at, false);
+                fetch_for_walk(engine, &ahead, at, FETCH_LIFE);
             note_maker(engine, at);
         }
     }
