@@ -42,7 +42,10 @@ window.told = 0;
   };
   const real = window.fetch;
   window.fetch = async (...all) => {
-    if (/\\/fills/.test(all[0])) await window.held;
+    if (window.held && /\\/fills/.test(all[0])) {
+      await window.held;
+      delete all[1].signal; // it may have waited for longer than the page does
+    }
     const answer = await real(...all);
     const key = /"api_key":"([^"]+)"/.exec(await answer.clone().text());
     if (key !== null) window.secret = key[1];
@@ -281,10 +284,15 @@ def met(console, crowd):
     console.page.call("Page.removeScriptToEvaluateOnNewDocument", **held)
     crowd.accounts[0].limit(BTC_PRICE, -FILL_LOTS, expiry=IOC)
     console.until("window.told === 1")
-    console.page.run("window.release()")
     console.tab("Fills")
+    console.page.run("""window.most = 0;
+      new MutationObserver(() => (window.most = Math.max(window.most,
+        document.querySelectorAll('.pane-account tbody tr').length)))
+        .observe(document.body, { subtree: true, childList: true });
+      window.release()""")
     console.comes_to(".pane-account tbody", [
         ["BTC-PERP", "buy", "100000.0", f"{FILL_LOTS / 100_000:.5f}"]])
+    same("rows at most", console.page.run("window.most"), 1)
 
 
 def killed(console, perpd, crowd):
