@@ -1,9 +1,10 @@
 """crowd.py - a crowd of placements of one account against a small bucket, and its cancels: what is
-shown of both client libraries.
+shown of both client libraries. PERPD_CROWD=N: as many placements.
 """
 import asyncio
 import collections
 import contextlib
+import os
 import time
 
 from peers import Proxy, live_world
@@ -11,7 +12,8 @@ from peers import Proxy, live_world
 import client
 import perpd
 
-PLACED, CANCELS, BURST, RATE = 20_000, 10, 64, 10
+PLACED = int(os.environ.get("PERPD_CROWD", "20000"))
+CANCELS, BURST, RATE = 10, 64, 10
 
 
 class Crowd:

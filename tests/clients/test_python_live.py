@@ -189,8 +189,8 @@ async def not_executed(table, here):
 
 @case
 async def cancels_go_first(table, _):
-    """W8: behind 20,000 placements against a bucket of 10 a second, a cancel is sent at once, and
-    once: it waits for none of them, and its own bucket asks for nothing."""
+    """W8: behind a crowd of placements against a bucket of 10 a second, a cancel is sent at once
+    and once: it waits for none of them, and its own bucket asks for nothing."""
     await crowd.cancels_first(table)
 
 

@@ -162,8 +162,8 @@ async def faucet_once(table, here):
 
 @case
 async def cancels_go_first(table, _):
-    """W8: behind 20,000 placements against a bucket of 10 a second, a cancel is sent at once, and
-    once: it waits for none of them, and its own bucket asks for nothing."""
+    """W8: behind a crowd of placements against a bucket of 10 a second, a cancel is sent at once
+    and once: it waits for none of them, and its own bucket asks for nothing."""
     async with crowd.behind_proxy() as (secrets, url, passed):
         node = await begun(SCRIPT, FOLDER[0], "crowd", url, *secrets.values(), crowd.PLACED,
                            crowd.CANCELS)
