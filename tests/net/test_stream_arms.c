@@ -160,6 +160,48 @@ static void check_revoked(struct fixture *fixture, struct protocol *protocol)
     wire_free(&watcher);
 }
 
+/* A good order that waits among the slow signatures when its stream goes is not executed behind the
+ * 2011 of the stream's arm, where it would rest for good: that of a connection whose last
+ * signature was wrong, behind four strangers. */
+static void check_orphan(struct fixture *fixture, struct protocol *protocol)
+{
+    enum { STRANGERS = 4 };
+    struct wire stream, watcher, strangers[STRANGERS];
+    char text[4096];
+    uint8_t body[48], frame[512];
+    open_stream(&watcher, fixture, protocol);
+    open_logged_in(&stream, fixture, protocol);
+    arm(&stream, 1, 0);
+    CHECK(fixture_match(fixture) == 1);
+    wire_turn_net(&stream);
+    stream.conn->last_signature_bad = true;
+    fixture_order(body);
+    for (unsigned i = 0; i < STRANGERS; i++)
+        wire_open_at(&strangers[i], fixture, protocol, 2 + i);
+    protocol_turn_begin(protocol);
+    for (unsigned i = 0; i < STRANGERS; i++) {
+        size_t bytes = fixture_frame(fixture, frame, 0, &fixture->stranger, body, sizeof body);
+        bytes = fixture_post(text, sizeof text, "/api/v1/trading/order/place/limit",
+                             "application/octet-stream", frame, bytes);
+        protocol_receive(protocol, strangers[i].conn, text, bytes);
+    }
+    size_t bytes = fixture_frame(fixture, frame, 0, &fixture->session, body, sizeof body);
+    bytes = fixture_envelope(text, frame, bytes);
+    CHECK(job_accept_op(protocol->jobs, stream.conn, text, bytes, false, 1));
+    (void)protocol_turn_end(protocol);
+    uint64_t dropped = protocol->context.metrics.counters.commands_dropped;
+    wire_free(&stream);
+    for (unsigned turn = 0; turn < 2 * STRANGERS; turn++)
+        wire_turn_net(&watcher);
+    CHECK(protocol->context.metrics.counters.commands_dropped == dropped + 1);
+    CHECK(fixture_match(fixture) == 1 && ended(fixture) == 1);
+    wire_turn_net(&watcher);
+    CHECK(protocol->streams.arm_count == 0);
+    for (unsigned i = 0; i < STRANGERS; i++)
+        wire_free(&strangers[i]);
+    wire_free(&watcher);
+}
+
 int main(void)
 {
     static struct fixture fixture;
@@ -170,6 +212,7 @@ int main(void)
     check_order(&fixture, protocol);
     check_unanswered(&fixture, protocol);
     check_dropped(&fixture, protocol);
+    check_orphan(&fixture, protocol);
     check_revoked(&fixture, protocol);
     fixture_end(&fixture, protocol);
     return 0;

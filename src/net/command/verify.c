@@ -375,6 +375,19 @@ static bool refuse_unverified(struct verifier *verifier, uint32_t number, bool l
     return true;
 }
 
+/* Drops a request of a stream that has gone: the 2011 of its arms may be in the ring already
+ * (wire.md W9), and an order behind that would stay. */
+static bool drop_orphan(struct job_table *jobs, uint32_t number, const struct conn *conn)
+{
+    struct job *job = &jobs->items[number];
+    if (conn != NULL || !job_pending(jobs, job)->is_op)
+        return false;
+    jobs->context->metrics.counters.commands_dropped++;
+    job_refuse(jobs, job, STATUS_request_dropped);
+    job_free(jobs, number);
+    return true;
+}
+
 static uint32_t verify_slow(struct verifier *verifier)
 {
     struct job_table *jobs = verifier->jobs;
@@ -385,7 +398,7 @@ static uint32_t verify_slow(struct verifier *verifier)
         struct conn *conn = context_conn(verifier->context, job_pending(verifier->jobs, job));
         if (conn != NULL)
             conn->slow_job = false;
-        if (!refuse_unready(verifier, number) &&
+        if (!drop_orphan(jobs, number, conn) && !refuse_unready(verifier, number) &&
             !refuse_unverified(verifier, number, conn == NULL || conn->last_signature_bad)) {
             if (key_lookup_is_charged(verifier->context->config, job->known))
                 rate_limit_charge(jobs->limits, job->address, RATE_LIMIT_UNKNOWN_KEY,
