@@ -10,11 +10,11 @@ import client
 from client import new_id, portfolio_bytes
 from cluster import Rule, until
 from every_route import DOCUMENT, operations
+from request_body import batch_body, batch_item, conditional_body, withdraw_body
 from soft_passkey import SoftPasskey
 from test_accounts import (admin_body, passkey_admin_body, passkey_scoped_body, scoped_body)
 from test_keys import login_body
 from test_orders import market_record
-from test_rule_book import batch_body, conditional_body, item
 from world import BTC_PRICE, USDC
 
 FIND_ACCOUNT = 36  # the one type that is never sequenced (R11)
@@ -33,9 +33,9 @@ def bodies(account):
         2: client.replace_body(number, order, LOW - 10, 30), 3: client.cancel_body(number, order),
         4: client.cancel_all_body(number), 5: client.market_order_body(number, 20),
         6: conditional_body(number, LOW, -20, kind=3), 7: client.cancel_body(number, order),
-        8: batch_body(number, [item(0, LOW, 20, new_id()), item(3, order_id=order)]),
+        8: batch_body(number, [batch_item(0, LOW, 20, new_id()), batch_item(3, order_id=order)]),
         9: portfolio_bytes(number) + portfolio_bytes(number, 0, 1) + struct.pack("<Q", USDC),
-        10: portfolio_bytes(number) + struct.pack("<Q", USDC) + bytes(range(20)) + bytes(4),
+        10: withdraw_body(number, USDC, bytes(range(20))),
         11: client.account_body(session), 12: client.account_body(session),
         13: client.session_body(number, session),
         14: client.revoke_body(number, account.session.public),
