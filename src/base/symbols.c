@@ -40,6 +40,5 @@ uint32_t symbols_index(const struct symbols *symbols, uint16_t asset_id)
     uint32_t index = 0;
     while (index < count && symbols->rows[index].asset_id != asset_id)
         index++;
-    INVARIANT(index < count);
-    return index;
+    return index < count ? index : SYMBOLS_MAX;
 }

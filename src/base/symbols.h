@@ -34,7 +34,7 @@ void symbols_add(struct symbols *symbols, const char symbol[SYMBOL_BYTES], uint1
 /* Returns the asset id of the symbol of `count` bytes, or SYMBOL_NONE. */
 CC_MUST_USE uint16_t symbols_find(const struct symbols *symbols, const char *symbol, size_t count);
 
-/* The row of a market that was added, which never moves. */
+/* The row of a market, which never moves; SYMBOLS_MAX: it was not added. */
 CC_MUST_USE uint32_t symbols_index(const struct symbols *symbols, uint16_t asset_id);
 
 #endif

@@ -94,6 +94,23 @@ static void check_behind(struct fixture *fixture, struct protocol *protocol)
     }
 }
 
+/* What happens in a market whose symbol is not added yet, as a standby's may be, goes to nobody and
+ * ends nothing. */
+static void check_unnamed(struct fixture *fixture, struct protocol *protocol)
+{
+    enum { UNNAMED = 77 };
+    struct wire stream;
+    open_stream(&stream, fixture, protocol);
+    ask(&stream, "{\"op\":\"subscribe\",\"channel\":\"trades\",\"market\":\"BTC-PERP\"}");
+    CHECK(has_come(&stream, "\"seq\":9001,\"prev_seq\":9001,"));
+    add_trades(fixture, UNNAMED, 1, 1);
+    add_trades(fixture, BTC, 9002, 1);
+    wire_turn(&stream);
+    wire_turn(&stream);
+    CHECK(has_come(&stream, "\"seq\":9002,\"prev_seq\":9001,"));
+    wire_free(&stream);
+}
+
 int main(void)
 {
     static struct fixture fixture;
@@ -102,6 +119,7 @@ int main(void)
     check_silence(&fixture, protocol);
     check_deaf(&fixture, protocol, false);
     check_deaf(&fixture, protocol, true);
+    check_unnamed(&fixture, protocol);
     check_behind(&fixture, protocol);
     fixture_end(&fixture, protocol);
     return 0;

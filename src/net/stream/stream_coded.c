@@ -33,6 +33,10 @@ static const struct stream_coded *code(const struct streams *streams, struct str
         return NULL;
     WRITER_TEXT(&writer, "}");
     INVARIANT(!writer.full);
+    /* A standby's follower may be ahead of its matcher, which adds the symbols: nobody can have
+     * subscribed to that market, and a snapshot of it has what this entry tells. */
+    if (CC_UNLIKELY(coded->symbol_index == SYMBOLS_MAX))
+        coded->channel = STREAM_CHANNELS;
     coded->number = number + 1;
     coded->count = (uint32_t)writer_count(&writer);
     return coded;

@@ -147,7 +147,9 @@ static void subscribe_private(struct stream *stream, const struct op *op, enum o
 static struct stream_sub *find(const struct stream *stream, const struct op *op)
 {
     const struct symbols *symbols = stream->owner->pipeline->context->config->symbols;
-    return stream->subs[op->channel][symbols_index(symbols, op->asset_id)];
+    uint32_t symbol_index = symbols_index(symbols, op->asset_id);
+    INVARIANT(symbol_index < SYMBOLS_MAX); /* the client has named it */
+    return stream->subs[op->channel][symbol_index];
 }
 
 static void subscribe_market(struct stream *stream, const struct op *op, enum op_kind kind)

@@ -32,6 +32,7 @@ struct stream_sub *stream_subs_add(struct stream *stream, enum stream_channel ch
     if (sub == NULL)
         return NULL;
     sub->symbol_index = symbols_index(symbols, asset_id);
+    INVARIANT(sub->symbol_index < SYMBOLS_MAX); /* the client has named it */
     sub->asset_id = asset_id;
     sub->channel = (uint8_t)channel;
     memcpy(sub->market, market, sizeof sub->market);
