@@ -41,7 +41,8 @@ enum {
     CANCEL_EVERY = 40, /* orders of a connection between two cancellations of all */
     PARTS = 4,         /* of the overload, each of at least so many requests */
     PART_REQUESTS = 4000,
-    REST_BYTES_MAX = 3 << 18, /* that the heap may grow by in a part, of any number of requests */
+    REST_BYTES_MAX = 3 << 18, /* that the heap may grow by in a part, and a request of it by */
+    REST_BYTES_A_REQUEST = 32,
 };
 
 struct kept {
@@ -196,7 +197,8 @@ static void *send_orders(void *context)
  * the kernel's to drop. */
 struct memory {
     double parts[REGION_PARTS_COUNT];
-    double all, rest; /* bytes that no file backs; of them those of no part */
+    double all, rest;  /* bytes that no file backs; of them those of no part */
+    uint64_t answered; /* requests before it */
 };
 
 static void read_memory(struct rig *rig, struct memory *memory)
@@ -240,8 +242,9 @@ static int parts_grown(const struct memory looks[PARTS + 1])
     printf("the rest grew in the parts by MiB");
     for (int part = 0; part < PARTS; part++) {
         double growth = looks[part + 1].rest - looks[part].rest;
+        uint64_t requests = looks[part + 1].answered - looks[part].answered;
         printf(" %.2f", growth / (1 << 20));
-        grown += growth > REST_BYTES_MAX;
+        grown += growth > REST_BYTES_MAX + (double)requests * REST_BYTES_A_REQUEST;
     }
     printf("\n");
     return grown;
@@ -253,6 +256,13 @@ static uint64_t answered(const struct sender senders[SENDERS])
     for (int i = 0; i < SENDERS; i++)
         sum += atomic_load_explicit(&senders[i].answered, memory_order_relaxed);
     return sum;
+}
+
+static void look_at_memory(struct rig *rig, const struct sender senders[SENDERS],
+                           struct memory *memory)
+{
+    read_memory(rig, memory);
+    memory->answered = answered(senders);
 }
 
 /* Lets all senders run for `seconds` and until `requests` more are answered; gives answers/s. */
@@ -389,14 +399,13 @@ int main(int argc, char **argv)
     open_traders(&rig, senders);
     double capacity = run(senders, CAPACITY_S, 0, 0);
     (void)run(senders, 0, strict ? STRICT_WARM_REQUESTS : WARM_REQUESTS, 2 * capacity);
-    uint64_t warm_answered = answered(senders);
     double taken = 0;
-    read_memory(&rig, &looks[0]);
+    look_at_memory(&rig, senders, &looks[0]);
     for (int part = 0; part < PARTS; part++) {
         taken += run(senders, seconds / PARTS, PART_REQUESTS, 2 * capacity) / PARTS;
-        read_memory(&rig, &looks[part + 1]);
+        look_at_memory(&rig, senders, &looks[part + 1]);
     }
-    uint64_t between = answered(senders) - warm_answered;
+    uint64_t between = end->answered - warm->answered;
     struct totals totals = look_at_all(&rig, senders);
 
     audit(&rig);
