@@ -10,7 +10,7 @@ import client
 from client import new_id, portfolio_bytes
 from cluster import Rule, until
 from every_route import DOCUMENT, operations
-from request_body import batch_body, batch_item, conditional_body, withdraw_body
+from request_body import batch_body, batch_item, conditional_body, portfolio_body, withdraw_body
 from soft_passkey import SoftPasskey
 from test_accounts import (admin_body, passkey_admin_body, passkey_scoped_body, scoped_body)
 from test_keys import login_body
@@ -32,7 +32,7 @@ def bodies(account):
         0: client.limit_body(number, LOW, 20), 1: client.reduce_body(number, order, 20),
         2: client.replace_body(number, order, LOW - 10, 30), 3: client.cancel_body(number, order),
         4: client.cancel_all_body(number), 5: client.market_order_body(number, 20),
-        6: conditional_body(number, LOW, -20, kind=3), 7: client.cancel_body(number, order),
+        6: conditional_body(number, LOW, -20), 7: client.cancel_body(number, order),
         8: batch_body(number, [batch_item(0, LOW, 20, new_id()), batch_item(3, order_id=order)]),
         9: portfolio_bytes(number) + portfolio_bytes(number, 0, 1) + struct.pack("<Q", USDC),
         10: withdraw_body(number, USDC, bytes(range(20))),
@@ -41,7 +41,7 @@ def bodies(account):
         14: client.revoke_body(number, account.session.public),
         16: admin_body(number, master), 17: admin_body(number, master),
         19: passkey_admin_body(number, passkey), 20: admin_body(number, passkey),
-        24: struct.pack("<QII", number, 0, 0) + b"Hedge".ljust(32, b"\0"),
+        24: portfolio_body(number, b"Hedge"),
         28: scoped_body(number, master, -1, 0), 29: admin_body(number, master),
         30: passkey_scoped_body(number, passkey, -1, 0), 31: admin_body(number, passkey),
         33: login_body(number), 34: client.api_key_body(number),
