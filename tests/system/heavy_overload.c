@@ -201,7 +201,16 @@ struct memory {
     uint64_t answered; /* requests before it */
 };
 
-static void read_memory(struct rig *rig, struct memory *memory)
+static uint64_t answered(const struct sender senders[SENDERS])
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < SENDERS; i++)
+        sum += atomic_load_explicit(&senders[i].answered, memory_order_relaxed);
+    return sum;
+}
+
+static void read_memory(struct rig *rig, const struct sender senders[SENDERS],
+                        struct memory *memory)
 {
     struct client client;
     struct reading reading;
@@ -219,6 +228,7 @@ static void read_memory(struct rig *rig, struct memory *memory)
     }
     reading_free(&reading);
     client_close(&client);
+    memory->answered = answered(senders);
 }
 
 static void print_growth(const struct memory *warm, const struct memory *end)
@@ -248,21 +258,6 @@ static int parts_grown(const struct memory looks[PARTS + 1])
     }
     printf("\n");
     return grown;
-}
-
-static uint64_t answered(const struct sender senders[SENDERS])
-{
-    uint64_t sum = 0;
-    for (int i = 0; i < SENDERS; i++)
-        sum += atomic_load_explicit(&senders[i].answered, memory_order_relaxed);
-    return sum;
-}
-
-static void look_at_memory(struct rig *rig, const struct sender senders[SENDERS],
-                           struct memory *memory)
-{
-    read_memory(rig, memory);
-    memory->answered = answered(senders);
 }
 
 /* Lets all senders run for `seconds` and until `requests` more are answered; gives answers/s. */
@@ -400,10 +395,10 @@ int main(int argc, char **argv)
     double capacity = run(senders, CAPACITY_S, 0, 0);
     (void)run(senders, 0, strict ? STRICT_WARM_REQUESTS : WARM_REQUESTS, 2 * capacity);
     double taken = 0;
-    look_at_memory(&rig, senders, &looks[0]);
+    read_memory(&rig, senders, &looks[0]);
     for (int part = 0; part < PARTS; part++) {
         taken += run(senders, seconds / PARTS, PART_REQUESTS, 2 * capacity) / PARTS;
-        look_at_memory(&rig, senders, &looks[part + 1]);
+        read_memory(&rig, senders, &looks[part + 1]);
     }
     uint64_t between = end->answered - warm->answered;
     struct totals totals = look_at_all(&rig, senders);
